@@ -11,7 +11,7 @@ use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use tonnage::{Error, Outcome, Result};
 
-use crate::access::declared;
+use crate::access::declared_schema;
 use crate::distinct_names::with_distinct_names;
 use crate::engine::Engine;
 use crate::error::from_datafusion;
@@ -111,7 +111,11 @@ impl Rows {
         batches: impl Iterator<Item = Result<RecordBatch>> + Send + 'static,
         guard: Guard,
     ) -> Self {
-        Self { schema: declared(schema), source: AnswerSource::Batches(Box::new(batches)), guard }
+        Self {
+            schema: declared_schema(schema),
+            source: AnswerSource::Batches(Box::new(batches)),
+            guard,
+        }
     }
 
     /// Rows that are there already.
@@ -143,7 +147,7 @@ impl Rows {
             }
         });
         let running = RunningPlan { batches, task, _engine: engine.clone() };
-        Self { schema: declared(&schema), source: AnswerSource::Plan(running), guard }
+        Self { schema: declared_schema(&schema), source: AnswerSource::Plan(running), guard }
     }
 
     /// The same with columns of which no two are called alike.
@@ -221,7 +225,7 @@ mod tests {
     use tonnage::{ErrorKind, Store};
 
     use super::*;
-    use crate::catalog::Context;
+    use crate::catalog::CatalogContext;
     use crate::column_cache::ColumnCache;
     use crate::options::SqlOptions;
     use crate::statistics::StatisticsCache;
@@ -231,7 +235,7 @@ mod tests {
         let columns = Arc::new(ColumnCache::new(store.clone(), 0));
         let options = Arc::new(SqlOptions::default());
         let statistics = Arc::new(StatisticsCache::new(store.clone()));
-        let context = Context { store, options, columns, statistics, transaction: None };
+        let context = CatalogContext { store, options, columns, statistics, transaction: None };
         Arc::new(Engine::new(&context).unwrap())
     }
 

@@ -5,12 +5,12 @@ use datafusion::sql::sqlparser::ast;
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
 use tonnage::{ColumnType, Error, Result, TableSchema};
 
-use crate::access::declared;
-use crate::cache::Statement;
+use crate::access::declared_schema;
 use crate::direct::DirectWork;
 use crate::planner::ParameterTypes;
 use crate::request::{Parameters, Request};
 use crate::session::{Prepared, Sql};
+use crate::statement_cache::CachedStatement;
 use crate::text::{Cursor, Piece, StatementKind, with_location};
 use crate::{show, summary, write};
 
@@ -47,7 +47,7 @@ impl Sql {
 
     pub(crate) fn describe_one(
         &self,
-        statement: &Statement,
+        statement: &CachedStatement,
         parameters: &Parameters,
     ) -> Result<Description> {
         self.describe_unlocated(statement, parameters)
@@ -56,7 +56,7 @@ impl Sql {
 
     fn describe_unlocated(
         &self,
-        statement: &Statement,
+        statement: &CachedStatement,
         parameters: &Parameters,
     ) -> Result<Description> {
         let piece = &statement.piece;
@@ -118,7 +118,7 @@ impl Sql {
 
     fn describe_query(
         &self,
-        statement: &Statement,
+        statement: &CachedStatement,
         parameters: &Parameters,
         count: usize,
     ) -> Result<(Option<SchemaRef>, ParameterTypes)> {
@@ -129,7 +129,7 @@ impl Sql {
                 DirectWork::Rows(schema) => schema,
                 DirectWork::Aggregates(work) => &work.schema,
             };
-            return Ok((Some(declared(schema)), ParameterTypes::new()));
+            return Ok((Some(declared_schema(schema)), ParameterTypes::new()));
         }
         let (rows, mut types) = self.planner().describe(statement, parameters)?;
         for (name, column_type) in types_of_limits(&statement.piece.tokens) {

@@ -19,12 +19,12 @@ use tonnage::{Error, Result};
 
 use crate::access::ReadSpec;
 use crate::answer::{Answer, Rows};
-use crate::cache::Statement;
 use crate::direct::{Aggregates, DirectRead, DirectWork, aggregate, explain_aggregates};
 use crate::guard::Guard;
 use crate::request::Request;
 use crate::session::Sql;
 use crate::show;
+use crate::statement_cache::CachedStatement;
 use crate::text::{Cursor, StatementKind};
 
 /// Looking at so many statements takes about as long as starting a thread.
@@ -43,7 +43,7 @@ struct SharedAggregates {
 enum MultiJob {
     Shared(SharedAggregates),
     Direct(usize, DirectRead, Guard),
-    Statement(usize, Arc<Statement>),
+    Statement(usize, Arc<CachedStatement>),
 }
 
 /// The answers so far, and the memory that they take.
@@ -94,7 +94,7 @@ impl Sql {
             return Err(Cursor::new(&piece).expected("SELECT"));
         }
         let path = self.store().table(table)?.path().to_owned();
-        self.run(&Statement::new(piece.with_from(&path)), &request)
+        self.run(&CachedStatement::new(piece.with_from(&path)), &request)
     }
 
     /// Does pieces of work by their numbers, on no more threads than the session may have, and than
@@ -155,8 +155,8 @@ impl Sql {
         let explain = explained.is_some();
         // EXPLAIN shows which statements share a read, so the statement behind it is looked at like
         // a query.
-        let looked_at =
-            explained.map_or_else(|| statement.clone(), |piece| Arc::new(Statement::new(piece)));
+        let looked_at = explained
+            .map_or_else(|| statement.clone(), |piece| Arc::new(CachedStatement::new(piece)));
         if looked_at.piece.kind != StatementKind::Query {
             return Ok(MultiJob::Statement(index, statement.clone()));
         }

@@ -17,19 +17,19 @@ use datafusion::sql::parser::Statement as PlannedStatement;
 use datafusion::sql::sqlparser::ast;
 use tonnage::{Error, Result};
 
-use crate::access::{declared, scalar_of};
+use crate::access::{declared_schema, scalar_of};
 use crate::answer::Rows;
-use crate::cache::{CachedPlan, Statement};
-use crate::catalog::{Context, FileTable, Names, StoreTable, path_of_parts};
+use crate::catalog::{CatalogContext, FileTable, StoreCatalog, StoreTable, path_of_parts};
 use crate::engine::Engine;
 use crate::error::from_datafusion;
 use crate::guard::Guard;
 use crate::plan::{
-    KeySets, joins_by_hash, or_sorting, with_cheap_conditions_first, with_joins_in_order,
-    with_null_joins,
+    KeySets, joins_by_hash, with_cheap_conditions_first, with_joins_in_order, with_null_joins,
+    with_sort_fallback,
 };
 use crate::request::Parameters;
 use crate::scopes;
+use crate::statement_cache::{CachedPlan, CachedStatement};
 use crate::text::{CATALOG, FileName, Looker, SCHEMA, StatementKind, folded, walk};
 use crate::views;
 use crate::wait::wait;
@@ -46,7 +46,7 @@ pub(crate) type ParameterTypes = HashMap<String, Field>;
 /// The store, and the engine of DataFusion over it.
 #[derive(Clone)]
 pub(crate) struct Planner {
-    pub(crate) context: Context,
+    pub(crate) context: CatalogContext,
     pub(crate) engine: Arc<Engine>,
 }
 
@@ -54,7 +54,7 @@ impl Planner {
     /// Plans and runs a query; its plan is kept where that is right.
     pub(crate) fn query(
         &self,
-        statement: &Statement,
+        statement: &CachedStatement,
         parameters: &Parameters,
         guard: Guard,
     ) -> Result<Rows> {
@@ -68,7 +68,7 @@ impl Planner {
     }
 
     /// The plan kept of a statement. A transaction sees tables as no other does.
-    fn cached_plan(&self, statement: &Statement) -> Option<CachedPlan> {
+    fn cached_plan(&self, statement: &CachedStatement) -> Option<CachedPlan> {
         match self.context.transaction {
             Some(_) => None,
             None => {
@@ -82,7 +82,7 @@ impl Planner {
     /// parameter without value is taken for NULL.
     pub(crate) fn describe(
         &self,
-        statement: &Statement,
+        statement: &CachedStatement,
         parameters: &Parameters,
     ) -> Result<(SchemaRef, ParameterTypes)> {
         let mut state = self.state(&Guard::default());
@@ -111,7 +111,7 @@ impl Planner {
     /// The same of a statement that finds tables under other names.
     pub(crate) fn describe_with(
         &self,
-        names: Names,
+        names: StoreCatalog,
         parsed: ast::Statement,
         parameters: &Parameters,
     ) -> Result<(SchemaRef, ParameterTypes)> {
@@ -151,7 +151,7 @@ impl Planner {
         let physical = self.physical(state, logical, is_optimised).map_err(from_datafusion)?;
         let types =
             fields.into_iter().filter_map(|(name, field)| Some((name, plain(field?.as_ref()))));
-        Ok((declared(&physical.schema()), types.collect()))
+        Ok((declared_schema(&physical.schema()), types.collect()))
     }
 
     fn physical(
@@ -214,7 +214,7 @@ impl Planner {
     }
 
     /// Plans a statement, and keeps the plan where that is right.
-    fn plan(&self, statement: &Statement, state: &mut SessionState) -> Result<CachedPlan> {
+    fn plan(&self, statement: &CachedStatement, state: &mut SessionState) -> Result<CachedPlan> {
         // What is analysed meanwhile makes the plan anew the next time.
         let statistics = self.context.statistics.version();
         let (mut parsed, sets) = KeySets::parse(&statement.piece)?;
@@ -231,7 +231,7 @@ impl Planner {
         let tables = tables.unwrap_or_default();
         let plan = CachedPlan { tables, logical, is_optimised: is_lasting, statistics };
         if keeps {
-            statement.keep(plan.clone());
+            statement.keep_plan(plan.clone());
         }
         Ok(plan)
     }
@@ -243,7 +243,7 @@ impl Planner {
         state.execution_props_mut().mark_start_execution(options);
         state.config_mut().set_extension(Arc::new(guard.clone()));
         if self.context.transaction.is_some() {
-            state.register_catalog_list(Arc::new(Names::new(self.context.clone())));
+            state.register_catalog_list(Arc::new(StoreCatalog::new(self.context.clone())));
         }
         state
     }
@@ -279,7 +279,7 @@ impl Planner {
             return Ok(rows);
         }
         let (planner, mut state) = (self.clone(), state.clone());
-        Ok(or_sorting(rows, move || {
+        Ok(with_sort_fallback(rows, move || {
             let memory = planner.context.options.memory_bytes_max;
             let settings = state.config_mut().options_mut();
             settings.optimizer.prefer_hash_join = false;

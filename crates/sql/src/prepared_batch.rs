@@ -4,10 +4,10 @@ use arrow::array::RecordBatch;
 use tonnage::{Error, Result};
 
 use crate::answer::{Answer, Changes};
-use crate::cache::Statement;
 use crate::describe::parameter_count;
 use crate::request::{Parameters, Request};
 use crate::session::Prepared;
+use crate::statement_cache::CachedStatement;
 use crate::text::StatementKind;
 use crate::write::{repeat_insert, returns_rows};
 
@@ -62,7 +62,7 @@ impl Prepared {
                 Some(piece) => {
                     let parameters = flat(batch, wanted, at, rows)?;
                     let request = request.clone().parameters(parameters);
-                    let answer = self.sql.run(&Statement::new(piece), &request);
+                    let answer = self.sql.run(&CachedStatement::new(piece), &request);
                     add(&mut changes, answer.map_err(|error| place(error, at + rows - 1))?)?;
                     at += rows;
                 }

@@ -8,8 +8,7 @@ use tonnage::ddl::Statement as Definition;
 use tonnage::{CreateIndexOptions, Error, Outcome, Result, Store};
 
 use crate::answer::{Answer, Rows};
-use crate::cache::{Cache, Statement, Statements};
-use crate::catalog::Context;
+use crate::catalog::CatalogContext;
 use crate::column_cache::{ColumnCache, ColumnCacheStatistics};
 use crate::direct::{DirectRead, bind};
 use crate::engine::Engine;
@@ -18,7 +17,8 @@ use crate::options::SqlOptions;
 use crate::planner::Planner;
 use crate::request::{Parameters, Request};
 use crate::settings::Settings;
-use crate::statistics::{StatisticsCache, analysed};
+use crate::statement_cache::{CachedStatement, CachedStatements, StatementCache};
+use crate::statistics::{StatisticsCache, analyse_tables};
 use crate::text::{Cursor, Piece, StatementKind, with_location};
 use crate::transaction::{Transaction, TransactionStatement};
 use crate::{function_list, session_statement, show, summary, write};
@@ -34,7 +34,7 @@ pub struct Sql {
 
 pub(crate) struct SessionInner {
     planner: Planner,
-    cache: Cache,
+    cache: StatementCache,
     settings: Settings,
     transaction: Mutex<Option<Arc<Transaction>>>,
 }
@@ -46,11 +46,11 @@ impl Sql {
     /// `Invalid` for options out of their range; `Unavailable` when no threads can be had.
     pub fn new(store: Store, options: SqlOptions) -> Result<Self> {
         options.check()?;
-        let cache = Cache::new(options.plans_max);
+        let cache = StatementCache::new(options.plans_max);
         let columns = Arc::new(ColumnCache::new(store.clone(), options.column_cache_bytes()));
         let statistics = Arc::new(StatisticsCache::new(store.clone()));
         let options = Arc::new(options);
-        let context = Context { store, options, columns, statistics, transaction: None };
+        let context = CatalogContext { store, options, columns, statistics, transaction: None };
         let engine = Arc::new(Engine::new(&context)?);
         let planner = Planner { context, engine };
         let (settings, transaction) = (Settings::default(), Mutex::default());
@@ -97,7 +97,7 @@ impl Sql {
     /// # Errors
     /// `Invalid` for text that is not one statement.
     pub fn prepare(&self, text: &str) -> Result<Prepared> {
-        let statement = Arc::new(Statement::new(crate::text::single(text)?));
+        let statement = Arc::new(CachedStatement::new(crate::text::single(text)?));
         if statement.piece.kind != StatementKind::Definition && statement.simple().is_none() {
             write::check_syntax(&statement.piece)?;
         }
@@ -136,18 +136,23 @@ impl Sql {
         &self.inner.planner.context.options
     }
 
-    pub(crate) fn statements(&self, text: &str) -> Result<Statements> {
+    pub(crate) fn statements(&self, text: &str) -> Result<CachedStatements> {
         self.inner.cache.statements(text)
     }
 
-    pub(crate) fn run(&self, statement: &Statement, request: &Request) -> Result<Answer> {
+    pub(crate) fn run(&self, statement: &CachedStatement, request: &Request) -> Result<Answer> {
         let guard = self.guard(request);
         guard.check()?;
         self.answer(statement, request, guard)
             .map_err(|error| with_location(error, &statement.piece))
     }
 
-    fn answer(&self, statement: &Statement, request: &Request, guard: Guard) -> Result<Answer> {
+    fn answer(
+        &self,
+        statement: &CachedStatement,
+        request: &Request,
+        guard: Guard,
+    ) -> Result<Answer> {
         let piece = &statement.piece;
         let planner = &self.planner();
         // A definition or a COPY takes effect by itself, so ROLLBACK could not undo it.
@@ -189,7 +194,7 @@ impl Sql {
                 }
             }
             StatementKind::Analyze => {
-                analysed(planner, piece, &guard).map(|told| Answer::Done(Outcome::Told(told)))
+                analyse_tables(planner, piece, &guard).map(|told| Answer::Done(Outcome::Told(told)))
             }
             StatementKind::Copy => {
                 Ok(match write::copy(planner, piece, &request.parameters, &guard)? {
@@ -308,7 +313,12 @@ impl Sql {
             .collect()
     }
 
-    fn query(&self, statement: &Statement, parameters: &Parameters, guard: Guard) -> Result<Rows> {
+    fn query(
+        &self,
+        statement: &CachedStatement,
+        parameters: &Parameters,
+        guard: Guard,
+    ) -> Result<Rows> {
         match self.direct(statement, parameters)? {
             Some(direct) => direct.run(guard),
             None => self.planner().query(statement, parameters, guard),
@@ -318,7 +328,7 @@ impl Sql {
     /// The statement as a direct read, if it can be that.
     pub(crate) fn direct(
         &self,
-        statement: &Statement,
+        statement: &CachedStatement,
         parameters: &Parameters,
     ) -> Result<Option<DirectRead>> {
         let Planner { context, engine } = &self.inner.planner;
@@ -334,7 +344,7 @@ impl Sql {
 
     fn explain(
         &self,
-        statement: &Statement,
+        statement: &CachedStatement,
         parameters: &Parameters,
         guard: Guard,
     ) -> Result<Rows> {
@@ -343,7 +353,7 @@ impl Sql {
             let (told, rows) = write::explain(planner, &change, explain, parameters, &guard)?;
             return Ok(rows.after_batch(show::row("write", &told)?));
         }
-        let explained = show::explained_query(&statement.piece).map(Statement::new);
+        let explained = show::explained_query(&statement.piece).map(CachedStatement::new);
         if let Some(explained) = &explained
             && let Some(direct) = self.direct(explained, parameters)?
         {
@@ -381,7 +391,7 @@ fn refuse_in_transaction(piece: &Piece) -> Result<()> {
 #[derive(Clone)]
 pub struct Prepared {
     pub(crate) sql: Sql,
-    pub(crate) statement: Arc<Statement>,
+    pub(crate) statement: Arc<CachedStatement>,
     text: String,
 }
 
@@ -404,7 +414,7 @@ impl Prepared {
 /// asked for. After a failure it is over.
 pub struct Script {
     sql: Sql,
-    statements: Statements,
+    statements: CachedStatements,
     request: Request,
     next: usize,
 }

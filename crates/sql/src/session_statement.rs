@@ -5,7 +5,6 @@ use arrow::array::RecordBatch;
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
 use tonnage::{Error, Result, Store};
 
-use crate::cache::Statement;
 use crate::error::invalid_at;
 use crate::guard::Guard;
 use crate::options::SqlOptions;
@@ -13,6 +12,7 @@ use crate::planner::Planner;
 use crate::request::Parameters;
 use crate::settings::Settings;
 use crate::show::texts;
+use crate::statement_cache::CachedStatement;
 use crate::text::{Cursor, Piece, StatementKind, parse};
 use crate::write::word;
 
@@ -131,7 +131,7 @@ fn prepare(settings: &Settings, cursor: &mut Cursor, piece: &Piece) -> Result<St
     let prepared = Piece { tokens: tokens.into(), kind, end: piece.end };
     let prepared = prepared.with_insert();
     crate::write::check_syntax(&prepared)?;
-    settings.prepare(&name, Statement::new(prepared))?;
+    settings.prepare(&name, CachedStatement::new(prepared))?;
     Ok(format!("prepared {name}"))
 }
 

@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use tonnage::{Acks, Consistency, Durability, Error, Result, Store};
 
-use crate::cache::Statement;
 use crate::guard::StatementTerms;
 use crate::levels::{self, name_of_acks, name_of_consistency};
 use crate::options::SqlOptions;
+use crate::statement_cache::CachedStatement;
 
 /// The most statements that one session keeps by name.
 const PREPARED_MAX: usize = 1_000;
@@ -37,7 +37,7 @@ const DURABILITIES: [(&str, Durability); 3] =
 #[derive(Default)]
 pub(crate) struct Settings {
     values: Mutex<SettingValues>,
-    prepared: Mutex<HashMap<String, Arc<Statement>>>,
+    prepared: Mutex<HashMap<String, Arc<CachedStatement>>>,
 }
 
 #[derive(Default)]
@@ -170,7 +170,7 @@ impl Settings {
     ///
     /// # Errors
     /// `Conflict` when there is one of that name; `Exhausted` when there are too many.
-    pub(crate) fn prepare(&self, name: &str, statement: Statement) -> Result<()> {
+    pub(crate) fn prepare(&self, name: &str, statement: CachedStatement) -> Result<()> {
         let mut prepared = lock(&self.prepared);
         if prepared.contains_key(name) {
             return Err(Error::conflict(format!(
@@ -187,7 +187,7 @@ impl Settings {
     }
 
     /// A statement kept by name.
-    pub(crate) fn prepared(&self, name: &str) -> Result<Arc<Statement>> {
+    pub(crate) fn prepared(&self, name: &str) -> Result<Arc<CachedStatement>> {
         lock(&self.prepared).get(name).cloned().ok_or_else(|| no_statement(name))
     }
 

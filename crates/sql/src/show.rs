@@ -8,7 +8,7 @@ use tonnage::{Error, Index, Result, Store, TableSchema};
 
 use crate::catalog::indexes;
 use crate::error::invalid_at;
-use crate::statistics::listed;
+use crate::statistics::list_statistics;
 use crate::text::{Cursor, Piece, StatementKind};
 use crate::views;
 
@@ -46,7 +46,7 @@ pub(crate) fn run(store: &Store, piece: &Piece) -> Result<RecordBatch> {
     }
     if cursor.word("STATISTICS") {
         let of_table = of_table(store, &mut cursor)?;
-        return listed(store, of_table.as_deref());
+        return list_statistics(store, of_table.as_deref());
     }
     if cursor.word("CREATE") {
         if !cursor.word("TABLE") {

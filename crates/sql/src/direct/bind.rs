@@ -9,10 +9,10 @@ use super::literal::array_of;
 use super::parse::{ColumnFilter, FilterTest, SelectedColumn, SelectedItems};
 use super::{Aggregates, SimpleSelect};
 use crate::access::{
-    Bound, ColumnCondition, IndexChoice, Ordered, Path, ReadSpec, SqlTable, Test, choose,
-    choose_index, direction_for,
+    AccessPath, ColumnBound, ColumnCondition, ColumnOrder, ColumnTest, IndexChoice, ReadSpec,
+    SqlTable, choose_access_path, choose_index, direction_for,
 };
-use crate::catalog::Context;
+use crate::catalog::CatalogContext;
 use crate::engine::Engine;
 use crate::request::Parameters;
 
@@ -36,7 +36,7 @@ pub(crate) fn bind(
     table: &Arc<SqlTable>,
     parameters: &Parameters,
     consistency: Option<Consistency>,
-    context: &Context,
+    context: &CatalogContext,
     engine: &Engine,
 ) -> Result<Option<DirectRead>> {
     let Some(conditions) = conditions(simple, table, parameters)? else { return Ok(None) };
@@ -62,7 +62,7 @@ pub(crate) fn bind(
         cache: Some(context.columns.clone()),
         remark: None,
     };
-    if spec.is_slower_than_kept(&[]) {
+    if spec.is_slower_than_cache(&[]) {
         return Ok(None);
     }
     Ok(match &simple.items {
@@ -87,15 +87,15 @@ fn path(
     table: &SqlTable,
     conditions: &[ColumnCondition],
     columns: &[usize],
-) -> Result<Option<Path>> {
+) -> Result<Option<AccessPath>> {
     let all = |answered: &[bool]| answered.iter().all(|answered| *answered);
-    let choice = choose(table, conditions)?;
+    let choice = choose_access_path(table, conditions)?;
     if all(&choice.answered) {
         return Ok(Some(choice.path));
     }
     Ok(match choose_index(table, conditions, &[], &choice.path, columns)? {
-        IndexChoice::Taken { path, answered } if all(&answered) => {
-            Some(Path::Index(path.unchecked()))
+        IndexChoice::Chosen { path, answered } if all(&answered) => {
+            Some(AccessPath::Index(path.unchecked()))
         }
         _ => None,
     })
@@ -131,9 +131,9 @@ fn condition(
     };
     let Some(value) = array_of(literals, column_type, parameters)? else { return Ok(None) };
     let test = match filter.test {
-        FilterTest::In(_) => Test::In(value),
-        FilterTest::Low(_, inclusive) => Test::Low(Bound { value, inclusive }),
-        FilterTest::High(_, inclusive) => Test::High(Bound { value, inclusive }),
+        FilterTest::In(_) => ColumnTest::In(value),
+        FilterTest::Low(_, inclusive) => ColumnTest::Low(ColumnBound { value, inclusive }),
+        FilterTest::High(_, inclusive) => ColumnTest::High(ColumnBound { value, inclusive }),
     };
     Ok(Some(ColumnCondition { column, test }))
 }
@@ -173,10 +173,10 @@ fn order(simple: &SimpleSelect, spec: &ReadSpec) -> Option<Direction> {
     };
     let ordered = |(name, descending): &(String, bool)| {
         let column = aliased(name).map_or(name, |item| &item.column);
-        Some(Ordered { column: schema.column_index(column)?, descending: *descending })
+        Some(ColumnOrder { column: schema.column_index(column)?, descending: *descending })
     };
     let wanted = simple.order.iter().map(ordered).collect::<Option<Vec<_>>>()?;
-    if spec.path == Path::Nothing || wanted.is_empty() {
+    if spec.path == AccessPath::Nothing || wanted.is_empty() {
         return Some(Direction::Unordered);
     }
     direction_for(spec, &wanted)

@@ -6,7 +6,7 @@ use arrow::array::RecordBatch;
 use tonnage::{Direction, Error, Result};
 
 use super::{Aggregates, DirectRead, DirectWork};
-use crate::access::{Ordered, Path, ReadSpec, direction_for, index_in_order};
+use crate::access::{AccessPath, ColumnOrder, ReadSpec, direction_for, index_in_order};
 use crate::answer::Rows;
 use crate::guard::Guard;
 
@@ -109,7 +109,7 @@ fn read_all(spec: &ReadSpec, works: &mut [Aggregates], guard: &Guard) -> Result<
 /// read of one row each.
 fn end_reads(spec: &ReadSpec, work: &Aggregates) -> Option<Vec<ReadSpec>> {
     let read = |(column, descending): (usize, bool)| {
-        let order = Ordered { column, descending };
+        let order = ColumnOrder { column, descending };
         let Some(direction) = direction_for(spec, &[order]) else { return end_read(spec, order) };
         let direction =
             if direction == Direction::Unordered { Direction::Forward } else { direction };
@@ -119,13 +119,13 @@ fn end_reads(spec: &ReadSpec, work: &Aggregates) -> Option<Vec<ReadSpec>> {
 }
 
 /// A read of the first row in an order through an index, where all rows are wanted.
-fn end_read(spec: &ReadSpec, order: Ordered) -> Option<ReadSpec> {
-    if spec.path != Path::All {
+fn end_read(spec: &ReadSpec, order: ColumnOrder) -> Option<ReadSpec> {
+    if spec.path != AccessPath::All {
         return None;
     }
     let path = index_in_order(&spec.table, &[], order, false).ok()??;
     Some(ReadSpec {
-        path: Path::Index(path),
+        path: AccessPath::Index(path),
         columns: vec![order.column],
         direction: order.direction(),
         limit: Some(1),

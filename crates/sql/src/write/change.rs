@@ -12,7 +12,7 @@ use crate::error::invalid_at;
 use crate::guard::Guard;
 use crate::planner::Planner;
 use crate::request::Parameters;
-use crate::statistics::forget;
+use crate::statistics::delete_statistics;
 use crate::text::{Cursor, Piece, StatementKind};
 
 /// A statement that changes rows, read.
@@ -101,7 +101,7 @@ pub(super) fn run(
     let reading = read(planner, piece)?;
     if piece.kind == StatementKind::Truncate {
         // Before its rows: should that fail, nothing has happened yet.
-        forget(&planner.context.store, &reading.table, &guard.terms().options())?;
+        delete_statistics(&planner.context.store, &reading.table, &guard.terms().options())?;
         planner.context.statistics.has_changed();
     }
     let change = reading.change(planner, piece, parameters, guard);

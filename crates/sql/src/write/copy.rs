@@ -146,7 +146,7 @@ fn fill(
     let format = copy.format.map(Format::label);
     let name = FileName { format, path: &copy.path };
     let file = FileTable::open_for(&name, table.schema(), &planner.context.options)?;
-    let there = file.columns_there()?;
+    let there = file.columns_present()?;
     // Without a list all columns of the file are meant: one that the table lacks must not be
     // dropped silently.
     for name in there.iter().filter(|_| columns.is_empty()) {

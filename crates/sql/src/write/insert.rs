@@ -29,7 +29,7 @@ use super::row_inserter::RowInserter;
 use super::tokens::word;
 use super::values::{one_row, take_queries};
 use crate::answer::{Changes, Rows};
-use crate::catalog::{Names, Target};
+use crate::catalog::{StoreCatalog, WriteTarget};
 use crate::guard::Guard;
 use crate::planner::Planner;
 use crate::request::Parameters;
@@ -134,8 +134,11 @@ impl InsertStatement {
                 settle_doubles(values, &columns, table.schema())?;
             take_queries(&mut source)?;
         }
-        let target = Target::Filled { path: table.path().to_owned() };
-        state.register_catalog_list(Arc::new(Names::changing(planner.context.clone(), target)));
+        let target = WriteTarget::Filled { path: table.path().to_owned() };
+        state.register_catalog_list(Arc::new(StoreCatalog::for_write(
+            planner.context.clone(),
+            target,
+        )));
         let query = ast::Statement::Query(source);
         let rows = planner.rows_of(state, query, parameters, guard.clone())?;
         Ok(RowSource { rows, columns, schema: table.schema().clone() })

@@ -9,7 +9,7 @@ use arrow::row::{RowConverter, SortField};
 use tonnage::{BulkGetOptions, Error, KeySource, Result, Row, Table, TableSchema};
 
 use super::keys::exists;
-use crate::plan::settle;
+use crate::plan::canonicalise_doubles;
 
 /// A key that is given twice, or exists, is an error before anything is written. Keys that the
 /// store is still to number are not known.
@@ -55,7 +55,7 @@ fn refuse_duplicates(schema: &TableSchema, keys: &[RecordBatch]) -> Result<()> {
     for batch in keys {
         // Keys have one zero and one NaN.
         let mut columns = batch.columns().to_vec();
-        columns.iter_mut().for_each(settle);
+        columns.iter_mut().for_each(canonicalise_doubles);
         let rows = converter.convert_columns(&columns).map_err(broken)?;
         if let Some(twice) = (0..rows.num_rows()).find(|row| !seen.insert(rows.row(*row).owned())) {
             return Err(exists(

@@ -16,9 +16,9 @@ use tonnage::{Error, Result, Row, Table, TableSchema};
 
 use super::keys::key_text;
 use super::tokens::{quoted, word};
-use crate::access::{SqlTable, batch_of};
+use crate::access::{SqlTable, rows_to_batch};
 use crate::answer::Rows;
-use crate::catalog::Names;
+use crate::catalog::StoreCatalog;
 use crate::error::from_datafusion;
 use crate::guard::Guard;
 use crate::planner::Planner;
@@ -82,7 +82,7 @@ impl WrittenRows {
         Self {
             gathers: true,
             bytes_max: planner.context.options.memory_bytes_max / 4,
-            schema: Some(Arc::new(table.with_gaps())),
+            schema: Some(Arc::new(table.with_nullable_columns())),
             ..Self::discarding()
         }
     }
@@ -128,7 +128,7 @@ impl WrittenRows {
     /// Brings the rows gathered last into columns.
     fn pack(&mut self) -> Result<()> {
         let Some(table) = &self.schema else { return Ok(()) };
-        let batch = batch_of(table, &self.rows.iter().collect::<Vec<_>>())?;
+        let batch = rows_to_batch(table, &self.rows.iter().collect::<Vec<_>>())?;
         self.bytes += batch.get_array_memory_size();
         self.rows.clear();
         self.batches.push(batch);
@@ -203,9 +203,9 @@ impl ReturningQuery<'_> {
         Ok(Rows::new(&schema, batches.into_iter(), Guard::default()))
     }
 
-    fn names(&self, planner: &Planner, written: MemTable) -> Names {
+    fn names(&self, planner: &Planner, written: MemTable) -> StoreCatalog {
         let given = Some((WRITTEN.to_owned(), Arc::new(written)));
-        Names::new(planner.context.clone()).with_rows(given)
+        StoreCatalog::new(planner.context.clone()).with_rows(given)
     }
 
     /// `SELECT items FROM "rows written" AS table`

@@ -20,7 +20,7 @@ use super::returning_rows::WrittenRows;
 use super::tokens::{made, quoted, separated, word};
 use crate::access::note_names;
 use crate::answer::{Changes, Rows};
-use crate::catalog::{Names, Target};
+use crate::catalog::{StoreCatalog, WriteTarget};
 use crate::error::invalid_at;
 use crate::guard::{Guard, StatementTerms};
 use crate::planner::Planner;
@@ -335,10 +335,10 @@ impl<'a> RowChange<'a> {
         tokens
     }
 
-    fn names(&self) -> Names {
+    fn names(&self) -> StoreCatalog {
         let written = self.items.iter().map(|(column, _)| *column).collect();
-        let target = Target::Changed { path: self.table.path().to_owned(), written };
-        let names = Names::changing(self.planner.context.clone(), target);
+        let target = WriteTarget::Changed { path: self.table.path().to_owned(), written };
+        let names = StoreCatalog::for_write(self.planner.context.clone(), target);
         names.with_rows(self.given.clone())
     }
 

@@ -1,15 +1,15 @@
-//! Aggregates over other rows for each row, compared otherwise than by `=`:
+//! Aggregates over other rows for each row, tied by other comparisons than `=`:
 //! `(SELECT count(*) FROM t b WHERE b.id < a.id)`.
 //!
-//! DataFusion 55 makes a join of such a subquery only where it is tied to the row outside by `=`,
-//! for then its rows can be grouped by that. For others the different values outside are the
-//! groups:
+//! DataFusion 55 makes a join of such a subquery only where `=` ties it to the row outside. Then it
+//! can group the rows of the subquery by that column. For other comparisons the distinct values
+//! outside are the groups:
 //!
-//! 1. The columns that the subquery takes from outside, each combination once.
-//! 2. The subquery's rows are joined to these, on its condition, none being no reason to leave a
-//!    combination out.
-//! 3. They are grouped by the combination; what is aggregated leaves rows out that stand for none.
-//! 4. The results are joined to the rows outside, NULL being equal to NULL.
+//! 1. Take the columns that the subquery uses from outside, each combination once.
+//! 2. Join the rows of the subquery to these on its condition, by an outer join: a combination
+//!    without rows stays.
+//! 3. Group by the combination. The aggregates skip the rows that the outer join has made.
+//! 4. Join the results to the rows outside. NULL is equal to NULL here.
 
 use std::sync::Arc;
 
@@ -48,17 +48,20 @@ impl OptimizerRule for DependentRule {
             _ => return Ok(Transformed::no(plan)),
         };
         let is_here = |expr: &Expr| {
-            expr.exists(|part| Ok(Dependent::of(part, input.schema()).is_some())).unwrap_or(false)
+            expr.exists(|part| Ok(DependentAggregate::of(part, input.schema()).is_some()))
+                .unwrap_or(false)
         };
         if !plan.expressions().iter().any(is_here) {
             return Ok(Transformed::no(plan));
         }
+        // Each subquery joins onto the one before it, for an expression may hold several. Groups
+        // come from the rows as they were, without the values that others have added.
         let mut joined = input.as_ref().clone();
         let outside = input.clone();
         let mut settle = |expr: Expr| {
             expr.transform_down(|part| {
                 let alias = || config.alias_generator().next("__dependent");
-                let dependent = Dependent::of(&part, outside.schema());
+                let dependent = DependentAggregate::of(&part, outside.schema());
                 let settled = dependent
                     .map(|dependent| dependent.join(joined.clone(), &outside, &alias()))
                     .transpose()?;
@@ -73,6 +76,7 @@ impl OptimizerRule for DependentRule {
         };
         match plan {
             LogicalPlan::Filter(filter) => {
+                // The joins have added columns that the nodes above do not know.
                 let columns = filter.input.schema().columns();
                 let predicate = settle(filter.predicate)?.data;
                 let kept = LogicalPlanBuilder::from(joined).filter(predicate)?;
@@ -93,7 +97,7 @@ impl OptimizerRule for DependentRule {
 }
 
 /// A subquery that aggregates rows which a condition ties to the row outside.
-struct Dependent<'a> {
+struct DependentAggregate<'a> {
     value: &'a Expr,
     aggregate: &'a Aggregate,
     filter: &'a Filter,
@@ -101,7 +105,7 @@ struct Dependent<'a> {
     outer: Vec<Column>,
 }
 
-impl<'a> Dependent<'a> {
+impl<'a> DependentAggregate<'a> {
     fn of(expr: &'a Expr, outside: &DFSchema) -> Option<Self> {
         let Expr::ScalarSubquery(Subquery { subquery, .. }) = expr else { return None };
         let (value, aggregate) = match subquery.as_ref() {
@@ -120,6 +124,7 @@ impl<'a> Dependent<'a> {
         let is_free = aggregate.group_expr.is_empty()
             && !aggregate.aggr_expr.iter().any(Expr::contains_outer)
             && filter.input.all_out_ref_exprs().is_empty();
+        // DataFusion makes the join itself where every condition is simple.
         if !is_free || split_conjunction(&filter.predicate).into_iter().all(is_simple) {
             return None;
         }
@@ -132,6 +137,7 @@ impl<'a> Dependent<'a> {
             }
             Ok(TreeNodeRecursion::Continue)
         });
+        // A column of a query further out is not among the rows that the join is made with.
         let is_near = noted.is_ok() && outer.iter().all(|column| outside.has_column(column));
         is_near.then_some(Self { value, aggregate, filter, outer })
     }
@@ -155,6 +161,8 @@ impl<'a> Dependent<'a> {
             .project(combinations)?
             .distinct()?
             .alias(groups.as_str())?;
+        // The marker tells a row that was found from the one of NULLs that the left join makes:
+        // `count(*)` would count that too.
         let rows = self
             .filter
             .input
@@ -177,7 +185,7 @@ impl<'a> Dependent<'a> {
             .aggregate
             .aggr_expr
             .iter()
-            .map(|expr| filtered(expr, &found))
+            .map(|expr| filter_aggregates(expr, &found))
             .collect::<Result<Vec<_>>>()?;
         let values = match self.value {
             Expr::AggregateFunction(_) => {
@@ -197,6 +205,7 @@ impl<'a> Dependent<'a> {
             .project(kept)?
             .alias(alias)?
             .build()?;
+        // NULL outside is a group of its own, so `=` would lose its value.
         let same = places.map(|place| {
             let result = Expr::Column(Column::new(Some(alias.to_owned()), name(place)));
             let outer = Box::new(Expr::Column(self.outer[place].clone()));
@@ -223,7 +232,7 @@ fn is_simple(condition: &Expr) -> bool {
 }
 
 /// The aggregates in an expression, over rows that were found.
-fn filtered(expr: &Expr, found: &Expr) -> Result<Expr> {
+fn filter_aggregates(expr: &Expr, found: &Expr) -> Result<Expr> {
     let names = NamePreserver::new_for_projection();
     let name = names.save(expr);
     let filtered = expr.clone().transform(|part| match part {

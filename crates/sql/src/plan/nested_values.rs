@@ -1,8 +1,8 @@
 //! NULL within lists and records.
 //!
-//! There it is a value, and greater than all others, as in PostgreSQL. The library takes it for the
-//! least where it compares, and puts it where `NULLS FIRST` and `NULLS LAST` want rows that have no
-//! list at all (DataFusion 55). So comparisons and such orders are written otherwise here.
+//! There NULL is a value, greater than all others, as in PostgreSQL. To the library it is the least
+//! value, and `NULLS FIRST` and `NULLS LAST` place it like a row without a list (DataFusion 55). So
+//! comparisons and orders of such values are rewritten here.
 
 use arrow::datatypes::DataType;
 use datafusion::common::tree_node::Transformed;
@@ -19,16 +19,18 @@ use datafusion::logical_expr::{
 use crate::functions::{comparison, extreme_of};
 
 /// An expression whose parts are done.
-pub(super) fn compared(mut expr: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
+pub(super) fn compare_nested(mut expr: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
     match &mut expr {
         Expr::BinaryExpr(BinaryExpr { left, op, right }) if is_order(*op) => {
-            match held_against(left, *op, right, schema) {
+            match comparison_call(left, *op, right, schema) {
                 Some(made) => return Ok(Transformed::yes(made)),
                 None => return Ok(Transformed::no(expr)),
             }
         }
         Expr::Between(Between { expr: value, negated, low, high }) => {
-            let is_in = held_against(value, Operator::GtEq, low, schema).zip(held_against(
+            // The value is written twice: `casts::rewrite_cast` has refused one that differs each
+            // time.
+            let is_in = comparison_call(value, Operator::GtEq, low, schema).zip(comparison_call(
                 value,
                 Operator::LtEq,
                 high,
@@ -43,7 +45,7 @@ pub(super) fn compared(mut expr: Expr, schema: &DFSchema) -> Result<Transformed<
                 && args.iter().any(|value| is_nested(value, schema)) =>
         {
             let is_max = func.name() == "greatest";
-            match alike(args, schema) {
+            match in_common_type(args, schema) {
                 Some(values) => return Ok(Transformed::yes(extreme_of(values, is_max))),
                 None => return Ok(Transformed::no(expr)),
             }
@@ -51,11 +53,16 @@ pub(super) fn compared(mut expr: Expr, schema: &DFSchema) -> Result<Transformed<
         Expr::AggregateFunction(AggregateFunction { func, params })
             if matches!(func.name(), "min" | "max") && is_extreme(params, schema) =>
         {
-            *params = first(std::mem::take(&mut params.args), params.filter.take(), func.name());
+            // The library's own `min` takes NULL within a record for the least.
+            *params = first_value_params(
+                std::mem::take(&mut params.args),
+                params.filter.take(),
+                func.name(),
+            );
             *func = first_value_udaf();
         }
         Expr::AggregateFunction(AggregateFunction { params, .. }) => {
-            if !ordered_by(&mut params.order_by, schema) {
+            if !rewrite_sort_keys(&mut params.order_by, schema) {
                 return Ok(Transformed::no(expr));
             }
         }
@@ -69,7 +76,7 @@ pub(super) fn compared(mut expr: Expr, schema: &DFSchema) -> Result<Transformed<
                     fun.name()
                 );
             }
-            if !ordered_by(&mut params.order_by, schema) {
+            if !rewrite_sort_keys(&mut params.order_by, schema) {
                 return Ok(Transformed::no(expr));
             }
         }
@@ -79,15 +86,15 @@ pub(super) fn compared(mut expr: Expr, schema: &DFSchema) -> Result<Transformed<
 }
 
 /// A sort, or DISTINCT ON, by lists and records.
-pub(super) fn ordered(node: LogicalPlan, schema: &DFSchema) -> LogicalPlan {
+pub(super) fn sort_nested(node: LogicalPlan, schema: &DFSchema) -> LogicalPlan {
     match node {
         LogicalPlan::Sort(mut sort) => {
-            ordered_by(&mut sort.expr, schema);
+            rewrite_sort_keys(&mut sort.expr, schema);
             LogicalPlan::Sort(sort)
         }
         LogicalPlan::Distinct(Distinct::On(mut distinct)) => {
             if let Some(keys) = &mut distinct.sort_expr
-                && ordered_by(keys, schema)
+                && rewrite_sort_keys(keys, schema)
             {
                 // It names what the order begins with.
                 distinct.on_expr = with_tests(distinct.on_expr, keys);
@@ -110,7 +117,7 @@ fn with_tests(groups: Vec<Expr>, keys: &[Sort]) -> Vec<Expr> {
 
 /// Puts whether there is a value before each key that wants rows without one at the other end than
 /// NULL within the key comes.
-fn ordered_by(keys: &mut Vec<Sort>, schema: &DFSchema) -> bool {
+fn rewrite_sort_keys(keys: &mut Vec<Sort>, schema: &DFSchema) -> bool {
     let is_odd = |key: &Sort| key.nulls_first == key.asc && is_nested(&key.expr, schema);
     if !keys.iter().any(is_odd) {
         return false;
@@ -132,18 +139,18 @@ fn is_order(op: Operator) -> bool {
 }
 
 /// `_compare(a, b) < 0` for `a < b`.
-fn held_against(left: &Expr, op: Operator, right: &Expr, schema: &DFSchema) -> Option<Expr> {
+fn comparison_call(left: &Expr, op: Operator, right: &Expr, schema: &DFSchema) -> Option<Expr> {
     if !is_nested(left, schema) && !is_nested(right, schema) {
         return None;
     }
-    let values = alike(&[left.clone(), right.clone()], schema)?;
+    let values = in_common_type(&[left.clone(), right.clone()], schema)?;
     let [left, right] = <[Expr; 2]>::try_from(values).ok()?;
     let order = comparison(left, right);
     Some(Expr::BinaryExpr(BinaryExpr::new(Box::new(order), op, Box::new(lit(0_i64)))))
 }
 
 /// Values in the type that they are compared in.
-fn alike(values: &[Expr], schema: &DFSchema) -> Option<Vec<Expr>> {
+fn in_common_type(values: &[Expr], schema: &DFSchema) -> Option<Vec<Expr>> {
     let types = values.iter().map(|value| value.get_type(schema).ok());
     let types = types.collect::<Option<Vec<DataType>>>()?;
     let (first, others) = types.split_first()?;
@@ -177,7 +184,11 @@ fn is_extreme(params: &AggregateFunctionParams, schema: &DFSchema) -> bool {
 }
 
 /// The least or greatest record as the first one in an order.
-fn first(args: Vec<Expr>, filter: Option<Box<Expr>>, name: &str) -> AggregateFunctionParams {
+fn first_value_params(
+    args: Vec<Expr>,
+    filter: Option<Box<Expr>>,
+    name: &str,
+) -> AggregateFunctionParams {
     let is_least = name == "min";
     let there = args[0].clone().is_not_null();
     let filter = match filter {

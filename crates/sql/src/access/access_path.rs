@@ -1,4 +1,4 @@
-//! Ways through a table, and those through its primary key.
+//! Access paths through a table, and the choice of one through its primary key.
 
 use std::sync::Arc;
 
@@ -8,8 +8,8 @@ use arrow::datatypes::{Field, Schema};
 use arrow::error::ArrowError;
 use tonnage::{FieldRange, Result, TableSchema};
 
-use super::condition::{ColumnCondition, Demands};
-use super::demands::{Shown, broken, gather, range};
+use super::condition::{ColumnCondition, ColumnDomain};
+use super::domains::{RangeText, column_domains, comparison_error, domain_range};
 use super::{IndexPath, SqlTable, value_of};
 
 /// The most keys that lists of several columns may multiply to.
@@ -17,7 +17,7 @@ const KEYS_MAX: usize = 1 << 22;
 
 /// Which part of a table is read.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Path {
+pub(crate) enum AccessPath {
     /// Nothing: no row can match.
     Nothing,
     /// All rows.
@@ -41,7 +41,7 @@ pub(crate) enum Path {
     Index(IndexPath),
 }
 
-impl Path {
+impl AccessPath {
     /// About how many rows of a table it leads to at most.
     pub(crate) fn rows_estimate(&self, table: &SqlTable) -> Option<u64> {
         match self {
@@ -63,33 +63,42 @@ impl Path {
 
 /// A path, and which of the conditions it answers by itself.
 pub(crate) struct PathChoice {
-    pub(crate) path: Path,
+    pub(crate) path: AccessPath,
     pub(crate) answered: Vec<bool>,
 }
 
 /// Finds the path that answers the most.
-pub(crate) fn choose(table: &SqlTable, conditions: &[ColumnCondition]) -> Result<PathChoice> {
+pub(crate) fn choose_access_path(
+    table: &SqlTable,
+    conditions: &[ColumnCondition],
+) -> Result<PathChoice> {
     let schema = table.schema().as_ref();
-    let demands = gather(schema, conditions).map_err(broken)?;
-    for demand in demands.iter().flatten() {
-        if demand.is_impossible().map_err(broken)? {
-            return Ok(PathChoice { path: Path::Nothing, answered: vec![true; conditions.len()] });
+    let domains = column_domains(schema, conditions).map_err(comparison_error)?;
+    // Conditions that exclude each other end the search here: `key_combinations` divides by the
+    // number of values, which must not be zero.
+    for domain in domains.iter().flatten() {
+        if domain.is_impossible().map_err(comparison_error)? {
+            return Ok(PathChoice {
+                path: AccessPath::Nothing,
+                answered: vec![true; conditions.len()],
+            });
         }
     }
-    let prefix = prefix(schema, &demands);
+    let prefix = key_prefix(schema, &domains);
+    // A bulk get needs the whole shard key. With less of it a range of the first column is left.
     if prefix.len() < schema.shard_key_len {
         let is_answered = |condition: &ColumnCondition| {
             condition.is_decided_by_keys(schema) && schema.key.first() == Some(&condition.column)
         };
-        return Ok(match range_of_first(table, &demands)? {
+        return Ok(match first_column_range(table, &domains)? {
             Some(path) => {
                 PathChoice { path, answered: conditions.iter().map(is_answered).collect() }
             }
-            None => PathChoice { path: Path::All, answered: vec![false; conditions.len()] },
+            None => PathChoice { path: AccessPath::All, answered: vec![false; conditions.len()] },
         });
     }
     let range = match schema.key.get(prefix.len()) {
-        Some(column) => range(schema, *column, demands[*column].as_ref())?,
+        Some(column) => domain_range(schema, *column, domains[*column].as_ref())?,
         None => None,
     };
     let ranged = range.is_some().then(|| schema.key[prefix.len()]);
@@ -101,19 +110,26 @@ pub(crate) fn choose(table: &SqlTable, conditions: &[ColumnCondition]) -> Result
         .collect();
     let constant = prefix.iter().map(|values| values.len() == 1).collect();
     Ok(PathChoice {
-        path: Path::Keys { keys: product(schema, &prefix).map_err(broken)?, constant, range },
+        path: AccessPath::Keys {
+            keys: key_combinations(schema, &prefix).map_err(comparison_error)?,
+            constant,
+            range,
+        },
         answered,
     })
 }
 
-/// The range of the first key column that is demanded, in a store that keeps the order of keys.
-fn range_of_first(table: &SqlTable, demands: &[Option<Demands>]) -> Result<Option<Path>> {
+/// The range of the first key column, in a store that keeps the order of keys.
+fn first_column_range(
+    table: &SqlTable,
+    domains: &[Option<ColumnDomain>],
+) -> Result<Option<AccessPath>> {
     let schema = table.schema().as_ref();
     let first = schema.key.first().filter(|_| table.total_order);
-    let Some((first, Some(demand))) = first.map(|first| (*first, &demands[*first])) else {
+    let Some((first, Some(domain))) = first.map(|first| (*first, &domains[*first])) else {
         return Ok(None);
     };
-    let range = match &demand.values {
+    let range = match &domain.values {
         // A part of a shard key of several columns.
         Some(values) if values.len() == 1 => {
             let end = Some((value_of(values.as_ref())?, true));
@@ -121,20 +137,20 @@ fn range_of_first(table: &SqlTable, demands: &[Option<Demands>]) -> Result<Optio
             Some(FieldRange { column, low: end.clone(), high: end })
         }
         Some(_) => None,
-        None => range(schema, first, Some(demand))?,
+        None => domain_range(schema, first, Some(domain))?,
     };
     let Some(range) = range.filter(|range| range.low.is_some() || range.high.is_some()) else {
         return Ok(None);
     };
     let rows = table.table.rows_estimate_in(&range)?;
-    Ok(Some(Path::Range { range, rows }))
+    Ok(Some(AccessPath::Range { range, rows }))
 }
 
 /// The values of the leading key columns that have such.
-fn prefix(schema: &TableSchema, demands: &[Option<Demands>]) -> Vec<ArrayRef> {
+fn key_prefix(schema: &TableSchema, domains: &[Option<ColumnDomain>]) -> Vec<ArrayRef> {
     let (mut prefix, mut count) = (Vec::new(), 1_usize);
     for column in &schema.key {
-        let Some(values) = demands[*column].as_ref().and_then(|demand| demand.values.clone())
+        let Some(values) = domains[*column].as_ref().and_then(|domain| domain.values.clone())
         else {
             break;
         };
@@ -148,7 +164,7 @@ fn prefix(schema: &TableSchema, demands: &[Option<Demands>]) -> Vec<ArrayRef> {
 }
 
 /// Every combination of the values, the last column changing fastest.
-fn product(
+fn key_combinations(
     schema: &TableSchema,
     prefix: &[ArrayRef],
 ) -> std::result::Result<RecordBatch, ArrowError> {
@@ -168,15 +184,15 @@ fn product(
     RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays)
 }
 
-impl Path {
-    /// How the path is told of by EXPLAIN.
+impl AccessPath {
+    /// The path as EXPLAIN shows it.
     pub(crate) fn describe(&self, schema: &TableSchema) -> String {
         match self {
-            Path::Nothing => "nothing, no row can match".to_owned(),
-            Path::All => "full scan".to_owned(),
-            Path::Index(path) => path.describe(),
-            Path::Range { range, .. } => format!("range read with {}", Shown(range)),
-            Path::Keys { keys, range, .. } => {
+            AccessPath::Nothing => "nothing, no row can match".to_owned(),
+            AccessPath::All => "full scan".to_owned(),
+            AccessPath::Index(path) => path.describe(),
+            AccessPath::Range { range, .. } => format!("range read with {}", RangeText(range)),
+            AccessPath::Keys { keys, range, .. } => {
                 let count = keys.num_rows();
                 let plural = if count == 1 { "" } else { "s" };
                 if keys.num_columns() == schema.key.len() {
@@ -186,7 +202,7 @@ impl Path {
                     keys.schema_ref().fields().iter().map(|field| field.name().as_str()).collect();
                 let range = range
                     .as_ref()
-                    .map(|range| format!(" with {}", Shown(range)))
+                    .map(|range| format!(" with {}", RangeText(range)))
                     .unwrap_or_default();
                 format!("range read of {count} partial key{plural} ({}){range}", names.join(", "))
             }

@@ -1,8 +1,8 @@
-//! Columns of outer queries with the types that they come to have.
+//! Outer columns of subqueries with their final types.
 //!
-//! A subquery remembers the type of an outer column from when it was read. `CASE ... THEN 1 ELSE 1.5
-//! END` is a whole number then, and a decimal once types are brought together. So a comparison with
-//! it in the subquery would cut the decimal, or become a join of columns of different types
+//! A subquery keeps the type that an outer column had when the subquery was planned.
+//! `CASE ... THEN 1 ELSE 1.5 END` is a whole number then, and a decimal after type coercion. So a
+//! comparison in the subquery would cut the decimal, or become a join of columns of different types
 //! (DataFusion 55).
 
 use std::sync::Arc;
@@ -16,9 +16,9 @@ use datafusion::optimizer::analyzer::type_coercion::TypeCoercion;
 
 /// Runs before types are brought together, outer queries before those in them.
 #[derive(Debug)]
-pub(crate) struct OuterRule;
+pub(crate) struct OuterTypesRule;
 
-impl AnalyzerRule for OuterRule {
+impl AnalyzerRule for OuterTypesRule {
     fn name(&self) -> &str {
         "outer_types"
     }
@@ -28,23 +28,23 @@ impl AnalyzerRule for OuterRule {
             if let LogicalPlan::Join(join) = &node
                 && refers_to_others(&join.right)
             {
-                return lateral(node, config);
+                return rewrite_lateral(node, config);
             }
             if !node.expressions().iter().any(has_subquery) {
                 return Ok(Transformed::no(node));
             }
             let mut schema = DFSchema::empty();
             for input in node.inputs() {
-                schema.merge(settled(input, config)?.schema());
+                schema.merge(coerced_plan(input, config)?.schema());
             }
-            node.map_subqueries(|subquery| referring(subquery, &schema))
+            node.map_subqueries(|subquery| with_outer_types(subquery, &schema))
         })?;
         Ok(plan.data)
     }
 }
 
 /// A plan whose types are those that it will have.
-fn settled(plan: &LogicalPlan, config: &ConfigOptions) -> Result<LogicalPlan> {
+fn coerced_plan(plan: &LogicalPlan, config: &ConfigOptions) -> Result<LogicalPlan> {
     TypeCoercion::new().analyze(plan.clone(), config)
 }
 
@@ -66,20 +66,21 @@ fn refers_to_others(plan: &LogicalPlan) -> bool {
 }
 
 /// A join whose right side is LATERAL and refers to the left one.
-fn lateral(node: LogicalPlan, config: &ConfigOptions) -> Result<Transformed<LogicalPlan>> {
+fn rewrite_lateral(node: LogicalPlan, config: &ConfigOptions) -> Result<Transformed<LogicalPlan>> {
     let LogicalPlan::Join(mut join) = node else { return Ok(Transformed::no(node)) };
-    let left = settled(&join.left, config)?;
-    let right = referring(Arc::unwrap_or_clone(join.right), left.schema())?;
+    let left = coerced_plan(&join.left, config)?;
+    let right = with_outer_types(Arc::unwrap_or_clone(join.right), left.schema())?;
     join.right = Arc::new(right.data);
     let joined = Transformed::new_transformed(LogicalPlan::Join(join), right.transformed);
     joined.map_data(LogicalPlan::recompute_schema)
 }
 
 /// A plan whose outer columns have the types of this schema, as far as they are in it.
-fn referring(plan: LogicalPlan, schema: &DFSchema) -> Result<Transformed<LogicalPlan>> {
+fn with_outer_types(plan: LogicalPlan, schema: &DFSchema) -> Result<Transformed<LogicalPlan>> {
     let mut is_changed = false;
     plan.transform_up_with_subqueries(|node| {
-        let node = node.map_expressions(|expr| expr.transform_up(|part| typed(part, schema)))?;
+        let node = node
+            .map_expressions(|expr| expr.transform_up(|part| retype_outer_column(part, schema)))?;
         is_changed |= node.transformed;
         match is_changed {
             true => node.map_data(LogicalPlan::recompute_schema),
@@ -88,7 +89,7 @@ fn referring(plan: LogicalPlan, schema: &DFSchema) -> Result<Transformed<Logical
     })
 }
 
-fn typed(part: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
+fn retype_outer_column(part: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
     let Expr::OuterReferenceColumn(field, column) = &part else { return Ok(Transformed::no(part)) };
     let Ok(found) = schema.field_from_column(column) else { return Ok(Transformed::no(part)) };
     if found.data_type() == field.data_type() {

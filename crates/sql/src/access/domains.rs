@@ -1,34 +1,34 @@
-//! What the conditions demand of each column, together.
+//! The domain of each column: the values that all conditions together leave.
 
 use std::fmt;
 
 use arrow::error::ArrowError;
 use tonnage::{Error, FieldRange, Result, TableSchema, Value};
 
-use super::condition::{Bound, ColumnCondition, Demands};
+use super::condition::{ColumnBound, ColumnCondition, ColumnDomain};
 use super::value_of;
 
-/// What is demanded of each column.
-pub(super) fn gather(
+/// The domain of each column, `None` where no condition is on it.
+pub(super) fn column_domains(
     schema: &TableSchema,
     conditions: &[ColumnCondition],
-) -> std::result::Result<Vec<Option<Demands>>, ArrowError> {
-    let mut demands: Vec<Option<Demands>> = vec![None; schema.columns.len()];
+) -> std::result::Result<Vec<Option<ColumnDomain>>, ArrowError> {
+    let mut domains: Vec<Option<ColumnDomain>> = vec![None; schema.columns.len()];
     for condition in conditions.iter().filter(|condition| condition.is_decided_by_keys(schema)) {
-        demands[condition.column].get_or_insert_default().add(&condition.test)?;
+        domains[condition.column].get_or_insert_default().add(&condition.test)?;
     }
-    demands.iter_mut().flatten().try_for_each(Demands::settle)?;
-    Ok(demands)
+    domains.iter_mut().flatten().try_for_each(ColumnDomain::restrict_values_to_bounds)?;
+    Ok(domains)
 }
 
-/// The range that is demanded of a column, where no values are.
-pub(super) fn range(
+/// The range of a domain, if it has bounds and no list of values.
+pub(super) fn domain_range(
     schema: &TableSchema,
     column: usize,
-    demands: Option<&Demands>,
+    domains: Option<&ColumnDomain>,
 ) -> Result<Option<FieldRange>> {
-    let Some(Demands { values: None, low, high, .. }) = demands else { return Ok(None) };
-    let end = |bound: &Bound| -> Result<(Value, bool)> {
+    let Some(ColumnDomain { values: None, low, high, .. }) = domains else { return Ok(None) };
+    let end = |bound: &ColumnBound| -> Result<(Value, bool)> {
         Ok((value_of(bound.value.as_ref())?, bound.inclusive))
     };
     let (low, high) = (low.as_ref().map(end).transpose()?, high.as_ref().map(end).transpose()?);
@@ -36,15 +36,15 @@ pub(super) fn range(
 }
 
 /// A failed comparison, which no condition that was accepted should lead to.
-pub(super) fn broken(error: ArrowError) -> Error {
+pub(super) fn comparison_error(error: ArrowError) -> Error {
     Error::internal(format!("the conditions on the key could not be compared: {error}"))
         .with_source(error)
 }
 
 /// A range as SQL would write it.
-pub(super) struct Shown<'a>(pub(super) &'a FieldRange);
+pub(super) struct RangeText<'a>(pub(super) &'a FieldRange);
 
-impl fmt::Display for Shown<'_> {
+impl fmt::Display for RangeText<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let FieldRange { column, low, high } = self.0;
         if let Some((value, inclusive)) = low {

@@ -1,4 +1,4 @@
-//! A read under way.
+//! Batches of a table, read one after another.
 
 use std::sync::Arc;
 
@@ -7,28 +7,28 @@ use arrow::datatypes::SchemaRef;
 use tonnage::{Error, Result, TableBatch};
 
 use crate::guard::Guard;
-use crate::plan::settle;
+use crate::plan::canonicalise_doubles;
 
 /// Where rows of the store come from: a bulk get, a scan, an index.
 pub(super) type StoredBatches = Box<dyn Iterator<Item = Result<TableBatch>> + Send>;
 
 /// The same as a plan sees them.
-pub(super) type Batches = Box<dyn Iterator<Item = Result<RecordBatch>> + Send>;
+pub(super) type SqlBatches = Box<dyn Iterator<Item = Result<RecordBatch>> + Send>;
 
 /// Batches of the columns asked for, under their SQL names, up to the limit.
-pub(crate) struct Read {
-    rows: Option<Batches>,
+pub(crate) struct TableReader {
+    rows: Option<SqlBatches>,
     left: u64,
     guard: Guard,
 }
 
-impl Read {
-    pub(super) fn new(rows: Option<Batches>, limit: Option<u64>, guard: Guard) -> Self {
+impl TableReader {
+    pub(super) fn new(rows: Option<SqlBatches>, limit: Option<u64>, guard: Guard) -> Self {
         Self { rows, left: limit.unwrap_or(u64::MAX), guard }
     }
 }
 
-impl Iterator for Read {
+impl Iterator for TableReader {
     type Item = Result<RecordBatch>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -53,7 +53,7 @@ impl Iterator for Read {
 
 /// Brings rows of the store into the columns asked for. Each batch comes with whether some row of
 /// it expires.
-pub(super) struct Shaped {
+pub(super) struct ShapedBatches {
     rows: StoredBatches,
     schema: SchemaRef,
     /// For each column wanted where it comes from.
@@ -68,7 +68,7 @@ enum ColumnOrigin {
     Expiry,
 }
 
-impl Shaped {
+impl ShapedBatches {
     /// Columns are given as places in the SQL schema of a table with `own` columns.
     pub(super) fn new(
         own: usize,
@@ -88,7 +88,7 @@ impl Shaped {
         let is_own = self.origins.iter().all(|origin| *origin == ColumnOrigin::Own);
         let mut arrays =
             if is_own { batch.rows.columns().to_vec() } else { self.with_notes(batch) };
-        arrays.iter_mut().for_each(settle);
+        arrays.iter_mut().for_each(canonicalise_doubles);
         with_schema(&self.schema, arrays, batch.rows.num_rows())
             .map_err(|error| error.at(format_args!("table {}", batch.table)))
     }
@@ -106,7 +106,7 @@ impl Shaped {
     }
 }
 
-impl Iterator for Shaped {
+impl Iterator for ShapedBatches {
     type Item = Result<(RecordBatch, bool)>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -120,7 +120,7 @@ impl Iterator for Shaped {
 }
 
 /// Some columns of batches, given as places among those that they have.
-pub(super) fn projected(
+pub(super) fn project_batch(
     batch: &RecordBatch,
     columns: &[usize],
     schema: &SchemaRef,

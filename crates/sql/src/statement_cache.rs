@@ -1,4 +1,4 @@
-//! Statements kept for the next time they come.
+//! Parsed statements and their plans, kept for the next time that the same text comes.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -15,7 +15,7 @@ use crate::text::{Piece, pieces};
 const TEXT_BYTES_MAX: usize = 16 << 10;
 
 /// One statement with whatever was found out about it so far.
-pub(crate) struct Statement {
+pub(crate) struct CachedStatement {
     pub(crate) piece: Piece,
     simple: OnceLock<Option<SimpleSelect>>,
     table: Mutex<Option<Arc<SqlTable>>>,
@@ -33,7 +33,7 @@ pub(crate) struct CachedPlan {
     pub(crate) statistics: StatisticsVersion,
 }
 
-impl Statement {
+impl CachedStatement {
     pub(crate) fn new(piece: Piece) -> Self {
         Self { piece, simple: OnceLock::new(), table: Mutex::new(None), plan: Mutex::new(None) }
     }
@@ -68,7 +68,7 @@ impl Statement {
         lock(&self.plan).clone().filter(|plan| plan.tables.iter().all(is_as_it_was))
     }
 
-    pub(crate) fn keep(&self, plan: CachedPlan) {
+    pub(crate) fn keep_plan(&self, plan: CachedPlan) {
         *lock(&self.plan) = Some(plan);
     }
 }
@@ -78,33 +78,33 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// The statements of one text.
-pub(crate) type Statements = Arc<Vec<Arc<Statement>>>;
+pub(crate) type CachedStatements = Arc<Vec<Arc<CachedStatement>>>;
 
 /// Texts by what they say; the ones that were not used for longest make room.
-pub(crate) struct Cache {
+pub(crate) struct StatementCache {
     texts_max: usize,
     texts: Mutex<CachedTexts>,
 }
 
 #[derive(Default)]
 struct CachedTexts {
-    by_text: HashMap<String, (u64, Statements)>,
+    by_text: HashMap<String, (u64, CachedStatements)>,
     clock: u64,
 }
 
-impl Cache {
+impl StatementCache {
     pub(crate) fn new(texts_max: usize) -> Self {
         Self { texts_max, texts: Mutex::default() }
     }
 
     /// The statements of a text.
-    pub(crate) fn statements(&self, text: &str) -> Result<Statements> {
+    pub(crate) fn statements(&self, text: &str) -> Result<CachedStatements> {
         let keeps = self.texts_max > 0 && text.len() <= TEXT_BYTES_MAX;
         if keeps && let Some(found) = lock(&self.texts).find(text) {
             return Ok(found);
         }
-        let statements: Statements = Arc::new(
-            pieces(text)?.into_iter().map(|piece| Arc::new(Statement::new(piece))).collect(),
+        let statements: CachedStatements = Arc::new(
+            pieces(text)?.into_iter().map(|piece| Arc::new(CachedStatement::new(piece))).collect(),
         );
         if keeps {
             lock(&self.texts).insert(text, &statements, self.texts_max);
@@ -114,22 +114,22 @@ impl Cache {
 }
 
 impl CachedTexts {
-    fn find(&mut self, text: &str) -> Option<Statements> {
+    fn find(&mut self, text: &str) -> Option<CachedStatements> {
         self.clock += 1;
         let (used, statements) = self.by_text.get_mut(text)?;
         *used = self.clock;
         Some(statements.clone())
     }
 
-    fn insert(&mut self, text: &str, statements: &Statements, texts_max: usize) {
+    fn insert(&mut self, text: &str, statements: &CachedStatements, texts_max: usize) {
         if self.by_text.len() >= texts_max {
-            self.make_room();
+            self.evict_older_half();
         }
         self.by_text.insert(text.to_owned(), (self.clock, statements.clone()));
     }
 
     /// Forgets the older half, so that making room is rare.
-    fn make_room(&mut self) {
+    fn evict_older_half(&mut self) {
         let mut used: Vec<u64> = self.by_text.values().map(|(used, _)| *used).collect();
         used.sort_unstable();
         let median = used[used.len() / 2];

@@ -1,4 +1,4 @@
-//! What a plan learns about the rows wanted while it runs.
+//! Filters that a plan learns while it runs, such as the keys of the other side of a join.
 
 use std::sync::Arc;
 
@@ -15,7 +15,8 @@ use datafusion::physical_expr_common::physical_expr::snapshot_physical_expr;
 use tonnage::Direction;
 
 use crate::access::{
-    Bound, ColumnCondition, IndexChoice, Path, ReadSpec, Test, choose, choose_index,
+    AccessPath, ColumnBound, ColumnCondition, ColumnTest, IndexChoice, ReadSpec,
+    choose_access_path, choose_index,
 };
 use crate::error::into_datafusion;
 
@@ -32,7 +33,7 @@ pub(super) fn is_dynamic(filter: &Arc<dyn PhysicalExpr>) -> bool {
 pub(super) fn may_narrow(spec: &ReadSpec, filter: &Arc<dyn PhysicalExpr>) -> bool {
     let mut columns = Vec::new();
     let noted = filter.apply(|part| {
-        columns.extend(column(spec, part));
+        columns.extend(table_column(spec, part));
         Ok(TreeNodeRecursion::Continue)
     });
     if noted.is_err() {
@@ -53,65 +54,74 @@ pub(super) fn may_narrow(spec: &ReadSpec, filter: &Arc<dyn PhysicalExpr>) -> boo
 
 /// The read with what is known by now taken into account. Reading more than that is right as well,
 /// so whatever cannot be used is left.
-pub(super) fn narrowed(spec: ReadSpec, filters: &[Arc<dyn PhysicalExpr>]) -> Result<ReadSpec> {
+pub(super) fn narrow_read(spec: ReadSpec, filters: &[Arc<dyn PhysicalExpr>]) -> Result<ReadSpec> {
     // A path through keys stays: what is learned later could only be held against the range that it
     // reads.
-    if filters.is_empty() || spec.path != Path::All {
+    if filters.is_empty() || spec.path != AccessPath::All {
         return Ok(spec);
     }
     let mut conditions = Vec::new();
     for filter in filters {
         let known = snapshot_physical_expr(filter.clone())?;
         conditions.extend(
-            split_conjunction(&known).into_iter().filter_map(|part| condition(&spec, part)),
+            split_conjunction(&known).into_iter().filter_map(|part| column_condition(&spec, part)),
         );
     }
-    let choice = choose(&spec.table, &conditions).map_err(into_datafusion)?;
+    let choice = choose_access_path(&spec.table, &conditions).map_err(into_datafusion)?;
     let is_ordered = spec.direction != Direction::Unordered;
     let path = match choice.path {
-        Path::All if !is_ordered => {
-            match choose_index(&spec.table, &conditions, &[], &Path::All, &spec.columns)
+        AccessPath::All if !is_ordered => {
+            match choose_index(&spec.table, &conditions, &[], &AccessPath::All, &spec.columns)
                 .map_err(into_datafusion)?
             {
-                IndexChoice::Taken { path, .. } => Path::Index(path),
-                IndexChoice::Left(_) | IndexChoice::None => Path::All,
+                IndexChoice::Chosen { path, .. } => AccessPath::Index(path),
+                IndexChoice::Rejected(_) | IndexChoice::None => AccessPath::All,
             }
         }
         path => path,
     };
-    let is_left = spec.is_faster_kept(&path) || spec.is_long(&path);
+    let is_left = spec.is_faster_from_cache(&path) || spec.is_near_full_scan(&path);
     Ok(if is_left { spec } else { ReadSpec { path, ..spec } })
 }
 
 /// An expression as a condition on one column of the table.
-fn condition(spec: &ReadSpec, expr: &Arc<dyn PhysicalExpr>) -> Option<ColumnCondition> {
+fn column_condition(spec: &ReadSpec, expr: &Arc<dyn PhysicalExpr>) -> Option<ColumnCondition> {
     if let Some(list) = expr.downcast_ref::<InListExpr>() {
-        let column = column(spec, list.expr())?;
+        let column = table_column(spec, list.expr())?;
         let values = list.list().iter().map(literal).collect::<Option<Vec<_>>>()?;
         let values = ScalarValue::iter_to_array(values.into_iter().cloned()).ok()?;
-        return (!list.negated()).then(|| fitting(spec, column, values, Test::In))?;
+        return (!list.negated()).then(|| typed_condition(spec, column, values, ColumnTest::In))?;
     }
+    // What is not understood here is left: it costs reading, and no answer.
     let compared = expr.downcast_ref::<BinaryExpr>()?;
-    let column = column(spec, compared.left())?;
+    let column = table_column(spec, compared.left())?;
     let value = literal(compared.right())?.to_array().ok()?;
-    let bound = |inclusive| move |value| Bound { value, inclusive };
+    let bound = |inclusive| move |value| ColumnBound { value, inclusive };
     match compared.op() {
-        Operator::Eq => fitting(spec, column, value, Test::In),
-        Operator::GtEq => fitting(spec, column, value, |value| Test::Low(bound(true)(value))),
-        Operator::Gt => fitting(spec, column, value, |value| Test::Low(bound(false)(value))),
-        Operator::LtEq => fitting(spec, column, value, |value| Test::High(bound(true)(value))),
-        Operator::Lt => fitting(spec, column, value, |value| Test::High(bound(false)(value))),
+        Operator::Eq => typed_condition(spec, column, value, ColumnTest::In),
+        Operator::GtEq => {
+            typed_condition(spec, column, value, |value| ColumnTest::Low(bound(true)(value)))
+        }
+        Operator::Gt => {
+            typed_condition(spec, column, value, |value| ColumnTest::Low(bound(false)(value)))
+        }
+        Operator::LtEq => {
+            typed_condition(spec, column, value, |value| ColumnTest::High(bound(true)(value)))
+        }
+        Operator::Lt => {
+            typed_condition(spec, column, value, |value| ColumnTest::High(bound(false)(value)))
+        }
         _ => None,
     }
 }
 
 /// A condition whose values are of the column's type. The other side of a join that holds nothing
 /// but NULL tells NULL for its ends.
-fn fitting(
+fn typed_condition(
     spec: &ReadSpec,
     column: usize,
     values: ArrayRef,
-    test: impl Fn(ArrayRef) -> Test,
+    test: impl Fn(ArrayRef) -> ColumnTest,
 ) -> Option<ColumnCondition> {
     let field = spec.table.arrow.fields().get(column)?;
     (values.data_type() == field.data_type() && values.null_count() < values.len())
@@ -119,7 +129,7 @@ fn fitting(
 }
 
 /// The column of the table that an expression is: what the store notes of rows is none.
-fn column(spec: &ReadSpec, expr: &Arc<dyn PhysicalExpr>) -> Option<usize> {
+fn table_column(spec: &ReadSpec, expr: &Arc<dyn PhysicalExpr>) -> Option<usize> {
     let column = *spec.columns.get(expr.downcast_ref::<Column>()?.index())?;
     (column < spec.table.schema().columns.len()).then_some(column)
 }

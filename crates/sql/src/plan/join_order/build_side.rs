@@ -1,4 +1,4 @@
-//! Which side of a join is held in memory.
+//! The build side of a join, which is held in memory.
 
 use std::sync::Arc;
 
@@ -6,20 +6,21 @@ use datafusion::common::Result;
 use datafusion::common::tree_node::Transformed;
 use datafusion::logical_expr::{Expr, Join, LogicalPlan, Projection};
 
-use crate::plan::estimate::rows;
+use crate::plan::estimate::estimate_rows;
 
 /// A join whose left side, which is held in memory, is the smaller one.
-pub(super) fn smaller_held(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
-    let is_open = |join: &Join| !join.null_aware && rows(&join.right) < rows(&join.left);
+pub(super) fn build_on_smaller(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
+    let is_open =
+        |join: &Join| !join.null_aware && estimate_rows(&join.right) < estimate_rows(&join.left);
     let swapped = match &plan {
-        LogicalPlan::Join(join) if is_open(join) => swapped(join)?,
+        LogicalPlan::Join(join) if is_open(join) => swap_sides(join)?,
         _ => None,
     };
     Ok(swapped.map_or_else(|| Transformed::no(plan), Transformed::yes))
 }
 
 /// The same join with its sides the other way round; its columns keep their places.
-fn swapped(join: &Join) -> Result<Option<LogicalPlan>> {
+fn swap_sides(join: &Join) -> Result<Option<LogicalPlan>> {
     let swapped = Join::try_new(
         join.right.clone(),
         join.left.clone(),

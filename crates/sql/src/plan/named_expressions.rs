@@ -1,4 +1,4 @@
-//! Expressions that are rewritten under their names.
+//! Rewrites of expressions that keep their names.
 
 use datafusion::common::Result;
 use datafusion::common::tree_node::{Transformed, TreeNode};

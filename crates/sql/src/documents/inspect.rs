@@ -1,4 +1,4 @@
-//! Functions and operators that ask of documents: their kind, what they contain.
+//! Functions and operators that inspect documents: their kind, and what they contain.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use super::member::has_member;
 use super::scan::{Kind, checked, items, members, string};
 use crate::functions::{Arguments, Gives, Scalar, text_of};
 
-const fn truth(
+const fn predicate(
     name: &'static str,
     form: &'static str,
     work: fn(&Arguments) -> Result<ArrayRef>,
@@ -25,34 +25,38 @@ pub(super) const ALL: [Scalar; 6] = [
         form: "json_typeof(document)",
         count: (1, 1),
         gives: Gives::Type(|| DataType::Utf8),
-        work: |arguments| told(arguments, postgres),
+        work: |arguments| kind_names(arguments, postgres_kind),
     },
     Scalar {
         name: "json_type",
         form: "json_type(document)",
         count: (1, 1),
         gives: Gives::Type(|| DataType::Utf8),
-        work: |arguments| told(arguments, duckdb),
+        work: |arguments| kind_names(arguments, duckdb_kind),
     },
-    truth("_json_contains", "document @> '{\"a\": 1}'", |arguments| {
+    predicate("_json_contains", "document @> '{\"a\": 1}'", |arguments| {
         let (whole, part) = (arguments.texts(0)?, arguments.texts(1)?);
-        truths(arguments, |row| match (text_of(&whole, row), text_of(&part, row)) {
+        map_boolean(arguments, |row| match (text_of(&whole, row), text_of(&part, row)) {
             (Some(whole), Some(part)) => contains(checked(whole)?, checked(part)?, true).map(Some),
             _ => Ok(None),
         })
     }),
-    truth("_json_has", "document ? 'a'", |arguments| {
+    predicate("_json_has", "document ? 'a'", |arguments| {
         let (documents, wanted) = (arguments.texts(0)?, arguments.texts(1)?);
-        truths(arguments, |row| match (text_of(&documents, row), text_of(&wanted, row)) {
-            (Some(document), Some(wanted)) => has_one(document, wanted).map(Some),
+        map_boolean(arguments, |row| match (text_of(&documents, row), text_of(&wanted, row)) {
+            (Some(document), Some(wanted)) => has_name(document, wanted).map(Some),
             _ => Ok(None),
         })
     }),
-    truth("_json_has_any", "document ?| ARRAY['a', 'b']", |arguments| has(arguments, false)),
-    truth("_json_has_all", "document ?& ARRAY['a', 'b']", |arguments| has(arguments, true)),
+    predicate("_json_has_any", "document ?| ARRAY['a', 'b']", |arguments| {
+        has_names(arguments, false)
+    }),
+    predicate("_json_has_all", "document ?& ARRAY['a', 'b']", |arguments| {
+        has_names(arguments, true)
+    }),
 ];
 
-fn told(arguments: &Arguments, name: fn(&str) -> &'static str) -> Result<ArrayRef> {
+fn kind_names(arguments: &Arguments, name: fn(&str) -> &'static str) -> Result<ArrayRef> {
     let texts = arguments.texts(0)?;
     arguments.map_text(|row| match text_of(&texts, row) {
         Some(text) => Ok(Some(name(checked(text)?).to_owned())),
@@ -60,7 +64,7 @@ fn told(arguments: &Arguments, name: fn(&str) -> &'static str) -> Result<ArrayRe
     })
 }
 
-fn postgres(text: &str) -> &'static str {
+fn postgres_kind(text: &str) -> &'static str {
     match Kind::of(text) {
         Kind::Object => "object",
         Kind::Array => "array",
@@ -71,7 +75,7 @@ fn postgres(text: &str) -> &'static str {
     }
 }
 
-fn duckdb(text: &str) -> &'static str {
+fn duckdb_kind(text: &str) -> &'static str {
     match Kind::of(text) {
         Kind::Object => "OBJECT",
         Kind::Array => "ARRAY",
@@ -84,7 +88,7 @@ fn duckdb(text: &str) -> &'static str {
     }
 }
 
-fn truths(
+fn map_boolean(
     arguments: &Arguments,
     of_row: impl FnMut(usize) -> Result<Option<bool>>,
 ) -> Result<ArrayRef> {
@@ -149,19 +153,19 @@ fn is_same_number(one: &str, other: &str) -> bool {
     }
 }
 
-fn has_one(document: &str, wanted: &str) -> Result<bool> {
+fn has_name(document: &str, wanted: &str) -> Result<bool> {
     match Kind::of(document) {
         Kind::Object => has_member(document, wanted),
         _ => Ok(names(checked(document)?)?.iter().any(|name| name == wanted)),
     }
 }
 
-fn has(arguments: &Arguments, is_all: bool) -> Result<ArrayRef> {
+fn has_names(arguments: &Arguments, is_all: bool) -> Result<ArrayRef> {
     let documents = arguments.texts(0)?;
     let item = Field::new_list_field(DataType::Utf8, true);
     let lists = cast(&arguments.arrays[1], &DataType::List(item.into()))?;
     let lists = lists.as_list::<i32>();
-    truths(arguments, |row| {
+    map_boolean(arguments, |row| {
         let Some(document) = text_of(&documents, row).filter(|_| lists.is_valid(row)) else {
             return Ok(None);
         };

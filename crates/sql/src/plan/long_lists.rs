@@ -1,5 +1,5 @@
-//! Long lists of plain values among the tokens of a statement: to parse each value as the
-//! expression that it might be takes longer than to read the row that it stands for.
+//! Long lists of plain values, found among the tokens of a statement. To parse each value as an
+//! expression takes longer than to read the row that it names.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ pub(super) fn placeholder(number: usize) -> String {
 
 /// The tokens with a placeholder for the values of each long list behind IN, and the values of
 /// these lists.
-pub(super) fn shortened(tokens: &[TokenWithSpan]) -> (Vec<TokenWithSpan>, Vec<ArrayRef>) {
+pub(super) fn extract_long_lists(tokens: &[TokenWithSpan]) -> (Vec<TokenWithSpan>, Vec<ArrayRef>) {
     let (mut shorter, mut lists) = (Vec::new(), Vec::new());
     let mut rest = tokens;
     while let Some((token, after)) = rest.split_first() {
@@ -95,7 +95,7 @@ mod tests {
 
     fn lists_of(text: &str) -> (String, Vec<usize>) {
         let piece = crate::text::single(text).unwrap();
-        let (tokens, lists) = shortened(&piece.tokens);
+        let (tokens, lists) = extract_long_lists(&piece.tokens);
         let text = tokens.iter().map(|token| token.token.to_string()).collect::<Vec<_>>().join(" ");
         (text, lists.iter().map(|list| list.len()).collect())
     }
