@@ -1,4 +1,4 @@
-//! Which tables a statement touches, and how: what whoever guards a store must know beforehand.
+//! Which tables a statement touches, and how. A server checks grants by it before a statement runs.
 
 use std::ops::ControlFlow;
 
@@ -8,7 +8,7 @@ use tonnage::{Error, Result, Statement as Definition, Store};
 use crate::catalog::{INFORMATION_SCHEMA, indexes, path_of_parts};
 use crate::session::Sql;
 use crate::statistics::{self, AnalyzeStatement};
-use crate::text::{Cursor, Kind, Looker, Piece, walk, with_location};
+use crate::text::{Cursor, Looker, Piece, StatementKind, walk, with_location};
 use crate::write::ViewStatement;
 use crate::{show, summary, views, write};
 
@@ -54,8 +54,8 @@ impl Sql {
         Ok(accesses)
     }
 
-    /// The tables that definitions touch, read as [`Store::execute`] reads them: its words and quotes
-    /// are not quite those of statements.
+    /// The tables that definitions touch, read as [`Store::execute`] reads them: its words and
+    /// quotes are not quite those of statements.
     ///
     /// # Errors
     /// `Invalid` for text that is no definition, with line and column.
@@ -99,13 +99,13 @@ fn of_piece(
         accesses.push(TableAccess { table, access });
     };
     match piece.kind {
-        Kind::Explain if let Some((_, change)) = show::explained_change(piece)? => {
+        StatementKind::Explain if let Some((_, change)) = show::explained_change(piece)? => {
             of_piece(store, &change, text, accesses)?;
         }
-        Kind::Query | Kind::Explain => read(&piece.parse()?, &mut note),
-        Kind::Insert | Kind::Upsert => {
+        StatementKind::Query | StatementKind::Explain => read(&piece.parse()?, &mut note),
+        StatementKind::Insert | StatementKind::Upsert => {
             let returned = write::returned_items(piece)?;
-            let insert = write::insert_of(&write::plain(piece)?)?;
+            let insert = write::insert_of(&write::plain_statement(piece)?)?;
             let ast::TableObject::TableName(name) = &insert.table else {
                 return Err(Error::unsupported("INSERT INTO takes the name of a table"));
             };
@@ -135,8 +135,8 @@ fn of_piece(
                 read(source.as_ref(), &mut note);
             }
         }
-        Kind::Merge => {
-            let plain = write::plain(piece)?;
+        StatementKind::Merge => {
+            let plain = write::plain_statement(piece)?;
             let (_, merge) = plain.without_with();
             let mut cursor = Cursor::new(&merge);
             cursor.next();
@@ -152,8 +152,8 @@ fn of_piece(
             }
             read(&plain.parse()?, &mut note);
         }
-        Kind::Update | Kind::Delete | Kind::Truncate => {
-            let plain = write::plain(piece)?;
+        StatementKind::Update | StatementKind::Delete | StatementKind::Truncate => {
+            let plain = write::plain_statement(piece)?;
             let (_, change) = plain.without_with();
             let mut cursor = Cursor::new(&change);
             cursor.next();
@@ -161,43 +161,44 @@ fn of_piece(
             let Some(path) = cursor.path() else {
                 return Err(cursor.expected("the name of a table"));
             };
-            let access = if piece.kind == Kind::Update { Access::Update } else { Access::Delete };
+            let access =
+                if piece.kind == StatementKind::Update { Access::Update } else { Access::Delete };
             note(path.clone(), access);
             if let Some(returned) = write::returned_items(piece)? {
                 note(path, Access::Read);
                 read(&returned, &mut note);
             }
-            if piece.kind != Kind::Truncate {
+            if piece.kind != StatementKind::Truncate {
                 read(&plain.parse()?, &mut note);
             }
         }
-        Kind::Definition if let Some(view) = ViewStatement::read(piece)? => match view {
+        StatementKind::Definition if let Some(view) = ViewStatement::read(piece)? => match view {
             ViewStatement::Create(view) => {
                 note(view.name.clone(), Access::Define);
                 read(&view.query.parse()?, &mut note);
             }
             ViewStatement::Drop { name, .. } => note(name, Access::Define),
         },
-        Kind::Definition if let Some(create) = write::CreateAs::read(piece)? => {
+        StatementKind::Definition if let Some(create) = write::CreateTableAs::read(piece)? => {
             note(create.path.clone(), Access::Define);
             note(create.path.clone(), Access::Insert);
             read(&create.query.parse()?, &mut note);
         }
-        Kind::Definition => of_definitions(store, &piece.text(text), &mut note)?,
-        Kind::Describe if let Some(query) = summary::described_query(piece) => {
+        StatementKind::Definition => of_definitions(store, &piece.text(text), &mut note)?,
+        StatementKind::Describe if let Some(query) = summary::described_query(piece) => {
             read(&query.parse()?, &mut note);
         }
-        Kind::Summarize => read(&summary::summarized_query(piece)?.parse()?, &mut note),
-        Kind::Copy => {
-            let copy = write::Copy::read(piece)?;
+        StatementKind::Summarize => read(&summary::summarized_query(piece)?.parse()?, &mut note),
+        StatementKind::Copy => {
+            let copy = write::CopyStatement::read(piece)?;
             let access = if copy.is_from() { Access::Insert } else { Access::Read };
             match copy.what {
-                write::CopyOf::Table { path, .. } => note(path, access),
-                write::CopyOf::Query(query) => read(&query.parse()?, &mut note),
+                write::CopySubject::Table { path, .. } => note(path, access),
+                write::CopySubject::Query(query) => read(&query.parse()?, &mut note),
             }
         }
         // Whoever may not change a table may not change how it is read either.
-        Kind::Analyze => {
+        StatementKind::Analyze => {
             let named = AnalyzeStatement::read(piece)?.tables;
             let mut paths: Vec<String> = named.into_iter().map(|table| table.path).collect();
             if paths.is_empty() {
@@ -210,16 +211,16 @@ fn of_piece(
             }
         }
         // Refused wherever somebody guards the store.
-        Kind::Session | Kind::Transaction | Kind::Execute => {}
-        Kind::Show if show::setting(piece).is_some() => {}
-        Kind::Show | Kind::Describe => {
+        StatementKind::Session | StatementKind::Transaction | StatementKind::Execute => {}
+        StatementKind::Show if show::setting(piece).is_some() => {}
+        StatementKind::Show | StatementKind::Describe => {
             let mut cursor = Cursor::new(piece);
             if !cursor.word("SHOW") {
                 cursor.next();
                 cursor.word("TABLE");
             } else if cursor.word("COLUMNS") || cursor.word("INDEXES") || cursor.word("INDEX") {
                 if !(cursor.word("FROM") || cursor.word("IN") || cursor.word("ON")) {
-                    note(told("statistics"), Access::Read);
+                    note(information_table("statistics"), Access::Read);
                     return Ok(());
                 }
             } else if cursor.word("STATISTICS") {
@@ -229,7 +230,7 @@ fn of_piece(
                     return Ok(());
                 }
             } else if cursor.word("TABLES") || cursor.word("VIEWS") {
-                note(told("tables"), Access::Read);
+                note(information_table("tables"), Access::Read);
                 return Ok(());
             } else if cursor.word("CREATE") {
                 cursor.word("TABLE");
@@ -240,7 +241,7 @@ fn of_piece(
                 note(path, Access::Read);
             }
         }
-        Kind::Unknown => return Err(crate::text::unknown(piece)),
+        StatementKind::Unknown => return Err(crate::text::unknown(piece)),
     }
     Ok(())
 }
@@ -248,6 +249,7 @@ fn of_piece(
 /// What definitions do, as the store reads them.
 fn of_definitions(store: &Store, text: &str, note: &mut impl FnMut(String, Access)) -> Result<()> {
     for definition in tonnage::parse_ddl(text)? {
+        // Without an arm for the rest: a new definition must say here what it touches.
         let path = match definition {
             Definition::CreateTable { definition, .. } => definition.path,
             Definition::CreateIndex { definition, .. } => definition.table,
@@ -255,6 +257,8 @@ fn of_definitions(store: &Store, text: &str, note: &mut impl FnMut(String, Acces
             | Definition::AlterTable { path, .. }
             | Definition::DropIndex { table: Some(path), .. } => path,
             Definition::DropIndex { name, table: None, .. } => {
+                // The name alone does not tell the table, so tables of all such indexes need the
+                // grant.
                 for index in indexes(store) {
                     if index.name().eq_ignore_ascii_case(&name) {
                         note(index.table_path().to_owned(), Access::Define);
@@ -263,7 +267,7 @@ fn of_definitions(store: &Store, text: &str, note: &mut impl FnMut(String, Acces
                 continue;
             }
             Definition::ShowTables => {
-                note(told("tables"), Access::Read);
+                note(information_table("tables"), Access::Read);
                 continue;
             }
             Definition::DescribeTable { path } => {
@@ -277,7 +281,7 @@ fn of_definitions(store: &Store, text: &str, note: &mut impl FnMut(String, Acces
 }
 
 /// The table that tells the same as a SHOW of everything.
-fn told(name: &str) -> String {
+fn information_table(name: &str) -> String {
     format!("{INFORMATION_SCHEMA}.{name}")
 }
 

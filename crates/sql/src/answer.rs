@@ -11,7 +11,7 @@ use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use tonnage::{DdlOutcome, Error, Result};
 
-use crate::access::declared;
+use crate::access::declared_schema;
 use crate::distinct_names::with_distinct_names;
 use crate::engine::Engine;
 use crate::error::from_datafusion;
@@ -64,25 +64,25 @@ impl Changes {
 /// it stops the statement.
 pub struct Rows {
     schema: SchemaRef,
-    source: Source,
+    source: AnswerSource,
     guard: Guard,
 }
 
-enum Source {
+enum AnswerSource {
     Batches(Box<dyn Iterator<Item = Result<RecordBatch>> + Send>),
-    Plan(Running),
+    Plan(RunningPlan),
     Over,
 }
 
 /// A plan that runs on the threads of the engine.
-struct Running {
+struct RunningPlan {
     batches: mpsc::Receiver<Result<RecordBatch>>,
     task: JoinHandle<()>,
     /// Its threads must be there as long as the plan runs.
     _engine: Arc<Engine>,
 }
 
-impl Running {
+impl RunningPlan {
     /// The next batch. A plan that panics closes the queue too: that is not the end of its rows.
     fn next(&mut self, guard: &Guard) -> Result<Option<RecordBatch>> {
         if let Some(batch) = wait_guarded(self.batches.recv(), guard)? {
@@ -95,7 +95,7 @@ impl Running {
     }
 }
 
-impl Drop for Running {
+impl Drop for RunningPlan {
     fn drop(&mut self) {
         self.task.abort();
     }
@@ -111,7 +111,11 @@ impl Rows {
         batches: impl Iterator<Item = Result<RecordBatch>> + Send + 'static,
         guard: Guard,
     ) -> Self {
-        Self { schema: declared(schema), source: Source::Batches(Box::new(batches)), guard }
+        Self {
+            schema: declared_schema(schema),
+            source: AnswerSource::Batches(Box::new(batches)),
+            guard,
+        }
     }
 
     /// Rows that are there already.
@@ -120,7 +124,7 @@ impl Rows {
     }
 
     /// The same behind rows that are there already.
-    pub(crate) fn behind(self, first: RecordBatch) -> Self {
+    pub(crate) fn after_batch(self, first: RecordBatch) -> Self {
         let (schema, guard) = (self.schema.clone(), self.guard.clone());
         Self::new(&schema, std::iter::once(Ok(first)).chain(self), guard)
     }
@@ -142,8 +146,8 @@ impl Rows {
                 }
             }
         });
-        let running = Running { batches, task, _engine: engine.clone() };
-        Self { schema: declared(&schema), source: Source::Plan(running), guard }
+        let running = RunningPlan { batches, task, _engine: engine.clone() };
+        Self { schema: declared_schema(&schema), source: AnswerSource::Plan(running), guard }
     }
 
     /// The same with columns of which no two are called alike.
@@ -172,14 +176,14 @@ impl Rows {
 
     fn draw(&mut self) -> Option<Result<RecordBatch>> {
         match &mut self.source {
-            Source::Batches(batches) => batches.next(),
-            Source::Plan(running) => running.next(&self.guard).transpose(),
-            Source::Over => None,
+            AnswerSource::Batches(batches) => batches.next(),
+            AnswerSource::Plan(running) => running.next(&self.guard).transpose(),
+            AnswerSource::Over => None,
         }
     }
 
     /// The batch under the names of the answer.
-    fn renamed(&self, batch: RecordBatch) -> Result<RecordBatch> {
+    fn rename(&self, batch: RecordBatch) -> Result<RecordBatch> {
         if Arc::ptr_eq(batch.schema_ref(), &self.schema) || *batch.schema_ref() == self.schema {
             return Ok(batch);
         }
@@ -194,7 +198,7 @@ impl Iterator for Rows {
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
-            if matches!(self.source, Source::Over) {
+            if matches!(self.source, AnswerSource::Over) {
                 return None;
             }
             let drawn = match self.guard.check() {
@@ -203,9 +207,9 @@ impl Iterator for Rows {
             };
             match drawn {
                 Some(Ok(batch)) if batch.num_rows() == 0 => continue,
-                Some(Ok(batch)) => return Some(self.renamed(batch)),
+                Some(Ok(batch)) => return Some(self.rename(batch)),
                 ended => {
-                    self.source = Source::Over;
+                    self.source = AnswerSource::Over;
                     return ended;
                 }
             }
@@ -221,7 +225,7 @@ mod tests {
     use tonnage::{ErrorKind, Store};
 
     use super::*;
-    use crate::catalog::Context;
+    use crate::catalog::CatalogContext;
     use crate::column_cache::ColumnCache;
     use crate::options::SqlOptions;
     use crate::statistics::StatisticsCache;
@@ -231,7 +235,7 @@ mod tests {
         let columns = Arc::new(ColumnCache::new(store.clone(), 0));
         let options = Arc::new(SqlOptions::default());
         let statistics = Arc::new(StatisticsCache::new(store.clone()));
-        let context = Context { store, options, columns, statistics, transaction: None };
+        let context = CatalogContext { store, options, columns, statistics, transaction: None };
         Arc::new(Engine::new(&context).unwrap())
     }
 

@@ -1,17 +1,17 @@
-//! What a statement will give and what it needs, found out without carrying it out.
+//! Describes a statement without running it: the columns of its answer, and its parameters.
 
 use arrow::datatypes::{DataType, Field, SchemaRef};
 use datafusion::sql::sqlparser::ast;
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
 use tonnage::{ColumnType, Error, Result, TableSchema};
 
-use crate::access::declared;
-use crate::cache::Statement;
-use crate::direct::Work;
-use crate::planner::Types;
+use crate::access::declared_schema;
+use crate::direct::DirectWork;
+use crate::planner::ParameterTypes;
 use crate::request::{Parameters, Request};
 use crate::session::{Prepared, Sql};
-use crate::text::{Cursor, Kind, Piece, with_location};
+use crate::statement_cache::CachedStatement;
+use crate::text::{Cursor, Piece, StatementKind, with_location};
 use crate::{show, summary, write};
 
 /// What a statement will give, and what it needs.
@@ -42,49 +42,68 @@ impl Sql {
             last =
                 Some(Description { reads_only: reads_only && described.reads_only, ..described });
         }
-        last.ok_or_else(crate::text::missing)
+        last.ok_or_else(crate::text::missing_statement)
     }
 
     pub(crate) fn describe_one(
         &self,
-        statement: &Statement,
+        statement: &CachedStatement,
         parameters: &Parameters,
     ) -> Result<Description> {
-        self.described(statement, parameters)
+        self.describe_unlocated(statement, parameters)
             .map_err(|error| with_location(error, &statement.piece))
     }
 
-    fn described(&self, statement: &Statement, parameters: &Parameters) -> Result<Description> {
+    fn describe_unlocated(
+        &self,
+        statement: &CachedStatement,
+        parameters: &Parameters,
+    ) -> Result<Description> {
         let piece = &statement.piece;
-        let count = count(&piece.tokens);
+        let count = parameter_count(&piece.tokens);
         let reads_only = matches!(
             piece.kind,
-            Kind::Query | Kind::Explain | Kind::Show | Kind::Describe | Kind::Summarize
+            StatementKind::Query
+                | StatementKind::Explain
+                | StatementKind::Show
+                | StatementKind::Describe
+                | StatementKind::Summarize
         );
         let (rows, types) = match piece.kind {
-            Kind::Query => self.query_described(statement, parameters, count)?,
-            Kind::Explain if show::explained_change(piece)?.is_some() => {
-                (Some(show::row("write", "")?.schema()), Types::new())
+            StatementKind::Query => self.describe_query(statement, parameters, count)?,
+            // EXPLAIN of a change begins with a row that `write` makes: the planner does not know
+            // its columns.
+            StatementKind::Explain if show::explained_change(piece)?.is_some() => {
+                (Some(show::row("write", "")?.schema()), ParameterTypes::new())
             }
-            Kind::Explain => {
-                let (rows, types) = self.planner().described(statement, parameters)?;
+            StatementKind::Explain => {
+                let (rows, types) = self.planner().describe(statement, parameters)?;
                 (Some(rows), types)
             }
-            Kind::Show | Kind::Describe => (Some(self.shown(piece)?.schema()), Types::new()),
-            Kind::Summarize => (Some(summary::summary_schema()), Types::new()),
-            Kind::Definition | Kind::Session | Kind::Analyze | Kind::Transaction | Kind::Copy => {
-                (None, Types::new())
+            StatementKind::Show | StatementKind::Describe => {
+                (Some(self.show_rows(piece)?.schema()), ParameterTypes::new())
             }
-            Kind::Execute => {
+            StatementKind::Summarize => (Some(summary::summary_schema()), ParameterTypes::new()),
+            StatementKind::Definition
+            | StatementKind::Session
+            | StatementKind::Analyze
+            | StatementKind::Transaction
+            | StatementKind::Copy => (None, ParameterTypes::new()),
+            StatementKind::Execute => {
                 return Err(Error::unsupported(
                     "EXECUTE gives what the prepared statement gives: describe that one",
                 ));
             }
-            Kind::Unknown => return Err(crate::text::unknown(piece)),
+            StatementKind::Unknown => return Err(crate::text::unknown(piece)),
             _ => {
-                write::parsed(piece)?;
+                // `write` reads clauses one by one, and might describe a statement that the parser
+                // refuses.
+                write::check_syntax(piece)?;
                 let planner = &self.planner();
-                (write::returned(planner, piece, parameters)?, self.write_types(piece, parameters)?)
+                (
+                    write::returned_schema(planner, piece, parameters)?,
+                    self.write_types(piece, parameters)?,
+                )
             }
         };
         let parameters = (1..=count).map(|number| {
@@ -97,22 +116,22 @@ impl Sql {
         Ok(Description { rows, reads_only, parameters: parameters.collect() })
     }
 
-    fn query_described(
+    fn describe_query(
         &self,
-        statement: &Statement,
+        statement: &CachedStatement,
         parameters: &Parameters,
         count: usize,
-    ) -> Result<(Option<SchemaRef>, Types)> {
+    ) -> Result<(Option<SchemaRef>, ParameterTypes)> {
         if parameters.holds(count)
             && let Some(direct) = self.direct(statement, parameters)?
         {
             let schema = match &direct.work {
-                Work::Rows(schema) => schema,
-                Work::Aggregates(work) => &work.schema,
+                DirectWork::Rows(schema) => schema,
+                DirectWork::Aggregates(work) => &work.schema,
             };
-            return Ok((Some(declared(schema)), Types::new()));
+            return Ok((Some(declared_schema(schema)), ParameterTypes::new()));
         }
-        let (rows, mut types) = self.planner().described(statement, parameters)?;
+        let (rows, mut types) = self.planner().describe(statement, parameters)?;
         for (name, column_type) in types_of_limits(&statement.piece.tokens) {
             types.insert(name.clone(), column_type.to_arrow(&name, true));
         }
@@ -120,13 +139,15 @@ impl Sql {
     }
 
     /// The types that the parameters of a statement that writes must have, where their places tell.
-    fn write_types(&self, piece: &Piece, parameters: &Parameters) -> Result<Types> {
-        let piece = write::plain(piece)?;
-        let mut types = Types::new();
+    fn write_types(&self, piece: &Piece, parameters: &Parameters) -> Result<ParameterTypes> {
+        let piece = write::plain_statement(piece)?;
+        let mut types = ParameterTypes::new();
         let mut note = |name: &str, schema: &TableSchema, column: usize| {
             types.insert(name.to_owned(), schema.columns[column].to_arrow());
         };
-        if matches!(piece.kind, Kind::Insert | Kind::Upsert) {
+        if matches!(piece.kind, StatementKind::Insert | StatementKind::Upsert) {
+            // A parameter that stands alone in VALUES gets the type of its column: planning would
+            // find none.
             let insert = write::insertion(&self.planner(), &piece)?;
             let source = match insert.source.body.as_ref() {
                 ast::SetExpr::Values(values) => values,
@@ -150,7 +171,9 @@ impl Sql {
         let _ = cursor.word("FROM") || cursor.word("TABLE");
         let Some(path) = cursor.path() else { return Ok(types) };
         let Ok(table) = self.store().table(&path) else { return Ok(types) };
-        for (name, column) in compared(&piece.tokens) {
+        // An UPDATE or DELETE is never planned as it stands, so the words beside a parameter tell
+        // its column.
+        for (name, column) in compared_columns(&piece.tokens) {
             if let Some(place) = table.schema().column_index(column) {
                 note(name, table.schema(), place);
             }
@@ -158,10 +181,10 @@ impl Sql {
         Ok(types)
     }
 
-    fn source_types(&self, source: ast::Query, parameters: &Parameters) -> Result<Types> {
+    fn source_types(&self, source: ast::Query, parameters: &Parameters) -> Result<ParameterTypes> {
         let planner = &self.planner();
         let parsed = ast::Statement::Query(Box::new(source));
-        planner.described_statement(parsed, parameters).map(|(_, types)| types)
+        planner.describe_statement(parsed, parameters).map(|(_, types)| types)
     }
 }
 
@@ -176,7 +199,7 @@ impl Prepared {
 }
 
 /// The greatest number of a parameter.
-pub(crate) fn count(tokens: &[TokenWithSpan]) -> usize {
+pub(crate) fn parameter_count(tokens: &[TokenWithSpan]) -> usize {
     let number = |token: &TokenWithSpan| match &token.token {
         Token::Placeholder(name) => name.strip_prefix('$')?.parse().ok(),
         _ => None,
@@ -206,7 +229,7 @@ fn types_of_limits(tokens: &[TokenWithSpan]) -> impl Iterator<Item = (String, Co
 }
 
 /// Parameters with the names of the columns that they are compared with, or written to.
-fn compared(tokens: &[TokenWithSpan]) -> Vec<(&str, &str)> {
+fn compared_columns(tokens: &[TokenWithSpan]) -> Vec<(&str, &str)> {
     let name = |at: Option<usize>| match tokens.get(at?).map(|token| &token.token) {
         Some(Token::Word(word)) => Some(word.value.as_str()),
         _ => None,

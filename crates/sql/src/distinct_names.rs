@@ -1,4 +1,4 @@
-//! Names of columns of which no two are alike: `k`, `k_1`.
+//! Makes names of columns distinct: `k`, `k_1`.
 
 use std::collections::HashSet;
 use std::sync::Arc;

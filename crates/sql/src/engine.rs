@@ -1,4 +1,4 @@
-//! DataFusion set up over a store.
+//! Sets DataFusion up over a store.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,18 +16,18 @@ use tokio::runtime::{Builder, Handle, Runtime};
 use tonnage::{Error, Result};
 
 use crate::aggregate::{frequencies, guarded, series};
-use crate::asof::Plans;
-use crate::catalog::{Context, Names};
+use crate::asof::AsOfQueryPlanner;
+use crate::catalog::{CatalogContext, StoreCatalog};
 use crate::documents::{self, json_set};
 use crate::error::from_datafusion;
 use crate::functions;
+use crate::lag_lead::shifts;
 use crate::options::SqlOptions;
 use crate::plan::{
-    CorrelatedNamesRule, DependentRule, EqualKeys, IndexOrderRule, LatestRule, MembershipRule,
-    MergedListRule, OperatorPlanner, OuterRule, OverflowRule, OwnRelations, SubqueryRule, TypeRule,
-    UsingRule, UuidPlanner, physical_rules,
+    CorrelatedNamesRule, DependentRule, EqualKeysRule, IndexOrderRule, LatestRule, MembershipRule,
+    MergedListRule, OperatorPlanner, OuterTypesRule, OverflowRule, OwnRelationPlanner,
+    SubqueryRule, TypeRule, UsingRule, UuidPlanner, physical_rules,
 };
-use crate::shifts::shifts;
 use crate::text::{CATALOG, SCHEMA};
 
 /// How long the last handle waits for statements that were left before their end.
@@ -38,7 +38,8 @@ const ENDING_MAX: Duration = Duration::from_secs(1);
 const LISTED_VALUES_MAX: usize = 1 << 18;
 const LISTED_VALUE_BYTES: usize = 1 << 10;
 
-/// The stack of each thread: plans are trees, and run level by level. Only what is used takes memory.
+/// The stack of each thread: plans are trees, and run level by level. Only what is used takes
+/// memory.
 const STACK_BYTES: usize = 8 << 20;
 
 /// What plans run on.
@@ -48,7 +49,7 @@ pub(crate) struct Engine {
 }
 
 impl Engine {
-    pub(crate) fn new(context: &Context) -> Result<Self> {
+    pub(crate) fn new(context: &CatalogContext) -> Result<Self> {
         let state = state(context).map_err(from_datafusion)?;
         let runtime = Builder::new_multi_thread()
             .worker_threads(context.options.workers())
@@ -79,7 +80,7 @@ impl Drop for Engine {
     }
 }
 
-fn state(context: &Context) -> std::result::Result<SessionState, DataFusionError> {
+fn state(context: &CatalogContext) -> std::result::Result<SessionState, DataFusionError> {
     let options = &context.options;
     let runtime = RuntimeEnvBuilder::new()
         .with_memory_pool(Arc::new(FairSpillPool::new(options.memory_bytes_max)))
@@ -92,7 +93,7 @@ fn state(context: &Context) -> std::result::Result<SessionState, DataFusionError
         !["extract_leaf_expressions", "push_down_leaf_projections"].contains(&rule.name())
     });
     for rule in &mut rules {
-        let keys = EqualKeys::default();
+        let keys = EqualKeysRule::default();
         if rule.name() == keys.name() {
             *rule = Arc::new(keys);
         }
@@ -109,24 +110,24 @@ fn state(context: &Context) -> std::result::Result<SessionState, DataFusionError
     analysis.insert(0, Arc::new(UsingRule));
     analysis.insert(1, Arc::new(TypeRule));
     analysis.insert(2, Arc::new(SubqueryRule));
-    analysis.insert(3, Arc::new(OuterRule));
+    analysis.insert(3, Arc::new(OuterTypesRule));
     analysis.push(Arc::new(OverflowRule));
     analysis.push(Arc::new(MergedListRule));
     let mut builder = SessionStateBuilder::new()
         .with_config(config(options))
         .with_runtime_env(runtime)
-        .with_catalog_list(Arc::new(Names::new(context.clone())))
+        .with_catalog_list(Arc::new(StoreCatalog::new(context.clone())))
         .with_default_features()
         .with_analyzer_rules(analysis)
         .with_optimizer_rules(rules)
         .with_physical_optimizer_rules(physical_rules())
-        .with_query_planner(Arc::new(Plans));
+        .with_query_planner(Arc::new(AsOfQueryPlanner));
     // Before those of the library, which take every name behind a column for a field of a struct.
     if let Some(planners) = builder.expr_planners() {
         planners.insert(0, Arc::new(OperatorPlanner));
     }
     let mut state = builder.build();
-    state.register_relation_planner(Arc::new(OwnRelations))?;
+    state.register_relation_planner(Arc::new(OwnRelationPlanner))?;
     datafusion_functions_json::register_all(&mut state)?;
     state.register_udf(Arc::new(json_set()))?;
     state.register_expr_planner(Arc::new(UuidPlanner))?;

@@ -1,4 +1,4 @@
-//! Errors of DataFusion as errors of Tonnage.
+//! Turns errors of DataFusion into errors of Tonnage.
 
 use std::borrow::Cow;
 use std::collections::HashSet;

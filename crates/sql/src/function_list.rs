@@ -12,14 +12,14 @@ use crate::show::texts;
 use crate::text::{Cursor, Piece, own_functions};
 
 /// Whether a statement asks for functions.
-pub(crate) fn is_asked_for(piece: &Piece) -> bool {
+pub(crate) fn is_show_functions(piece: &Piece) -> bool {
     let mut cursor = Cursor::new(piece);
     cursor.word("SHOW") && cursor.word("FUNCTIONS")
 }
 
 /// The functions by name, with their kinds, and what stands for them where they are written in
 /// others.
-pub(crate) fn shown(state: &SessionState, piece: &Piece) -> Result<RecordBatch> {
+pub(crate) fn list_functions(state: &SessionState, piece: &Piece) -> Result<RecordBatch> {
     let pattern = pattern(piece)?;
     let functions = all(state);
     let of_each = |tell: fn([&str; 3]) -> &str| -> Vec<String> {
@@ -56,11 +56,11 @@ fn pattern(piece: &Piece) -> Result<Option<String>> {
 }
 
 /// What each name stands for, by name and kind: nothing where it is a function of its own.
-type Functions = BTreeMap<(String, &'static str), String>;
+type FunctionsByName = BTreeMap<(String, &'static str), String>;
 
 /// What the planner has, under all names, and what is written in others before planning.
-fn all(state: &SessionState) -> Functions {
-    let mut found = Functions::new();
+fn all(state: &SessionState) -> FunctionsByName {
+    let mut found = FunctionsByName::new();
     let mut note = |name: &str, kind, own_name: &str| {
         let stands_for = if name == own_name { String::new() } else { own_name.to_owned() };
         // Names that begin with a line are those of operators.

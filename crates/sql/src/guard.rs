@@ -1,5 +1,5 @@
-//! What a statement must keep to: a cancel, its time, when its writes are acknowledged, and how
-//! fresh its rows must be.
+//! The limits and terms of one statement: cancellation, deadline, durability of its writes,
+//! freshness of its reads.
 
 use std::time::{Duration, Instant};
 

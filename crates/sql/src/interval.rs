@@ -41,6 +41,7 @@ pub(crate) fn holds_intervals(data_type: &DataType) -> bool {
 /// # Errors
 /// For other types.
 pub(crate) fn lengths(array: &dyn Array) -> Result<Decimal128Array> {
+    // In 128 bits: the nanoseconds of the longest interval do not fit into 64.
     let lengths: Decimal128Array = match array.data_type() {
         DataType::Null => (0..array.len()).map(|_| None::<i128>).collect(),
         DataType::Interval(IntervalUnit::MonthDayNano) => {

@@ -1,8 +1,8 @@
 //! Fractions of years, months and weeks in the text of intervals.
 //!
-//! The library cuts a fraction of a year after the month, and one of a month after the day. It takes
-//! one of a week for hours. As in PostgreSQL a year has whole months, rounded, a month has 30 days,
-//! and a week has 7.
+//! The library cuts a fraction of a year after the month, and one of a month after the day. It
+//! takes one of a week for hours. As in PostgreSQL a year has whole months, rounded, a month has 30
+//! days, and a week has 7.
 
 const SECOND: i128 = 1_000_000_000;
 const DAY: i128 = 86_400 * SECOND;
@@ -40,7 +40,7 @@ pub(crate) fn in_whole_units(text: &str) -> Option<String> {
         parts.add(sign, number, &unit)?;
         rest = behind.trim_start();
     }
-    is_cut.then(|| parts.written())
+    is_cut.then(|| parts.to_text())
 }
 
 /// A text before and from the first character that does not belong.
@@ -67,6 +67,8 @@ fn unit(name: &str) -> Option<UnitLength> {
 impl IntervalParts {
     /// Adds a number of units. What is no whole number of them goes into the smaller ones.
     fn add(&mut self, sign: i128, number: &str, unit: &UnitLength) -> Option<()> {
+        // Digits over a power of ten, not a double, so that 0.1 is exact. An overflow is `None`,
+        // which leaves the text to the library.
         let (digits, fraction) = number.split_once('.').unwrap_or((number, ""));
         let power = 10_i128.checked_pow(u32::try_from(fraction.len()).ok()?)?;
         let count: i128 = format!("{digits}{fraction}").parse().ok()?;
@@ -93,7 +95,7 @@ impl IntervalParts {
         Some(())
     }
 
-    fn written(&self) -> String {
+    fn to_text(&self) -> String {
         let Self { months, days, nanoseconds } = self;
         let sign = if *nanoseconds < 0 { "-" } else { "" };
         let (seconds, part) = (nanoseconds.abs() / SECOND, nanoseconds.abs() % SECOND);

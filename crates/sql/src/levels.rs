@@ -1,4 +1,4 @@
-//! Levels of writes and reads by name, as SET and SHOW have them.
+//! The names of write and read levels, for SET and SHOW.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! How to run statements.
+//! Options of a session.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -39,8 +39,8 @@ pub struct SqlOptions {
     /// statements behind them, and statements read and write files. A server, whose users share the
     /// session, turns it off.
     pub is_local: bool,
-    /// Whether BEGIN opens a transaction. All that run statements in a session share it: turn it off
-    /// for a session of several users or threads that do not know of each other.
+    /// Whether BEGIN opens a transaction. All that run statements in a session share it: turn it
+    /// off for a session of several users or threads that do not know of each other.
     pub transactions: bool,
     /// How fresh the rows of a query must be; as the store was opened without it. Statements that
     /// change rows always see the latest of them.

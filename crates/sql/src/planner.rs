@@ -1,4 +1,4 @@
-//! Statements planned by DataFusion: parsed, planned, optimized, run.
+//! Plans statements with DataFusion and runs them.
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -17,20 +17,20 @@ use datafusion::sql::parser::Statement as PlannedStatement;
 use datafusion::sql::sqlparser::ast;
 use tonnage::{Error, Result};
 
-use crate::access::{declared, scalar_of};
+use crate::access::{declared_schema, scalar_of};
 use crate::answer::Rows;
-use crate::cache::{CachedPlan, Statement};
-use crate::catalog::{Context, FileTable, Names, StoreTable, path_of_parts};
+use crate::catalog::{CatalogContext, FileTable, StoreCatalog, StoreTable, path_of_parts};
 use crate::engine::Engine;
 use crate::error::from_datafusion;
 use crate::guard::Guard;
 use crate::plan::{
-    KeySets, joins_by_hash, or_sorting, with_cheap_conditions_first, with_joins_in_order,
-    with_null_joins,
+    KeySets, joins_by_hash, with_cheap_conditions_first, with_joins_in_order, with_null_joins,
+    with_sort_fallback,
 };
 use crate::request::Parameters;
 use crate::scopes;
-use crate::text::{CATALOG, FileName, Kind, Looker, SCHEMA, folded, walk};
+use crate::statement_cache::{CachedPlan, CachedStatement};
+use crate::text::{CATALOG, FileName, Looker, SCHEMA, StatementKind, folded, walk};
 use crate::views;
 use crate::wait::wait;
 
@@ -41,12 +41,12 @@ const SORT_ROWS_MIN: usize = 256;
 const SORT_PARTS: usize = 256;
 
 /// Fields by the names of parameters.
-pub(crate) type Types = HashMap<String, Field>;
+pub(crate) type ParameterTypes = HashMap<String, Field>;
 
 /// The store, and the engine of DataFusion over it.
 #[derive(Clone)]
 pub(crate) struct Planner {
-    pub(crate) context: Context,
+    pub(crate) context: CatalogContext,
     pub(crate) engine: Arc<Engine>,
 }
 
@@ -54,12 +54,12 @@ impl Planner {
     /// Plans and runs a query; its plan is kept where that is right.
     pub(crate) fn query(
         &self,
-        statement: &Statement,
+        statement: &CachedStatement,
         parameters: &Parameters,
         guard: Guard,
     ) -> Result<Rows> {
         let mut state = self.state(&guard);
-        let plan = match self.kept_plan(statement) {
+        let plan = match self.cached_plan(statement) {
             Some(plan) => plan,
             None => self.plan(statement, &mut state)?,
         };
@@ -68,7 +68,7 @@ impl Planner {
     }
 
     /// The plan kept of a statement. A transaction sees tables as no other does.
-    fn kept_plan(&self, statement: &Statement) -> Option<CachedPlan> {
+    fn cached_plan(&self, statement: &CachedStatement) -> Option<CachedPlan> {
         match self.context.transaction {
             Some(_) => None,
             None => {
@@ -80,56 +80,57 @@ impl Planner {
 
     /// The columns of a query's answer, and its parameters as far as their types are known. A
     /// parameter without value is taken for NULL.
-    pub(crate) fn described(
+    pub(crate) fn describe(
         &self,
-        statement: &Statement,
+        statement: &CachedStatement,
         parameters: &Parameters,
-    ) -> Result<(SchemaRef, Types)> {
+    ) -> Result<(SchemaRef, ParameterTypes)> {
         let mut state = self.state(&Guard::default());
-        if statement.piece.kind != Kind::Query {
-            return self.described_statement(statement.piece.parse()?, parameters);
+        if statement.piece.kind != StatementKind::Query {
+            return self.describe_statement(statement.piece.parse()?, parameters);
         }
-        let plan = match self.kept_plan(statement) {
+        let plan = match self.cached_plan(statement) {
             Some(plan) => plan,
             None => self.plan(statement, &mut state)?,
         };
-        self.described_plan(&state, plan.logical, plan.is_optimised, parameters)
+        self.describe_plan(&state, plan.logical, plan.is_optimised, parameters)
     }
 
     /// The same of a statement whose plan is not kept.
-    pub(crate) fn described_statement(
+    pub(crate) fn describe_statement(
         &self,
         mut parsed: ast::Statement,
         parameters: &Parameters,
-    ) -> Result<(SchemaRef, Types)> {
+    ) -> Result<(SchemaRef, ParameterTypes)> {
         let mut state = self.state(&Guard::default());
         KeySets::take_from(&mut parsed).register(&mut state).map_err(from_datafusion)?;
         let logical = self.logical(&state, parsed)?;
-        self.described_plan(&state, logical, false, parameters)
+        self.describe_plan(&state, logical, false, parameters)
     }
 
     /// The same of a statement that finds tables under other names.
-    pub(crate) fn described_with(
+    pub(crate) fn describe_with(
         &self,
-        names: Names,
+        names: StoreCatalog,
         parsed: ast::Statement,
         parameters: &Parameters,
-    ) -> Result<(SchemaRef, Types)> {
+    ) -> Result<(SchemaRef, ParameterTypes)> {
         let mut state = self.state(&Guard::default());
         state.register_catalog_list(Arc::new(names));
         let logical = self.logical(&state, parsed)?;
-        self.described_plan(&state, logical, false, parameters)
+        self.describe_plan(&state, logical, false, parameters)
     }
 
-    fn described_plan(
+    fn describe_plan(
         &self,
         state: &SessionState,
         logical: LogicalPlan,
         is_optimised: bool,
         parameters: &Parameters,
-    ) -> Result<(SchemaRef, Types)> {
+    ) -> Result<(SchemaRef, ParameterTypes)> {
         let _threads = self.engine.handle().enter();
         let fields = logical.get_parameter_fields().map_err(from_datafusion)?;
+        // A parameter without a value is NULL of its type: types of the answer may depend on it.
         let value = |(name, field): (&String, &Option<FieldRef>)| {
             let value = match (parameters.get(name), field) {
                 (Ok(value), _) => scalar_of(value)?,
@@ -150,7 +151,7 @@ impl Planner {
         let physical = self.physical(state, logical, is_optimised).map_err(from_datafusion)?;
         let types =
             fields.into_iter().filter_map(|(name, field)| Some((name, plain(field?.as_ref()))));
-        Ok((declared(&physical.schema()), types.collect()))
+        Ok((declared_schema(&physical.schema()), types.collect()))
     }
 
     fn physical(
@@ -213,7 +214,7 @@ impl Planner {
     }
 
     /// Plans a statement, and keeps the plan where that is right.
-    fn plan(&self, statement: &Statement, state: &mut SessionState) -> Result<CachedPlan> {
+    fn plan(&self, statement: &CachedStatement, state: &mut SessionState) -> Result<CachedPlan> {
         // What is analysed meanwhile makes the plan anew the next time.
         let statistics = self.context.statistics.version();
         let (mut parsed, sets) = KeySets::parse(&statement.piece)?;
@@ -230,7 +231,7 @@ impl Planner {
         let tables = tables.unwrap_or_default();
         let plan = CachedPlan { tables, logical, is_optimised: is_lasting, statistics };
         if keeps {
-            statement.keep(plan.clone());
+            statement.keep_plan(plan.clone());
         }
         Ok(plan)
     }
@@ -242,7 +243,7 @@ impl Planner {
         state.execution_props_mut().mark_start_execution(options);
         state.config_mut().set_extension(Arc::new(guard.clone()));
         if self.context.transaction.is_some() {
-            state.register_catalog_list(Arc::new(Names::new(self.context.clone())));
+            state.register_catalog_list(Arc::new(StoreCatalog::new(self.context.clone())));
         }
         state
     }
@@ -278,7 +279,7 @@ impl Planner {
             return Ok(rows);
         }
         let (planner, mut state) = (self.clone(), state.clone());
-        Ok(or_sorting(rows, move || {
+        Ok(with_sort_fallback(rows, move || {
             let memory = planner.context.options.memory_bytes_max;
             let settings = state.config_mut().options_mut();
             settings.optimizer.prefer_hash_join = false;
@@ -297,14 +298,14 @@ impl Planner {
 
 /// Whether a statement reads one table, and that once.
 fn has_one_table(statement: &ast::Statement) -> bool {
-    struct Tables(usize);
-    impl Looker for Tables {
+    struct TableCounter(usize);
+    impl Looker for TableCounter {
         fn pre_visit_table_factor(&mut self, _: &ast::TableFactor) -> ControlFlow<Error> {
             self.0 += 1;
             ControlFlow::Continue(())
         }
     }
-    let mut tables = Tables(0);
+    let mut tables = TableCounter(0);
     let _ = walk(statement, &mut tables);
     tables.0 < 2
 }

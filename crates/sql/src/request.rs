@@ -1,4 +1,4 @@
-//! What is asked: text, parameters, and limits of its own.
+//! A request: text, parameters, timeout and cancellation.
 
 use std::collections::HashMap;
 use std::time::Duration;

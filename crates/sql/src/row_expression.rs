@@ -1,8 +1,8 @@
 //! An expression over the fields of records that are in no table: what a load computes of them, and
 //! which of them it leaves out.
 //!
-//! 1. The expression is planned once, as the one item of a SELECT over a table without rows that has
-//!    the fields of the records. So it means what it means in any other statement.
+//! 1. The expression is planned once, as the one item of a SELECT over a table without rows that
+//!    has the fields of the records. So it means what it means in any other statement.
 //! 2. A batch of records takes the place of that table: the leaf of the plan is exchanged, and the
 //!    plan is run on the thread of the caller.
 
@@ -23,12 +23,12 @@ use datafusion::sql::sqlparser::ast::{Expr, SelectItem, SetExpr, Statement};
 use futures::StreamExt;
 use tonnage::{Error, Result};
 
-use crate::access::{declared, folded};
-use crate::catalog::Names;
+use crate::access::{declared_schema, folded_field};
+use crate::catalog::StoreCatalog;
 use crate::engine::Engine;
 use crate::error::from_datafusion;
 use crate::guard::Guard;
-use crate::plan::{KeySets, settle};
+use crate::plan::{KeySets, canonicalise_doubles};
 use crate::session::Sql;
 use crate::text::{single, with_location};
 use crate::wait::wait;
@@ -82,13 +82,13 @@ fn planned(sql: &Sql, statement: &str, schema: &Schema) -> Result<RowExpression>
     let piece = single(statement)?;
     let mut parsed = piece.parse()?;
     if is_list(&parsed) {
-        return Err(several());
+        return Err(not_one_expression());
     }
     let mut state = planner.state(&Guard::default());
     // The values come in the order of the records.
     state.config_mut().options_mut().execution.target_partitions = 1;
     let table = MemTable::try_new(records, vec![Vec::new()]).map_err(from_datafusion)?;
-    let names = Names::new(planner.context.clone());
+    let names = StoreCatalog::new(planner.context.clone());
     let names = names.with_rows(Some((RECORDS.to_owned(), Arc::new(table))));
     state.register_catalog_list(Arc::new(names));
     KeySets::take_from(&mut parsed).register(&mut state).map_err(from_datafusion)?;
@@ -101,9 +101,9 @@ fn planned(sql: &Sql, statement: &str, schema: &Schema) -> Result<RowExpression>
         wait(state.query_planner().create_physical_plan(&logical, &state))
     };
     let plan = plan().map_err(|error| with_location(from_datafusion(error), &piece))?;
-    let field = match &declared(&plan.schema()).fields()[..] {
+    let field = match &declared_schema(&plan.schema()).fields()[..] {
         [field] => Arc::new(plain(field)),
-        _ => return Err(several()),
+        _ => return Err(not_one_expression()),
     };
     let task = state.task_ctx();
     Ok(RowExpression { plan, task, field, engine: planner.engine.clone() })
@@ -118,13 +118,13 @@ fn is_list(statement: &Statement) -> bool {
     select.projection.iter().any(is_list)
 }
 
-fn several() -> Error {
+fn not_one_expression() -> Error {
     Error::invalid("several expressions stand where one alone is allowed")
 }
 
 /// The fields under the names that SQL finds them by.
 fn records_of(schema: &Schema) -> Result<SchemaRef> {
-    let fields = schema.fields().iter().map(|field| folded(field.as_ref().clone()));
+    let fields = schema.fields().iter().map(|field| folded_field(field.as_ref().clone()));
     let fields: Vec<_> = fields.map(|field| field.with_nullable(true)).collect();
     for (at, field) in fields.iter().enumerate() {
         if fields[..at].iter().any(|before| before.name() == field.name()) {
@@ -271,6 +271,6 @@ fn column(records: &RecordBatch, field: &Field) -> DataFusionResult<ArrayRef> {
     if array.data_type() != field.data_type() {
         array = cast(&array, field.data_type())?;
     }
-    settle(&mut array);
+    canonicalise_doubles(&mut array);
     Ok(array)
 }

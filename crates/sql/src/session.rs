@@ -1,24 +1,25 @@
-//! The session: statements in, answers out.
+//! A session: it takes statements and gives answers.
 
 use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use arrow::array::RecordBatch;
 use tonnage::{CreateIndexOptions, DdlOutcome, Error, Result, Statement as Definition, Store};
+use tonnage_engine::sync::lock;
 
 use crate::answer::{Answer, Rows};
-use crate::cache::{Cache, Statement, Statements};
-use crate::catalog::Context;
+use crate::catalog::CatalogContext;
 use crate::column_cache::{ColumnCache, ColumnCacheStatistics};
-use crate::direct::{Direct, bind};
+use crate::direct::{DirectRead, bind};
 use crate::engine::Engine;
 use crate::guard::Guard;
 use crate::options::SqlOptions;
 use crate::planner::Planner;
 use crate::request::{Parameters, Request};
 use crate::settings::Settings;
-use crate::statistics::{StatisticsCache, analysed};
-use crate::text::{Cursor, Kind, Piece, with_location};
+use crate::statement_cache::{CachedStatement, CachedStatements, StatementCache};
+use crate::statistics::{StatisticsCache, analyse_tables};
+use crate::text::{Cursor, Piece, StatementKind, with_location};
 use crate::transaction::{Transaction, TransactionStatement};
 use crate::{function_list, session_statement, show, summary, write};
 
@@ -33,7 +34,7 @@ pub struct Sql {
 
 pub(crate) struct SessionInner {
     planner: Planner,
-    cache: Cache,
+    cache: StatementCache,
     settings: Settings,
     transaction: Mutex<Option<Arc<Transaction>>>,
 }
@@ -45,11 +46,11 @@ impl Sql {
     /// `Invalid` for options out of their range; `Unavailable` when no threads can be had.
     pub fn new(store: Store, options: SqlOptions) -> Result<Self> {
         options.check()?;
-        let cache = Cache::new(options.plans_max);
+        let cache = StatementCache::new(options.plans_max);
         let columns = Arc::new(ColumnCache::new(store.clone(), options.column_cache_bytes()));
         let statistics = Arc::new(StatisticsCache::new(store.clone()));
         let options = Arc::new(options);
-        let context = Context { store, options, columns, statistics, transaction: None };
+        let context = CatalogContext { store, options, columns, statistics, transaction: None };
         let engine = Arc::new(Engine::new(&context)?);
         let planner = Planner { context, engine };
         let (settings, transaction) = (Settings::default(), Mutex::default());
@@ -78,7 +79,7 @@ impl Sql {
         for answer in self.script(request)? {
             last = Some(answer?);
         }
-        last.ok_or_else(crate::text::missing)
+        last.ok_or_else(crate::text::missing_statement)
     }
 
     /// The statements of a text, each carried out when its answer is asked for.
@@ -96,9 +97,9 @@ impl Sql {
     /// # Errors
     /// `Invalid` for text that is not one statement.
     pub fn prepare(&self, text: &str) -> Result<Prepared> {
-        let statement = Arc::new(Statement::new(crate::text::single(text)?));
-        if statement.piece.kind != Kind::Definition && statement.simple().is_none() {
-            write::parsed(&statement.piece)?;
+        let statement = Arc::new(CachedStatement::new(crate::text::single(text)?));
+        if statement.piece.kind != StatementKind::Definition && statement.simple().is_none() {
+            write::check_syntax(&statement.piece)?;
         }
         Ok(Prepared { sql: self.clone(), statement, text: text.to_owned() })
     }
@@ -117,7 +118,7 @@ impl Sql {
     }
 
     fn open_transaction(&self) -> MutexGuard<'_, Option<Arc<Transaction>>> {
-        self.inner.transaction.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.inner.transaction)
     }
 
     /// What plans statements: as the open transaction sees the store, if there is one.
@@ -135,75 +136,91 @@ impl Sql {
         &self.inner.planner.context.options
     }
 
-    pub(crate) fn statements(&self, text: &str) -> Result<Statements> {
+    pub(crate) fn statements(&self, text: &str) -> Result<CachedStatements> {
         self.inner.cache.statements(text)
     }
 
-    pub(crate) fn run(&self, statement: &Statement, request: &Request) -> Result<Answer> {
+    pub(crate) fn run(&self, statement: &CachedStatement, request: &Request) -> Result<Answer> {
         let guard = self.guard(request);
         guard.check()?;
         self.answer(statement, request, guard)
             .map_err(|error| with_location(error, &statement.piece))
     }
 
-    fn answer(&self, statement: &Statement, request: &Request, guard: Guard) -> Result<Answer> {
+    fn answer(
+        &self,
+        statement: &CachedStatement,
+        request: &Request,
+        guard: Guard,
+    ) -> Result<Answer> {
         let piece = &statement.piece;
         let planner = &self.planner();
+        // A definition or a COPY takes effect by itself, so ROLLBACK could not undo it.
         if planner.context.transaction.is_some() {
             refuse_in_transaction(piece)?;
         }
         match piece.kind {
-            Kind::Query => self.query(statement, &request.parameters, guard).map(Answer::Rows),
-            Kind::Explain => self.explain(statement, &request.parameters, guard).map(Answer::Rows),
-            Kind::Definition if let Some(view) = write::ViewStatement::read(piece)? => {
+            StatementKind::Query => {
+                self.query(statement, &request.parameters, guard).map(Answer::Rows)
+            }
+            StatementKind::Explain => {
+                self.explain(statement, &request.parameters, guard).map(Answer::Rows)
+            }
+            StatementKind::Definition if let Some(view) = write::ViewStatement::read(piece)? => {
                 let told = write::define_view(planner, &view, &request.text)?;
                 Ok(Answer::Done(DdlOutcome::Message(told)))
             }
-            Kind::Definition => match write::CreateAs::read(piece)? {
+            StatementKind::Definition => match write::CreateTableAs::read(piece)? {
                 Some(create) => write::create_as(planner, &create, &request.parameters, &guard),
                 None => self.define(&piece.text(&request.text), &guard).map(Answer::Done),
             },
-            Kind::Show | Kind::Describe => {
-                self.shown(piece).map(|batch| Answer::Rows(Rows::ready(batch)))
+            StatementKind::Show | StatementKind::Describe => {
+                self.show_rows(piece).map(|batch| Answer::Rows(Rows::ready(batch)))
             }
-            Kind::Summarize => {
+            StatementKind::Summarize => {
                 let batch = summary::summarized(planner, piece, &request.parameters, &guard)?;
                 Ok(Answer::Rows(Rows::ready(batch)))
             }
-            Kind::Insert
-            | Kind::Upsert
-            | Kind::Update
-            | Kind::Delete
-            | Kind::Truncate
-            | Kind::Merge => {
+            StatementKind::Insert
+            | StatementKind::Upsert
+            | StatementKind::Update
+            | StatementKind::Delete
+            | StatementKind::Truncate
+            | StatementKind::Merge => {
                 let run = || write::run(planner, piece, &request.parameters, &guard);
                 match &planner.context.transaction {
                     Some(transaction) => transaction.statement(run),
                     None => run(),
                 }
             }
-            Kind::Analyze => {
-                analysed(planner, piece, &guard).map(|told| Answer::Done(DdlOutcome::Message(told)))
+            StatementKind::Analyze => analyse_tables(planner, piece, &guard)
+                .map(|told| Answer::Done(DdlOutcome::Message(told))),
+            StatementKind::Copy => {
+                Ok(match write::copy(planner, piece, &request.parameters, &guard)? {
+                    write::CopyResult::From(changes) => Answer::Changed(changes),
+                    write::CopyResult::To(told) => Answer::Done(DdlOutcome::Message(told)),
+                })
             }
-            Kind::Copy => Ok(match write::copy(planner, piece, &request.parameters, &guard)? {
-                write::Copied::From(changes) => Answer::Changed(changes),
-                write::Copied::To(told) => Answer::Done(DdlOutcome::Message(told)),
-            }),
-            Kind::Session | Kind::Transaction | Kind::Execute if !self.options().is_local => {
+            // Stands before the three arms below: on a server, callers who share the session would
+            // share settings and transactions.
+            StatementKind::Session | StatementKind::Transaction | StatementKind::Execute
+                if !self.options().is_local =>
+            {
                 Err(no_session(piece))
             }
-            Kind::Session => session_statement::run(self.settings(), self.store(), piece)
+            StatementKind::Session => session_statement::run(self.settings(), self.store(), piece)
                 .map(|told| Answer::Done(DdlOutcome::Message(told))),
-            Kind::Transaction => {
+            StatementKind::Transaction => {
                 self.transact(piece, &guard).map(|told| Answer::Done(DdlOutcome::Message(told)))
             }
-            Kind::Execute => {
+            StatementKind::Execute => {
                 let (name, values) =
-                    session_statement::execution(planner, piece, &request.parameters, &guard)?;
+                    session_statement::read_execute(planner, piece, &request.parameters, &guard)?;
                 let prepared = self.settings().prepared(&name)?;
+                // PREPARE takes no EXECUTE, so this calls itself once at most.
                 self.answer(&prepared, &request.clone().parameters(values), guard)
             }
-            Kind::Unknown => Err(crate::text::unknown(piece)),
+            StatementKind::Unknown => Err(crate::text::unknown(piece)),
         }
     }
 
@@ -215,6 +232,8 @@ impl Sql {
                 "this session is shared by all who use the store, and keeps no transactions: write rows of one shard key in one call of atomic_write",
             ));
         }
+        // The lock is held for the exchange alone: COMMIT may take long. Of two at once, one finds
+        // nothing.
         let open = {
             let mut open = self.open_transaction();
             if statement == TransactionStatement::Begin {
@@ -240,15 +259,18 @@ impl Sql {
     }
 
     /// What SHOW and DESCRIBE give.
-    pub(crate) fn shown(&self, piece: &Piece) -> Result<RecordBatch> {
-        match summary::described_query(piece).filter(|_| piece.kind == Kind::Describe) {
+    pub(crate) fn show_rows(&self, piece: &Piece) -> Result<RecordBatch> {
+        match summary::described_query(piece).filter(|_| piece.kind == StatementKind::Describe) {
             Some(query) => summary::columns(&self.planner(), &query),
             None => match show::setting(piece) {
-                Some(name) => {
-                    session_statement::shown(self.settings(), self.options(), self.store(), &name)
-                }
-                None if function_list::is_asked_for(piece) => {
-                    function_list::shown(&self.inner.planner.engine.state, piece)
+                Some(name) => session_statement::show_settings(
+                    self.settings(),
+                    self.options(),
+                    self.store(),
+                    &name,
+                ),
+                None if function_list::is_show_functions(piece) => {
+                    function_list::list_functions(&self.inner.planner.engine.state, piece)
                 }
                 None => show::run(self.store(), piece),
             },
@@ -294,7 +316,12 @@ impl Sql {
             .collect()
     }
 
-    fn query(&self, statement: &Statement, parameters: &Parameters, guard: Guard) -> Result<Rows> {
+    fn query(
+        &self,
+        statement: &CachedStatement,
+        parameters: &Parameters,
+        guard: Guard,
+    ) -> Result<Rows> {
         match self.direct(statement, parameters)? {
             Some(direct) => direct.run(guard),
             None => self.planner().query(statement, parameters, guard),
@@ -304,9 +331,9 @@ impl Sql {
     /// The statement as a direct read, if it can be that.
     pub(crate) fn direct(
         &self,
-        statement: &Statement,
+        statement: &CachedStatement,
         parameters: &Parameters,
-    ) -> Result<Option<Direct>> {
+    ) -> Result<Option<DirectRead>> {
         let Planner { context, engine } = &self.inner.planner;
         if !context.options.direct || self.is_in_transaction() {
             return Ok(None);
@@ -320,16 +347,16 @@ impl Sql {
 
     fn explain(
         &self,
-        statement: &Statement,
+        statement: &CachedStatement,
         parameters: &Parameters,
         guard: Guard,
     ) -> Result<Rows> {
         if let Some((explain, change)) = show::explained_change(&statement.piece)? {
             let planner = &self.planner();
-            let (told, rows) = write::explained(planner, &change, explain, parameters, &guard)?;
-            return Ok(rows.behind(show::row("write", &told)?));
+            let (told, rows) = write::explain(planner, &change, explain, parameters, &guard)?;
+            return Ok(rows.after_batch(show::row("write", &told)?));
         }
-        let explained = show::explained(&statement.piece).map(Statement::new);
+        let explained = show::explained_query(&statement.piece).map(CachedStatement::new);
         if let Some(explained) = &explained
             && let Some(direct) = self.direct(explained, parameters)?
         {
@@ -351,7 +378,7 @@ fn no_session(piece: &Piece) -> Error {
 
 /// Refuses what takes effect by itself.
 fn refuse_in_transaction(piece: &Piece) -> Result<()> {
-    let is_definition = matches!(piece.kind, Kind::Definition | Kind::Copy);
+    let is_definition = matches!(piece.kind, StatementKind::Definition | StatementKind::Copy);
     let Some(name) = Cursor::new(piece).name().filter(|_| is_definition) else { return Ok(()) };
     let place = piece.start();
     Err(Error::unsupported(format!(
@@ -367,7 +394,7 @@ fn refuse_in_transaction(piece: &Piece) -> Result<()> {
 #[derive(Clone)]
 pub struct Prepared {
     pub(crate) sql: Sql,
-    pub(crate) statement: Arc<Statement>,
+    pub(crate) statement: Arc<CachedStatement>,
     text: String,
 }
 
@@ -390,7 +417,7 @@ impl Prepared {
 /// asked for. After a failure it is over.
 pub struct Script {
     sql: Sql,
-    statements: Statements,
+    statements: CachedStatements,
     request: Request,
     next: usize,
 }

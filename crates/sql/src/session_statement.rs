@@ -5,7 +5,6 @@ use arrow::array::RecordBatch;
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
 use tonnage::{Error, Result, Store};
 
-use crate::cache::Statement;
 use crate::error::invalid_at;
 use crate::guard::Guard;
 use crate::options::SqlOptions;
@@ -13,7 +12,8 @@ use crate::planner::Planner;
 use crate::request::Parameters;
 use crate::settings::Settings;
 use crate::show::texts;
-use crate::text::{Cursor, Kind, Piece, parse};
+use crate::statement_cache::CachedStatement;
+use crate::text::{Cursor, Piece, StatementKind, parse};
 use crate::write::word;
 
 /// Carries one out. Tells what it did.
@@ -41,6 +41,7 @@ pub(crate) fn run(settings: &Settings, store: &Store, piece: &Piece) -> Result<S
         let place = cursor.location();
         let name = name(&mut cursor, "the name of a database")?;
         cursor.end()?;
+        // There is one store to use: its names change nothing, and others are refused.
         return match name.as_str() {
             "tonnage" | "public" => Ok(format!("{name} is in use")),
             _ => Err(invalid_at(place, "a session has one store, which is called tonnage")),
@@ -51,11 +52,13 @@ pub(crate) fn run(settings: &Settings, store: &Store, piece: &Piece) -> Result<S
         store.sync()?;
         return Ok("everything is on disk".to_owned());
     }
-    maintained(store, &mut cursor)
+    // VACUUM is the last word that `StatementKind::of` sends here.
+    vacuum(store, &mut cursor)
 }
 
 /// `SET [SESSION] name = value`, `SET name TO value`, `SET TIME ZONE value`.
 fn set(settings: &Settings, store: &Store, cursor: &mut Cursor) -> Result<String> {
+    // SET LOCAL ends with the transaction: kept for the session it would outlast that.
     if cursor.is_word("LOCAL") || cursor.is_word("TRANSACTION") {
         return Err(invalid_at(
             cursor.location(),
@@ -112,22 +115,28 @@ fn prepare(settings: &Settings, cursor: &mut Cursor, piece: &Piece) -> Result<St
         return Err(cursor.expected("AS"));
     }
     let tokens = cursor.rest().to_vec();
-    let kind = Kind::of(&tokens);
+    let kind = StatementKind::of(&tokens);
+    // EXECUTE is not among them, so that a prepared statement never runs another.
     if !matches!(
         kind,
-        Kind::Query | Kind::Insert | Kind::Upsert | Kind::Update | Kind::Delete | Kind::Merge
+        StatementKind::Query
+            | StatementKind::Insert
+            | StatementKind::Upsert
+            | StatementKind::Update
+            | StatementKind::Delete
+            | StatementKind::Merge
     ) {
         return Err(cursor.expected("SELECT, INSERT, UPSERT, UPDATE, DELETE or MERGE"));
     }
     let prepared = Piece { tokens: tokens.into(), kind, end: piece.end };
     let prepared = prepared.with_insert();
-    crate::write::parsed(&prepared)?;
-    settings.prepare(&name, Statement::new(prepared))?;
+    crate::write::check_syntax(&prepared)?;
+    settings.prepare(&name, CachedStatement::new(prepared))?;
     Ok(format!("prepared {name}"))
 }
 
 /// The name and the values of `EXECUTE name [(value, ...)]`.
-pub(crate) fn execution(
+pub(crate) fn read_execute(
     planner: &Planner,
     piece: &Piece,
     given: &Parameters,
@@ -136,6 +145,7 @@ pub(crate) fn execution(
     let mut cursor = Cursor::new(piece);
     cursor.next();
     let name = name(&mut cursor, "the name of a prepared statement")?;
+    // A driver binds its values to the call, and writes none.
     if cursor.is_at_end() {
         return Ok((name, given.clone()));
     }
@@ -149,6 +159,7 @@ pub(crate) fn execution(
     if values.is_empty() {
         return Ok((name, Parameters::default()));
     }
+    // Values may be any expressions: a query of one row computes them, with the call's parameters.
     let tokens = std::iter::once(word("SELECT")).chain(values.iter().cloned()).collect();
     let parsed = parse(tokens, piece.end)?;
     let rows = planner.rows_of(planner.state(guard), parsed, given, guard.clone())?;
@@ -160,7 +171,7 @@ pub(crate) fn execution(
 }
 
 /// `VACUUM [words] [table]`: there is nothing to do, if the table is there.
-fn maintained(store: &Store, cursor: &mut Cursor) -> Result<String> {
+fn vacuum(store: &Store, cursor: &mut Cursor) -> Result<String> {
     cursor.next();
     if cursor.token(&Token::LParen) {
         while !matches!(cursor.next(), Some(Token::RParen) | None) {}
@@ -178,7 +189,7 @@ fn maintained(store: &Store, cursor: &mut Cursor) -> Result<String> {
 }
 
 /// `SHOW name` and `SHOW ALL`.
-pub(crate) fn shown(
+pub(crate) fn show_settings(
     settings: &Settings,
     options: &SqlOptions,
     store: &Store,

@@ -1,15 +1,16 @@
-//! What SET gives to a session, and the statements that PREPARE keeps in it.
+//! The settings of a session, and its prepared statements.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use tonnage::{Acks, Consistency, Durability, Error, Result, Store};
+use tonnage_engine::sync::lock;
 
-use crate::cache::Statement;
 use crate::guard::StatementTerms;
 use crate::levels::{self, name_of_acks, name_of_consistency};
 use crate::options::SqlOptions;
+use crate::statement_cache::CachedStatement;
 
 /// The most statements that one session keeps by name.
 const PREPARED_MAX: usize = 1_000;
@@ -36,12 +37,12 @@ const DURABILITIES: [(&str, Durability); 3] =
 /// The settings of one session.
 #[derive(Default)]
 pub(crate) struct Settings {
-    values: Mutex<Values>,
-    prepared: Mutex<HashMap<String, Arc<Statement>>>,
+    values: Mutex<SettingValues>,
+    prepared: Mutex<HashMap<String, Arc<CachedStatement>>>,
 }
 
 #[derive(Default)]
-struct Values {
+struct SettingValues {
     timeout: Option<Option<Duration>>,
     durability: Option<Durability>,
     acks: Option<Acks>,
@@ -81,8 +82,13 @@ impl Settings {
                         "{name} is a time such as '30s', '5min' or 0 for none, not '{value}'"
                     ))
                 })?;
+                // The outer `Some` says that the session has chosen: no time-out then beats that of
+                // the options.
                 lock(&self.values).timeout = Some(Some(timeout).filter(|time| !time.is_zero()));
-                Ok(format!("{name} is {}", shown(Some(timeout).filter(|time| !time.is_zero()))))
+                Ok(format!(
+                    "{name} is {}",
+                    timeout_text(Some(timeout).filter(|time| !time.is_zero()))
+                ))
             }
             "durability" => {
                 let durability = durability(value).ok_or_else(|| {
@@ -101,6 +107,7 @@ impl Settings {
                 lock(&self.values).consistency = Some(consistency);
                 Ok(format!("{name} is {}", name_of_consistency(consistency)))
             }
+            // Drivers set these when they connect, so an error would keep them out.
             _ if IDLE.contains(&name) => Ok(format!("{name} changes nothing here")),
             _ => match FIXED.iter().find(|(known, _)| *known == name) {
                 Some((_, values)) if values.contains(&value.to_ascii_lowercase().as_str()) => {
@@ -119,7 +126,7 @@ impl Settings {
     pub(crate) fn reset(&self, name: &str) -> Result<String> {
         let mut values = lock(&self.values);
         match name {
-            "all" => *values = Values::default(),
+            "all" => *values = SettingValues::default(),
             "timeout" | "statement_timeout" => values.timeout = None,
             "durability" => values.durability = None,
             "acks" => values.acks = None,
@@ -133,7 +140,7 @@ impl Settings {
     /// A setting as SHOW gives it.
     pub(crate) fn show(&self, name: &str, options: &SqlOptions, store: &Store) -> Result<String> {
         match name {
-            "timeout" | "statement_timeout" => Ok(shown(self.timeout(options))),
+            "timeout" | "statement_timeout" => Ok(timeout_text(self.timeout(options))),
             "durability" => Ok(name_of(self.terms(options).durability).to_owned()),
             "acks" => {
                 let acks = self.terms(options).acks.unwrap_or(store.levels().acks);
@@ -164,7 +171,7 @@ impl Settings {
     ///
     /// # Errors
     /// `Conflict` when there is one of that name; `Exhausted` when there are too many.
-    pub(crate) fn prepare(&self, name: &str, statement: Statement) -> Result<()> {
+    pub(crate) fn prepare(&self, name: &str, statement: CachedStatement) -> Result<()> {
         let mut prepared = lock(&self.prepared);
         if prepared.contains_key(name) {
             return Err(Error::conflict(format!(
@@ -181,7 +188,7 @@ impl Settings {
     }
 
     /// A statement kept by name.
-    pub(crate) fn prepared(&self, name: &str) -> Result<Arc<Statement>> {
+    pub(crate) fn prepared(&self, name: &str) -> Result<Arc<CachedStatement>> {
         lock(&self.prepared).get(name).cloned().ok_or_else(|| no_statement(name))
     }
 
@@ -235,10 +242,10 @@ fn duration(text: &str) -> Option<Duration> {
     Some(Duration::from_millis(count.checked_mul(unit_ms)?))
 }
 
-fn shown(timeout: Option<Duration>) -> String {
+fn timeout_text(timeout: Option<Duration>) -> String {
     timeout.map_or_else(|| "none".to_owned(), |timeout| format!("{timeout:?}"))
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+    lock(&mutex)
 }

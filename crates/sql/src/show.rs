@@ -1,4 +1,4 @@
-//! What a store says of itself: SHOW, DESCRIBE, and the plans of EXPLAIN.
+//! SHOW, DESCRIBE and EXPLAIN, as far as the store answers them.
 
 use std::sync::Arc;
 
@@ -8,19 +8,20 @@ use tonnage::{Error, Index, Result, Store, TableSchema};
 
 use crate::catalog::indexes;
 use crate::error::invalid_at;
-use crate::statistics::listed;
-use crate::text::{Cursor, Kind, Piece};
+use crate::statistics::list_statistics;
+use crate::text::{Cursor, Piece, StatementKind};
 use crate::views;
 
 /// Carries out `SHOW TABLES`, `SHOW COLUMNS FROM t`, `SHOW INDEXES [FROM t]`, `SHOW STATISTICS
 /// [FROM t]`, `SHOW CREATE TABLE t` and `DESCRIBE t`.
 pub(crate) fn run(store: &Store, piece: &Piece) -> Result<RecordBatch> {
     let mut cursor = Cursor::new(piece);
+    // `accesses` reads the same forms: one that it does not know would pass a guard unseen.
     let is_show = cursor.word("SHOW");
     if !is_show {
         cursor.next();
         cursor.word("TABLE");
-        return described(store, &mut cursor);
+        return describe_table(store, &mut cursor);
     }
     if cursor.word("TABLES") {
         cursor.end()?;
@@ -31,21 +32,21 @@ pub(crate) fn run(store: &Store, piece: &Piece) -> Result<RecordBatch> {
     }
     if cursor.word("VIEWS") {
         cursor.end()?;
-        let (names, queries) = views::all(store)?.into_iter().unzip();
+        let (names, queries) = views::all_views(store)?.into_iter().unzip();
         return texts([("view", names), ("query", queries)]);
     }
     if cursor.word("COLUMNS") {
         if !cursor.word("FROM") && !cursor.word("IN") {
             return Err(cursor.expected("FROM"));
         }
-        return described(store, &mut cursor);
+        return describe_table(store, &mut cursor);
     }
     if cursor.word("INDEXES") || cursor.word("INDEX") {
-        return indexed(store, &mut cursor);
+        return list_indexes(store, &mut cursor);
     }
     if cursor.word("STATISTICS") {
         let of_table = of_table(store, &mut cursor)?;
-        return listed(store, of_table.as_deref());
+        return list_statistics(store, of_table.as_deref());
     }
     if cursor.word("CREATE") {
         if !cursor.word("TABLE") {
@@ -89,7 +90,7 @@ fn table(store: &Store, cursor: &mut Cursor) -> Result<Arc<TableSchema>> {
 }
 
 /// A table, column by column.
-fn described(store: &Store, cursor: &mut Cursor) -> Result<RecordBatch> {
+fn describe_table(store: &Store, cursor: &mut Cursor) -> Result<RecordBatch> {
     let schema = table(store, cursor)?;
     let of_each =
         |tell: &dyn Fn(usize) -> String| (0..schema.columns.len()).map(tell).collect::<Vec<_>>();
@@ -106,7 +107,7 @@ fn described(store: &Store, cursor: &mut Cursor) -> Result<RecordBatch> {
 }
 
 /// The indexes of a table, or of all, one by one.
-fn indexed(store: &Store, cursor: &mut Cursor) -> Result<RecordBatch> {
+fn list_indexes(store: &Store, cursor: &mut Cursor) -> Result<RecordBatch> {
     let of_table = of_table(store, cursor)?;
     let mut indexes = indexes(store);
     indexes.retain(|index| of_table.as_ref().is_none_or(|path| path == index.table_path()));
@@ -140,10 +141,14 @@ fn key_part(schema: &TableSchema, column: usize) -> &'static str {
 }
 
 /// The statement that is to be explained, when it is a query and nothing but its plan is wanted.
-pub(crate) fn explained(piece: &Piece) -> Option<Piece> {
+pub(crate) fn explained_query(piece: &Piece) -> Option<Piece> {
     let rest = &piece.tokens[1..];
     let is_select = matches!(&rest.first()?.token, Token::Word(word) if word.value.eq_ignore_ascii_case("SELECT"));
-    is_select.then(|| Piece { tokens: Arc::new(rest.to_vec()), kind: Kind::Query, end: piece.end })
+    is_select.then(|| Piece {
+        tokens: Arc::new(rest.to_vec()),
+        kind: StatementKind::Query,
+        end: piece.end,
+    })
 }
 
 /// EXPLAIN with its options, and the statement behind it that changes rows, if it is one.
@@ -168,8 +173,9 @@ pub(crate) fn explained_change(piece: &Piece) -> Result<Option<(&[TokenWithSpan]
         ));
     }
     let mut tokens = rest.to_vec();
-    let kind = Kind::of(&tokens);
-    if kind == Kind::Upsert {
+    let kind = StatementKind::of(&tokens);
+    // The parser knows no UPSERT. The kind still says that rows are replaced.
+    if kind == StatementKind::Upsert {
         tokens[0].token = Token::make_keyword("INSERT");
     }
     Ok(Some((explain, Piece { tokens: Arc::new(tokens), kind, end: piece.end })))

@@ -1,4 +1,4 @@
-//! What a query's columns are and hold: DESCRIBE of a query, and SUMMARIZE.
+//! DESCRIBE of a query, and SUMMARIZE.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::guard::Guard;
 use crate::planner::Planner;
 use crate::request::Parameters;
 use crate::show::texts;
-use crate::text::{Cursor, Kind, Piece, parse, single};
+use crate::text::{Cursor, Piece, StatementKind, parse, single};
 use crate::write::{made, quoted, word};
 
 /// The query that stands behind DESCRIBE, if it is one and no table.
@@ -25,7 +25,7 @@ pub(crate) fn described_query(piece: &Piece) -> Option<Piece> {
 
 /// The columns of a query: names, types, and whether they may be NULL.
 pub(crate) fn columns(planner: &Planner, query: &Piece) -> Result<RecordBatch> {
-    let (schema, _) = planner.described_statement(query.parse()?, &Parameters::default())?;
+    let (schema, _) = planner.describe_statement(query.parse()?, &Parameters::default())?;
     let of_each = |tell: &dyn Fn(&Field) -> String| {
         schema.fields().iter().map(|field| tell(field)).collect::<Vec<_>>()
     };
@@ -53,7 +53,7 @@ pub(crate) fn summarized(
     guard: &Guard,
 ) -> Result<RecordBatch> {
     let query = summarized_query(piece)?;
-    let (schema, _) = planner.described_statement(query.parse()?, parameters)?;
+    let (schema, _) = planner.describe_statement(query.parse()?, parameters)?;
     let list: Vec<String> = schema.fields().iter().map(|field| figures(field)).collect();
     let list = single(&format!("SELECT {} FROM", list.join(", ")))?;
     let mut tokens = list.tokens.to_vec();
@@ -79,7 +79,7 @@ const FIGURES: usize = COLUMNS.len() - 2;
 /// The query that a SUMMARIZE asks about.
 pub(crate) fn summarized_query(piece: &Piece) -> Result<Piece> {
     let query = query_at(&piece.tokens[1..], piece);
-    if query.kind == Kind::Query {
+    if query.kind == StatementKind::Query {
         return Ok(query);
     }
     let mut cursor = Cursor::new(&query);
@@ -89,11 +89,11 @@ pub(crate) fn summarized_query(piece: &Piece) -> Result<Piece> {
     cursor.end()?;
     let tokens = [word("SELECT"), made(Token::Mul), word("FROM")];
     let tokens: Vec<_> = tokens.into_iter().chain(query.tokens.iter().cloned()).collect();
-    Ok(Piece { tokens: tokens.into(), kind: Kind::Query, end: piece.end })
+    Ok(Piece { tokens: tokens.into(), kind: StatementKind::Query, end: piece.end })
 }
 
 fn query_at(tokens: &[TokenWithSpan], piece: &Piece) -> Piece {
-    Piece { tokens: tokens.to_vec().into(), kind: Kind::of(tokens), end: piece.end }
+    Piece { tokens: tokens.to_vec().into(), kind: StatementKind::of(tokens), end: piece.end }
 }
 
 /// The expressions that find the figures of a column; NULL where there are none of its type.

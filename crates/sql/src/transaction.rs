@@ -1,19 +1,21 @@
 //! BEGIN, COMMIT and ROLLBACK: changes of rows of one shard key that are carried out together.
 //!
 //! 1. BEGIN opens a transaction of the session. A statement that changes rows leaves them here,
-//!    each with what must hold of the stored row: its version as it was read, or that there is none.
-//! 2. Statements see the tables with the rows as they are here (`catalog/overlay.rs`). All else they
-//!    see as it is stored when they read it.
+//!    each with what must hold of the stored row: its version as it was read, or that there is
+//!    none.
+//! 2. Statements see the tables with the rows as they are here (`catalog/overlay.rs`). All else
+//!    they see as it is stored when they read it.
 //! 3. COMMIT carries everything out in one atomic write. If a condition does not hold any more,
 //!    somebody else has changed that row, and nothing is written.
 //!
 //! A statement that fails leaves the transaction as it was before it.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use datafusion::sql::sqlparser::tokenizer::Token;
 use tonnage::{Condition, Error, Result, Row, RowOperation, Store, Table, Value, WriteResult};
+use tonnage_engine::sync::lock;
 
 use crate::error::invalid_at;
 use crate::guard::StatementTerms;
@@ -26,23 +28,23 @@ const ROWS_MAX: usize = 10_000;
 #[derive(Debug)]
 pub(crate) struct Transaction {
     bytes_max: usize,
-    changes: Mutex<Changes>,
+    changes: Mutex<PendingChanges>,
     turn: Mutex<()>,
 }
 
 #[derive(Debug, Default)]
-struct Changes {
+struct PendingChanges {
     /// By their keys as they are stored: all are of one family, where no two tables share a key.
-    rows: BTreeMap<Vec<u8>, Change>,
+    rows: BTreeMap<Vec<u8>, PendingChange>,
     bytes: usize,
     /// What the statement that runs has changed, as it was before.
-    undo: Vec<(Vec<u8>, Option<Change>)>,
+    undo: Vec<(Vec<u8>, Option<PendingChange>)>,
     is_over: bool,
 }
 
 /// A row that is changed.
 #[derive(Clone, Debug)]
-struct Change {
+struct PendingChange {
     table: Table,
     key: Row,
     /// The row as it will be; none for one that is deleted.
@@ -53,7 +55,7 @@ struct Change {
 }
 
 /// The rows of one table that a transaction has changed.
-pub(crate) struct Changed {
+pub(crate) struct ChangedRows {
     /// The keys of all of them.
     pub(crate) keys: Vec<Row>,
     /// Those that are there.
@@ -76,17 +78,17 @@ impl Transaction {
             }
             changes.undo.clear();
         }
-        run().inspect_err(|_| lock(&self.changes).take_back())
+        run().inspect_err(|_| lock(&self.changes).undo_statement())
     }
 
     /// What the transaction has changed of a table; nothing if it has not.
-    pub(crate) fn changed(&self, table: &Table) -> Option<Changed> {
+    pub(crate) fn changed(&self, table: &Table) -> Option<ChangedRows> {
         let changes = lock(&self.changes);
         let own = changes.rows.values().filter(|change| change.table.path() == table.path());
         let (keys, rows): (Vec<_>, Vec<_>) =
             own.map(|change| (change.key.clone(), change.row.clone())).unzip();
         let rows = rows.into_iter().flatten().collect();
-        (!keys.is_empty()).then_some(Changed { keys, rows })
+        (!keys.is_empty()).then_some(ChangedRows { keys, rows })
     }
 
     /// Whether the row under a key is there, if the transaction has changed it.
@@ -106,7 +108,7 @@ impl Transaction {
         let bytes = 2 * (key.len() + value.len());
         let own = key_of(table, &row);
         let row = Some(Arc::new(row));
-        self.change(key, Change { table: table.clone(), key: own, row, condition, bytes })
+        self.change(key, PendingChange { table: table.clone(), key: own, row, condition, bytes })
     }
 
     /// Deletes a row, whose stored one must be as the condition says.
@@ -114,12 +116,15 @@ impl Transaction {
         let mut key = Vec::new();
         table.entry().codec.encode_key(row, &mut key)?;
         let (own, bytes) = (key_of(table, row), 2 * key.len());
-        self.change(key, Change { table: table.clone(), key: own, row: None, condition, bytes })
+        self.change(
+            key,
+            PendingChange { table: table.clone(), key: own, row: None, condition, bytes },
+        )
     }
 
-    fn change(&self, key: Vec<u8>, mut change: Change) -> Result<()> {
+    fn change(&self, key: Vec<u8>, mut change: PendingChange) -> Result<()> {
         let mut changes = lock(&self.changes);
-        changes.admit(&change)?;
+        changes.check_shard_key(&change)?;
         let before = changes.rows.remove(&key);
         changes.bytes -= before.as_ref().map_or(0, |before| before.bytes);
         if let Some(before) = &before {
@@ -145,7 +150,7 @@ impl Transaction {
     /// Leaves all changes undone.
     pub(crate) fn roll_back(&self) {
         let _turn = lock(&self.turn);
-        *lock(&self.changes) = Changes { is_over: true, ..Changes::default() };
+        *lock(&self.changes) = PendingChanges { is_over: true, ..PendingChanges::default() };
     }
 
     /// Carries all changes out. Tells how many rows are written.
@@ -155,7 +160,8 @@ impl Transaction {
     /// written.
     pub(crate) fn commit(&self, store: &Store, terms: StatementTerms) -> Result<usize> {
         let _turn = lock(&self.turn);
-        let over = Changes { is_over: true, ..Changes::default() };
+        // Over, whatever comes of it: a COMMIT that fails cannot be tried again.
+        let over = PendingChanges { is_over: true, ..PendingChanges::default() };
         let changes = std::mem::replace(&mut *lock(&self.changes), over);
         if changes.rows.is_empty() {
             return Ok(0);
@@ -163,6 +169,8 @@ impl Transaction {
         let mut operations = Vec::with_capacity(changes.rows.len());
         for change in changes.rows.values() {
             let path = change.table.path();
+            // The rows were made for the table as it was then: an altered one may have other
+            // columns.
             if !Arc::ptr_eq(store.table(path)?.entry(), change.table.entry()) {
                 return Err(Error::conflict(format!(
                     "table {path} was altered while the transaction was open: nothing is written; carry it out again"
@@ -182,7 +190,7 @@ impl Transaction {
                     format!(
                         "the row of {} with the key ({}) ",
                         change.table.path(),
-                        told(&change.key)
+                        describe_key(&change.key)
                     )
                 });
                 Err(Error::conflict(format!(
@@ -202,8 +210,8 @@ pub(crate) enum TransactionStatement {
 }
 
 impl TransactionStatement {
-    /// Reads `BEGIN | START TRANSACTION | COMMIT | END | ROLLBACK | ABORT`, with WORK or TRANSACTION
-    /// and the modes that PostgreSQL and SQLite have.
+    /// Reads `BEGIN | START TRANSACTION | COMMIT | END | ROLLBACK | ABORT`, with WORK or
+    /// TRANSACTION and the modes that PostgreSQL and SQLite have.
     pub(crate) fn read(piece: &Piece) -> Result<Self> {
         let mut cursor = Cursor::new(piece);
         let statement = if cursor.word("BEGIN") || cursor.word("START") {
@@ -211,6 +219,7 @@ impl TransactionStatement {
         } else if cursor.word("COMMIT") || cursor.word("END") {
             TransactionStatement::Commit
         } else {
+            // `StatementKind::of` leaves ROLLBACK and ABORT.
             cursor.next();
             TransactionStatement::Rollback
         };
@@ -257,9 +266,9 @@ fn modes(cursor: &mut Cursor) -> Result<()> {
     }
 }
 
-impl Changes {
+impl PendingChanges {
     /// Makes everything as it was before the statement.
-    fn take_back(&mut self) {
+    fn undo_statement(&mut self) {
         for (key, before) in std::mem::take(&mut self.undo).into_iter().rev() {
             let bytes = before.as_ref().map_or(0, |before| before.bytes);
             let after = match before {
@@ -271,9 +280,10 @@ impl Changes {
     }
 
     /// Refuses rows of another shard key than that of the rows before.
-    fn admit(&self, change: &Change) -> Result<()> {
+    fn check_shard_key(&self, change: &PendingChange) -> Result<()> {
         let Some(first) = self.rows.values().next() else { return Ok(()) };
         let (schema, table) = (change.table.schema(), &first.table);
+        // Tables of one family share a space, and one atomic write does not reach beyond it.
         if table.entry().space != change.table.entry().space {
             return Err(Error::unsupported(format!(
                 "a transaction changes rows of one shard key: {} is no relative of {}, which it has changed; COMMIT first",
@@ -283,7 +293,7 @@ impl Changes {
         }
         let (own, others) = (change.shard_key(), first.shard_key());
         if own.len() == others.len()
-            && own.iter().zip(&others).all(|(one, other)| are_one(one, other))
+            && own.iter().zip(&others).all(|(one, other)| is_same_key_value(one, other))
         {
             return Ok(());
         }
@@ -293,13 +303,13 @@ impl Changes {
             "a transaction changes rows of one shard key: this row of {} has ({}) = ({}), the rows before ({}); COMMIT first, or declare the table with PRIMARY KEY (SHARD(...), ...) so that these rows share one",
             schema.path,
             names.join(", "),
-            listed(&own),
-            listed(&others)
+            value_list(&own),
+            value_list(&others)
         )))
     }
 }
 
-impl Change {
+impl PendingChange {
     fn shard_key(&self) -> Vec<&Value> {
         let len = self.table.schema().shard_key_len;
         self.key.iter().take(len).map(|(_, value)| value).collect()
@@ -307,7 +317,7 @@ impl Change {
 }
 
 /// Whether two values of a key are one. In keys NaN is equal to itself.
-fn are_one(one: &Value, other: &Value) -> bool {
+fn is_same_key_value(one: &Value, other: &Value) -> bool {
     match (one, other) {
         (Value::Double(one), Value::Double(other)) => {
             one == other || one.is_nan() && other.is_nan()
@@ -317,11 +327,11 @@ fn are_one(one: &Value, other: &Value) -> bool {
     }
 }
 
-fn listed(values: &[&Value]) -> String {
+fn value_list(values: &[&Value]) -> String {
     values.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }
 
-fn told(key: &Row) -> String {
+fn describe_key(key: &Row) -> String {
     key.iter().map(|(name, value)| format!("{name} {value}")).collect::<Vec<_>>().join(", ")
 }
 
@@ -336,5 +346,5 @@ pub(crate) fn key_of(table: &Table, row: &Row) -> Row {
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+    lock(&mutex)
 }

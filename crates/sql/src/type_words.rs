@@ -1,5 +1,6 @@
-//! Messages of DataFusion with SQL's names of types: `Utf8View` is STRING, `Timestamp(Nanosecond, None)`
-//! is TIMESTAMP(9), and the literal `Int64(5)` is 5. What stands in quotes stays as it is.
+//! Puts SQL's names of types into messages of DataFusion: `Utf8View` becomes STRING,
+//! `Timestamp(Nanosecond, None)` TIMESTAMP(9), and the literal `Int64(5)` 5. What stands in quotes
+//! stays as it is.
 
 /// Types whose names stand by themselves.
 const PLAIN: [(&str, &str); 22] = [
@@ -37,6 +38,7 @@ pub(crate) fn in_sql(message: &str) -> String {
     while let Some(first) = rest.chars().next() {
         let before = out.chars().next_back();
         let taken = match first {
+            // Values and names stand in quotes, and may be spelled like types.
             '\'' | '"' | '`' if !before.is_some_and(char::is_alphanumeric) => {
                 let end = rest[1..].find(first).map_or(rest.len(), |end| end + 2);
                 out.push_str(&rest[..end]);
@@ -44,8 +46,9 @@ pub(crate) fn in_sql(message: &str) -> String {
             }
             _ if is_of_word(first) => {
                 let word = word_of(rest);
+                // Behind a point or a sign stands the name of a column or a parameter.
                 let is_name = before.is_some_and(|before| ".@$".contains(before));
-                match told(rest).filter(|_| !is_name) {
+                match sql_name(rest).filter(|_| !is_name) {
                     Some((name, end)) => {
                         out.push_str(&name);
                         end
@@ -75,9 +78,9 @@ fn word_of(text: &str) -> &str {
 }
 
 /// What a type or a literal at the beginning of a text is called, and how long it is there.
-fn told(text: &str) -> Option<(String, usize)> {
+fn sql_name(text: &str) -> Option<(String, usize)> {
     if let Some(bare) = text.strip_prefix(PREFIX) {
-        return told(bare).map(|(name, length)| (name, length + PREFIX.len()));
+        return sql_name(bare).map(|(name, length)| (name, length + PREFIX.len()));
     }
     let word = word_of(text);
     let behind = &text[word.len()..];
@@ -102,13 +105,13 @@ fn told(text: &str) -> Option<(String, usize)> {
         }
         ("List" | "LargeList" | "FixedSizeList" | "ListView" | "LargeListView", Some(inner)) => {
             let item = ["nullable ", "non-null "].iter().find_map(|word| inner.strip_prefix(word));
-            let item = told(item.unwrap_or(inner));
+            let item = sql_name(item.unwrap_or(inner));
             item.map_or_else(|| "ARRAY".to_owned(), |(item, _)| format!("ARRAY({item})"))
         }
         ("Struct", Some(_)) => "RECORD".to_owned(),
         ("Map", Some(_)) => "MAP".to_owned(),
         ("Union", Some(_)) => "values of several types".to_owned(),
-        ("Dictionary", Some(inner)) => told(inner.split_once(", ")?.1)?.0,
+        ("Dictionary", Some(inner)) => sql_name(inner.split_once(", ")?.1)?.0,
         _ => return None,
     };
     Some((name, length))

@@ -13,7 +13,7 @@ use datafusion::sql::sqlparser::ast::{
 use tonnage::{Error, Result, Row, Store, Table, Value};
 
 use crate::catalog::path_of_parts;
-use crate::text::{CATALOG, Rewriter, SCHEMA, bounded, folded, pieces, walk_mut};
+use crate::text::{CATALOG, Rewriter, SCHEMA, check_bounds, folded, pieces, walk_mut};
 
 /// The table that holds them.
 pub(crate) const TABLE: &str = "_views";
@@ -36,7 +36,7 @@ pub(crate) fn table(store: &Store) -> Option<Table> {
 }
 
 /// All views, by name: with their queries.
-pub(crate) fn all(store: &Store) -> Result<Vec<(String, String)>> {
+pub(crate) fn all_views(store: &Store) -> Result<Vec<(String, String)>> {
     let Some(views) = table(store) else { return Ok(Vec::new()) };
     let mut all = Vec::new();
     let latest = tonnage::TableScanOptions {
@@ -81,7 +81,7 @@ pub(crate) fn expand(store: &Store, statement: &mut Statement) -> Result<bool> {
         return Ok(false);
     }
     // Each of the queries was bounded by itself, and they stand within each other now.
-    bounded(statement).map(|()| true)
+    check_bounds(statement).map(|()| true)
 }
 
 fn expand_below(
@@ -95,12 +95,12 @@ fn expand_below(
         return Err(Error::invalid(format!("views stand on views more than {DEPTH_MAX} deep")));
     }
     let (names, open) = (Vec::new(), Vec::new());
-    let mut expanding = Expanding { store, views, depth, left, names, open, found: false };
+    let mut expanding = ViewExpander { store, views, depth, left, names, open, found: false };
     walk_mut(statement, &mut expanding)?;
     Ok(expanding.found)
 }
 
-struct Expanding<'a> {
+struct ViewExpander<'a> {
     store: &'a Store,
     views: &'a Table,
     depth: usize,
@@ -113,7 +113,7 @@ struct Expanding<'a> {
     found: bool,
 }
 
-impl Rewriter for Expanding<'_> {
+impl Rewriter for ViewExpander<'_> {
     /// A table of WITH is seen by those behind it and by the query, and by itself where it is
     /// recursive. So its query is walked here.
     fn pre_visit_query(&mut self, query: &mut Query) -> ControlFlow<Error> {
@@ -146,7 +146,7 @@ impl Rewriter for Expanding<'_> {
     }
 
     fn post_visit_table_factor(&mut self, factor: &mut TableFactor) -> ControlFlow<Error> {
-        match self.expanded(factor) {
+        match self.expand_factor(factor) {
             Ok(None) => {
                 if self.depth > 0 {
                     self.keep_table(factor);
@@ -163,7 +163,7 @@ impl Rewriter for Expanding<'_> {
     }
 }
 
-impl Expanding<'_> {
+impl ViewExpander<'_> {
     /// Whether WITH gives the table of a name here.
     fn is_given(&self, name: &ObjectName) -> bool {
         let [part] = name.0.as_slice() else { return false };
@@ -188,7 +188,7 @@ impl Expanding<'_> {
         }
     }
 
-    fn expanded(&mut self, factor: &TableFactor) -> Result<Option<TableFactor>> {
+    fn expand_factor(&mut self, factor: &TableFactor) -> Result<Option<TableFactor>> {
         let TableFactor::Table { name, alias, args: None, .. } = factor else { return Ok(None) };
         if self.is_given(name) {
             return Ok(None);
@@ -214,7 +214,7 @@ impl Expanding<'_> {
 }
 
 fn parsed(text: &str, view: &str) -> Result<Statement> {
-    let piece = pieces(text)?.pop().ok_or_else(crate::text::missing)?;
+    let piece = pieces(text)?.pop().ok_or_else(crate::text::missing_statement)?;
     piece.parse().map_err(|error| {
         let message = format!("view {view}: {}", error.message());
         error.restated().with_message(message)

@@ -1,4 +1,4 @@
-//! Waiting for what is async, on whatever thread the caller has.
+//! Blocks the calling thread until a future is ready.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -10,9 +10,9 @@ use tonnage::Result;
 
 use crate::guard::Guard;
 
-struct Unpark(Thread);
+struct UnparkWaker(Thread);
 
-impl Wake for Unpark {
+impl Wake for UnparkWaker {
     fn wake(self: Arc<Self>) {
         self.0.unpark();
     }
@@ -22,7 +22,7 @@ impl Wake for Unpark {
 /// one of them.
 pub(crate) fn wait<F: Future>(future: F) -> F::Output {
     let mut future = pin!(future);
-    let waker = Waker::from(Arc::new(Unpark(std::thread::current())));
+    let waker = Waker::from(Arc::new(UnparkWaker(std::thread::current())));
     let mut context = Context::from_waker(&waker);
     loop {
         match future.as_mut().poll(&mut context) {
@@ -36,7 +36,7 @@ pub(crate) fn wait<F: Future>(future: F) -> F::Output {
 pub(crate) fn wait_guarded<F: Future>(future: F, guard: &Guard) -> Result<F::Output> {
     const LOOK_EVERY: Duration = Duration::from_millis(10);
     let mut future = pin!(future);
-    let waker = Waker::from(Arc::new(Unpark(std::thread::current())));
+    let waker = Waker::from(Arc::new(UnparkWaker(std::thread::current())));
     let mut context = Context::from_waker(&waker);
     loop {
         if let Poll::Ready(output) = future.as_mut().poll(&mut context) {

@@ -1,4 +1,4 @@
-//! What is demanded of one column, and several such demands taken together.
+//! A condition on one column, and the domain that several conditions leave of it.
 
 use std::cmp::Ordering;
 
@@ -8,30 +8,30 @@ use arrow::datatypes::DataType;
 use arrow::error::ArrowError;
 use tonnage::{ColumnType, TableSchema};
 
-/// One demand on one column.
+/// One condition on one column.
 #[derive(Clone, Debug)]
 pub(crate) struct ColumnCondition {
     /// The column's place in the table.
     pub(crate) column: usize,
-    pub(crate) test: Test,
+    pub(crate) test: ColumnTest,
 }
 
-/// What is demanded. Arrays are of the column's own type.
+/// The test of a condition. Arrays are of the column's own type.
 #[derive(Clone, Debug)]
-pub(crate) enum Test {
+pub(crate) enum ColumnTest {
     /// One of these.
     In(ArrayRef),
     /// Not below this.
-    Low(Bound),
+    Low(ColumnBound),
     /// Not above this.
-    High(Bound),
+    High(ColumnBound),
     /// NULL.
     Null,
 }
 
 /// The end of a range.
 #[derive(Clone, Debug)]
-pub(crate) struct Bound {
+pub(crate) struct ColumnBound {
     /// An array of one value.
     pub(crate) value: ArrayRef,
     pub(crate) inclusive: bool,
@@ -39,68 +39,68 @@ pub(crate) struct Bound {
 
 impl ColumnCondition {
     /// Whether the order of keys decides this the way that SQL does. Zero has two signs, and NaN is
-    /// not a number: those are left to whoever compares numbers. Keys order symbols by their places,
-    /// SQL compares them as text.
+    /// not a number: those are left to whoever compares numbers. Keys order symbols by their
+    /// places, SQL compares them as text.
     pub(crate) fn is_decided_by_keys(&self, schema: &TableSchema) -> bool {
-        if let Test::Null = self.test {
+        if let ColumnTest::Null = self.test {
             return !schema.is_key(self.column);
         }
         if let ColumnType::Enum(symbols) = schema.columns[self.column].column_type {
-            let Test::In(values) = &self.test else { return false };
+            let ColumnTest::In(values) = &self.test else { return false };
             let mut values = values.as_string::<i32>().iter().flatten();
             return values.all(|value| symbols.place(value).is_some());
         }
         let array = match &self.test {
-            Test::In(array) => array,
-            Test::Low(bound) | Test::High(bound) => &bound.value,
-            Test::Null => return true,
+            ColumnTest::In(array) => array,
+            ColumnTest::Low(bound) | ColumnTest::High(bound) => &bound.value,
+            ColumnTest::Null => return true,
         };
         match array.data_type() {
             DataType::Float32 | DataType::Float64 => {
                 let plain =
                     |value: Option<f64>| value.is_none_or(|value| value != 0.0 && !value.is_nan());
-                doubles(array).is_some_and(|values| values.into_iter().all(plain))
+                as_doubles(array).is_some_and(|values| values.into_iter().all(plain))
             }
             _ => true,
         }
     }
 }
 
-fn doubles(array: &ArrayRef) -> Option<Vec<Option<f64>>> {
+fn as_doubles(array: &ArrayRef) -> Option<Vec<Option<f64>>> {
     use arrow::datatypes::Float64Type;
     let array = arrow::compute::cast(array, &DataType::Float64).ok()?;
     Some(array.as_primitive::<Float64Type>().iter().collect())
 }
 
-/// Everything that is demanded of one column.
+/// The values that all conditions on one column leave.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Demands {
+pub(super) struct ColumnDomain {
     /// Ascending, without duplicates and NULLs.
     pub(super) values: Option<ArrayRef>,
-    pub(super) low: Option<Bound>,
-    pub(super) high: Option<Bound>,
+    pub(super) low: Option<ColumnBound>,
+    pub(super) high: Option<ColumnBound>,
     pub(super) is_null: bool,
 }
 
-impl Demands {
-    pub(super) fn add(&mut self, test: &Test) -> Result<(), ArrowError> {
+impl ColumnDomain {
+    pub(super) fn add(&mut self, test: &ColumnTest) -> Result<(), ArrowError> {
         match test {
-            Test::In(values) => {
+            ColumnTest::In(values) => {
                 let values = sorted_unique(values)?;
                 self.values = Some(match &self.values {
                     None => values,
                     Some(others) => intersection(others, &values)?,
                 });
             }
-            Test::Low(bound) => replace_if(&mut self.low, bound, Ordering::Greater)?,
-            Test::High(bound) => replace_if(&mut self.high, bound, Ordering::Less)?,
-            Test::Null => self.is_null = true,
+            ColumnTest::Low(bound) => narrow_bound(&mut self.low, bound, Ordering::Greater)?,
+            ColumnTest::High(bound) => narrow_bound(&mut self.high, bound, Ordering::Less)?,
+            ColumnTest::Null => self.is_null = true,
         }
         Ok(())
     }
 
-    /// Values within the bounds, once all demands are known.
-    pub(super) fn settle(&mut self) -> Result<(), ArrowError> {
+    /// Drops the values outside the bounds. Call it after the last [`ColumnDomain::add`].
+    pub(super) fn restrict_values_to_bounds(&mut self) -> Result<(), ArrowError> {
         let Some(values) = &self.values else { return Ok(()) };
         let mut keep: Vec<u32> = (0..values.len() as u32).collect();
         for (bound, outside) in [(&self.low, Ordering::Less), (&self.high, Ordering::Greater)] {
@@ -117,7 +117,7 @@ impl Demands {
         Ok(())
     }
 
-    /// Whether no value can meet the demands.
+    /// Whether the domain is empty.
     pub(super) fn is_impossible(&self) -> Result<bool, ArrowError> {
         if self.is_null && (self.values.is_some() || self.low.is_some() || self.high.is_some()) {
             return Ok(true);
@@ -135,9 +135,9 @@ impl Demands {
 }
 
 /// Takes the bound when it is the narrower one: when it lies on that side of the one before.
-fn replace_if(
-    place: &mut Option<Bound>,
-    bound: &Bound,
+fn narrow_bound(
+    place: &mut Option<ColumnBound>,
+    bound: &ColumnBound,
     narrower: Ordering,
 ) -> Result<(), ArrowError> {
     let replaces = match place {
@@ -160,7 +160,7 @@ fn comparator(left: &ArrayRef, right: &ArrayRef) -> Result<Comparator, ArrowErro
 }
 
 fn sorted_unique(values: &ArrayRef) -> Result<ArrayRef, ArrowError> {
-    let values = comparable(values)?;
+    let values = non_null_values(values)?;
     if values.len() < 2 {
         return Ok(values);
     }
@@ -193,6 +193,6 @@ fn intersection(left: &ArrayRef, right: &ArrayRef) -> Result<ArrayRef, ArrowErro
 }
 
 /// Values that take part in comparisons: those that are not NULL.
-pub(crate) fn comparable(values: &ArrayRef) -> Result<ArrayRef, ArrowError> {
+pub(crate) fn non_null_values(values: &ArrayRef) -> Result<ArrayRef, ArrowError> {
     if values.null_count() > 0 { filter(values, &is_not_null(values)?) } else { Ok(values.clone()) }
 }

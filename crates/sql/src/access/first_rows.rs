@@ -1,18 +1,18 @@
 //! The first rows in the order of an index, as they are at one moment.
 //!
-//! A row whose column changes while an index is read may be passed over: its entry was not there yet
-//! at its new place, and is no more at its old one. Of a condition such a row is one of many; of
-//! `max(x)` it may be the only one. So rows count if nothing was changed meanwhile.
+//! A row whose column changes while an index is read may be missed: its new entry was not there
+//! yet, and its old one is gone. A condition misses one row of many. `max(x)` may miss the only row
+//! that it wants. So rows count only if nothing changed meanwhile.
 //!
-//! After a few attempts all rows that meet the conditions are read, and sorted: through the index if
-//! that is how conditions alone would be answered, else by a scan, which sees each row once.
+//! After three attempts all rows that meet the conditions are read and sorted. They come through
+//! the index where conditions alone would use it, else by a scan, which sees each row once.
 
 use arrow::array::RecordBatch;
 use arrow::compute::{SortOptions, concat_batches, sort_to_indices, take_record_batch};
 use tonnage::{Direction, Error, IndexScanOptions, Result};
 
-use super::ordered::Ordered;
-use super::read::Read;
+use super::column_order::ColumnOrder;
+use super::table_reader::TableReader;
 use super::{IndexPath, ReadSpec};
 use crate::guard::Guard;
 
@@ -25,25 +25,30 @@ impl ReadSpec {
     pub(super) fn first_rows(
         &self,
         path: &IndexPath,
-        order: Ordered,
+        order: ColumnOrder,
         guard: &Guard,
-    ) -> Result<Read> {
+    ) -> Result<TableReader> {
         for _ in 0..ATTEMPTS {
             let before = self.table.table.change_count()?;
-            let rows = self.plain(self.index_scan(path)?);
-            let rows = Read::new(Some(rows), self.limit, guard.clone());
+            let rows = self.sql_batches(self.index_scan(path)?);
+            let rows = TableReader::new(Some(rows), self.limit, guard.clone());
             let rows = rows.collect::<Result<Vec<RecordBatch>>>()?;
             if before.is_some() && before == self.table.table.change_count()? {
                 let rows = Box::new(rows.into_iter().map(Ok));
-                return Ok(Read::new(Some(rows), self.limit, guard.clone()));
+                return Ok(TableReader::new(Some(rows), self.limit, guard.clone()));
             }
         }
         let first = self.sorted_rows(path, order, guard)?;
-        Ok(Read::new(Some(Box::new(std::iter::once(Ok(first)))), self.limit, guard.clone()))
+        Ok(TableReader::new(Some(Box::new(std::iter::once(Ok(first)))), self.limit, guard.clone()))
     }
 
     /// The same out of all rows that meet the conditions.
-    fn sorted_rows(&self, path: &IndexPath, order: Ordered, guard: &Guard) -> Result<RecordBatch> {
+    fn sorted_rows(
+        &self,
+        path: &IndexPath,
+        order: ColumnOrder,
+        guard: &Guard,
+    ) -> Result<RecordBatch> {
         let options = IndexScanOptions {
             direction: Direction::Unordered,
             limit: None,
@@ -52,14 +57,15 @@ impl ReadSpec {
             exactly_once: !path.pays_for(self.table.table.rows_estimate()?),
             ..self.index_options(path)
         };
-        let rows = path.open(&self.table, &options)?.ok_or_else(|| self.dropped_index())?;
-        let rows = Read::new(Some(self.plain(Box::new(rows))), None, guard.clone());
+        let rows = path.open(&self.table, &options)?.ok_or_else(|| self.dropped_index_error())?;
+        let rows = TableReader::new(Some(self.sql_batches(Box::new(rows))), None, guard.clone());
         let mut first = RecordBatch::new_empty(self.schema());
         let (mut gathered, mut count) = (Vec::new(), 0);
         for batch in rows {
             let batch = batch?;
             count += batch.num_rows();
             gathered.push(batch);
+            // Sorted in between, for all rows of a large table need not fit into memory.
             if count > GATHERED_ROWS {
                 first = self.first_of(first, &std::mem::take(&mut gathered), order)?;
                 count = 0;
@@ -73,7 +79,7 @@ impl ReadSpec {
         &self,
         first: RecordBatch,
         others: &[RecordBatch],
-        order: Ordered,
+        order: ColumnOrder,
     ) -> Result<RecordBatch> {
         let failed = |error: arrow::error::ArrowError| Error::internal(error.to_string());
         let place = self.columns.iter().position(|column| *column == order.column);

@@ -1,24 +1,24 @@
 //! Which secondary index to read through, and when one pays.
 //!
-//! 1. For each index the demands on its leading columns become ranges of entries: values for some
-//!    columns, a range on the one that follows.
-//! 2. The entries of these ranges are estimated. The index with the fewest is the one to take.
-//!    One that holds all columns wanted, and no stale entry, is read alone: then an entry costs less.
-//! 3. It is taken when it has few entries, or has one for [`ROWS_PER_ENTRY`] rows of the table or
-//!    less: a row costs more when it is looked up than when it is passed by in a scan. Part of a
-//!    primary key is left for an index only if that has few entries and the part many rows.
+//! 1. For each index the domains of its leading columns become ranges of entries: values for some
+//!    columns, a range on the next one.
+//! 2. The index with the fewest entries in its ranges is chosen. An index that holds all wanted
+//!    columns, and no stale entry, is read without the rows. Its entries cost less.
+//! 3. It is used when it has few entries, or at most one for [`ROWS_PER_ENTRY`] rows of the table:
+//!    a lookup costs more than a row of a scan. A partial primary key is left for an index only if
+//!    the index has few entries and the key has many rows.
 
 use std::sync::Arc;
 
 use tonnage::{BulkGetOptions, Index, IndexRange, KeySource, Result};
 
 use super::SqlTable;
+use super::access_path::AccessPath;
 use super::condition::ColumnCondition;
-use super::demands::{broken, gather};
-use super::index_path::{ENTRIES_FEW, IndexPath, ROWS_PER_ENTRY, counted, used};
+use super::domains::{column_domains, comparison_error};
+use super::index_path::{ENTRIES_FEW, IndexPath, ROWS_PER_ENTRY, columns_used, count_with_noun};
 use super::index_ranges::ranges_of;
 use super::json_path::JsonPathCondition;
-use super::path::Path;
 
 /// What an entry costs whose row need not be looked up: about as much as a row of a scan, which has
 /// more readers.
@@ -27,13 +27,13 @@ const ROWS_PER_ENTRY_ALONE: u64 = 2;
 /// What came of the search for an index.
 pub(crate) enum IndexChoice {
     /// This one pays.
-    Taken {
+    Chosen {
         path: IndexPath,
         /// Which of the conditions on columns it answers by itself.
         answered: Vec<bool>,
     },
     /// There is one, but it does not pay; this says why.
-    Left(String),
+    Rejected(String),
     /// No index is of use.
     None,
 }
@@ -43,19 +43,21 @@ pub(crate) fn choose_index(
     table: &SqlTable,
     conditions: &[ColumnCondition],
     places: &[JsonPathCondition],
-    key_path: &Path,
+    key_path: &AccessPath,
     columns: &[usize],
 ) -> Result<IndexChoice> {
-    let is_whole = |path: &Path| matches!(path, Path::Keys { keys, .. } if keys.num_columns() == table.schema().key.len());
-    if table.indexes.is_empty() || *key_path == Path::Nothing || is_whole(key_path) {
+    let is_whole = |path: &AccessPath| matches!(path, AccessPath::Keys { keys, .. } if keys.num_columns() == table.schema().key.len());
+    // A whole key names its rows already: no index leads to fewer.
+    if table.indexes.is_empty() || *key_path == AccessPath::Nothing || is_whole(key_path) {
         return Ok(IndexChoice::None);
     }
-    let demands = gather(table.schema(), conditions).map_err(broken)?;
+    let domains = column_domains(table.schema(), conditions).map_err(comparison_error)?;
     let mut best: Option<IndexPath> = None;
+    // An index that is still being made lacks entries, and rows would be missing.
     for index in table.indexes.iter().filter(|index| index.is_ready()) {
-        let Some((ranges, values)) = ranges_of(table, index, &demands, places)? else { continue };
+        let Some((ranges, values)) = ranges_of(table, index, &domains, places)? else { continue };
         if !table.may_change_by(index, &ranges, values)
-            || !adds_to(key_path, index, used(&ranges, values))
+            || !adds_to_key(key_path, index, columns_used(&ranges, values))
         {
             continue;
         }
@@ -68,32 +70,33 @@ pub(crate) fn choose_index(
             is_index_only: table.is_answered_by(index, columns),
             order: None,
         };
-        if best.as_ref().is_none_or(|best| cost(&path) < cost(best)) {
+        if best.as_ref().is_none_or(|best| cost_in_rows(&path) < cost_in_rows(best)) {
             best = Some(path);
         }
     }
     let Some(path) = best else { return Ok(IndexChoice::None) };
-    if let Some(reason) = reason_against(table, &path, key_path)? {
-        return Ok(IndexChoice::Left(reason));
+    if let Some(reason) = reason_to_reject(table, &path, key_path)? {
+        return Ok(IndexChoice::Rejected(reason));
     }
+    // What the keys decide otherwise than SQL is never taken off the filters above.
     let answered = conditions
         .iter()
         .map(|condition| {
             condition.is_decided_by_keys(table.schema()) && path.answers(table, condition)
         })
         .collect();
-    Ok(IndexChoice::Taken { path, answered })
+    Ok(IndexChoice::Chosen { path, answered })
 }
 
 /// What the entries of a path cost, in rows of a scan.
-fn cost(path: &IndexPath) -> u64 {
+fn cost_in_rows(path: &IndexPath) -> u64 {
     let rows = if path.is_index_only { ROWS_PER_ENTRY_ALONE } else { ROWS_PER_ENTRY };
     path.entries.saturating_mul(rows)
 }
 
 /// Whether an index answers something that the key does not.
-fn adds_to(key_path: &Path, index: &Index, used: usize) -> bool {
-    let Path::Keys { keys, range, .. } = key_path else { return true };
+fn adds_to_key(key_path: &AccessPath, index: &Index, used: usize) -> bool {
+    let AccessPath::Keys { keys, range, .. } = key_path else { return true };
     let is_answered = |name: &String| {
         keys.schema_ref().field_with_name(name).is_ok()
             || range.as_ref().is_some_and(|range| range.column == *name)
@@ -104,31 +107,37 @@ fn adds_to(key_path: &Path, index: &Index, used: usize) -> bool {
 }
 
 /// Why an index does not pay.
-fn reason_against(table: &SqlTable, path: &IndexPath, key_path: &Path) -> Result<Option<String>> {
+fn reason_to_reject(
+    table: &SqlTable,
+    path: &IndexPath,
+    key_path: &AccessPath,
+) -> Result<Option<String>> {
     let name = path.index.name();
-    if let Path::Keys { .. } = key_path {
-        let is_better = path.entries <= ENTRIES_FEW && has_more_rows(table, key_path, cost(path))?;
+    // The rows of a partial key are not estimated, so they are counted, up to what the index costs.
+    if let AccessPath::Keys { .. } = key_path {
+        let is_better =
+            path.entries <= ENTRIES_FEW && has_more_rows(table, key_path, cost_in_rows(path))?;
         return Ok((!is_better).then(|| {
             format!(
                 "index {name} not used: {} beside the key",
-                counted(path.entries, "entry", "entries")
+                count_with_noun(path.entries, "entry", "entries")
             )
         }));
     }
-    if path.entries <= ENTRIES_FEW && *key_path == Path::All {
+    if path.entries <= ENTRIES_FEW && *key_path == AccessPath::All {
         return Ok(None);
     }
     let rows = match key_path {
-        Path::Range { rows, .. } => *rows,
+        AccessPath::Range { rows, .. } => *rows,
         _ => table.table.rows_estimate()?,
     };
-    let pays = cost(path) <= rows;
+    let pays = cost_in_rows(path) <= rows;
     Ok((!pays).then(|| format!("index {name} not used: {} entries for {rows} rows", path.entries)))
 }
 
 /// Whether a partial key has more rows than that.
-fn has_more_rows(table: &SqlTable, path: &Path, rows: u64) -> Result<bool> {
-    let Path::Keys { keys, range, .. } = path else { return Ok(true) };
+fn has_more_rows(table: &SqlTable, path: &AccessPath, rows: u64) -> Result<bool> {
+    let AccessPath::Keys { keys, range, .. } = path else { return Ok(true) };
     let options = BulkGetOptions {
         keys_only: true,
         range: range.clone(),

@@ -1,25 +1,25 @@
-//! Rows in the order of a column, through an index on it: no more of them are read than are wanted.
+//! Rows in the order of a column, through an index on it, so that no more are read than are wanted.
 //!
-//! The index has values for its leading columns, as conditions say, and goes on with the column of
-//! the order. NULL comes last, or first where the order descends, as in SQL: it has entries of its own,
-//! whose range stands behind the other, or before it.
+//! Conditions give values to the leading columns of the index. The column of the order follows
+//! them. NULL comes last, or first in a descending order, as in SQL. It has entries of its own,
+//! whose range comes after the other, or before it.
 
 use std::sync::Arc;
 
 use tonnage::{ColumnType, FieldRange, Index, IndexRange, Result, Value};
 
-use super::condition::{ColumnCondition, Demands};
-use super::demands::{broken, gather, range};
+use super::column_order::ColumnOrder;
+use super::condition::{ColumnCondition, ColumnDomain};
+use super::domains::{column_domains, comparison_error, domain_range};
 use super::index_path::IndexPath;
-use super::ordered::Ordered;
 use super::{SqlTable, value_of};
 
-/// The path through an index that meets all conditions, in this order. Without NULL for what asks for
-/// the end of values.
+/// The path through an index that meets all conditions, in this order. `with_null` is false for
+/// `min` and `max`, which pass NULL by.
 pub(crate) fn index_in_order(
     table: &SqlTable,
     conditions: &[ColumnCondition],
-    order: Ordered,
+    order: ColumnOrder,
     with_null: bool,
 ) -> Result<Option<IndexPath>> {
     let schema = table.schema();
@@ -34,14 +34,14 @@ pub(crate) fn index_in_order(
     if !is_as_sql || !conditions.iter().all(|condition| condition.is_decided_by_keys(schema)) {
         return Ok(None);
     }
-    let demands = gather(schema, conditions).map_err(broken)?;
+    let domains = column_domains(schema, conditions).map_err(comparison_error)?;
     // Of one value there is no order, and a list has no range.
-    let has_values = |demand: &Demands| demand.values.is_some() || demand.is_null;
-    if demands[order.column].as_ref().is_some_and(has_values) {
+    let has_values = |domain: &ColumnDomain| domain.values.is_some() || domain.is_null;
+    if domains[order.column].as_ref().is_some_and(has_values) {
         return Ok(None);
     }
     for index in table.indexes.iter().filter(|index| index.is_ready()) {
-        let Some(prefix) = values_before(table, index, &demands, order.column)? else { continue };
+        let Some(prefix) = prefix_values(table, index, &domains, order.column)? else { continue };
         let named = |condition: &ColumnCondition| {
             let name = &schema.columns[condition.column].name;
             index.columns()[..=prefix.len()].iter().any(|indexed| indexed.column == *name)
@@ -52,12 +52,12 @@ pub(crate) fn index_in_order(
         }
         let values = prefix.len();
         let name = index.columns()[values].to_string();
-        let demand = demands[order.column].as_ref();
-        let range = range(schema, order.column, demand)?;
+        let domain = domains[order.column].as_ref();
+        let range = domain_range(schema, order.column, domain)?;
         let present = FieldRange { column: name.clone(), ..range.unwrap_or(FieldRange::of(&name)) };
         let has_null =
-            with_null && demand.is_none() && table.arrow.field(order.column).is_nullable();
-        let ranges = ranges(prefix, present, has_null, order.descending);
+            with_null && domain.is_none() && table.arrow.field(order.column).is_nullable();
+        let ranges = ranges_with_null(prefix, present, has_null, order.descending);
         return Ok(Some(IndexPath {
             index: index.clone(),
             values,
@@ -72,10 +72,10 @@ pub(crate) fn index_in_order(
 }
 
 /// The values of an index's columns before the one of the order, if each has one.
-fn values_before(
+fn prefix_values(
     table: &SqlTable,
     index: &Index,
-    demands: &[Option<Demands>],
+    domains: &[Option<ColumnDomain>],
     ordered: usize,
 ) -> Result<Option<Vec<Value>>> {
     let mut values = Vec::new();
@@ -85,7 +85,7 @@ fn values_before(
         if column == ordered {
             return Ok(Some(values));
         }
-        match demands[column].as_ref().and_then(|demand| demand.values.as_ref()) {
+        match domains[column].as_ref().and_then(|domain| domain.values.as_ref()) {
             Some(given) if given.len() == 1 => values.push(value_of(given.as_ref())?),
             _ => return Ok(None),
         }
@@ -94,7 +94,7 @@ fn values_before(
 }
 
 /// The entries with values behind the prefix, and those with NULL before or behind these.
-fn ranges(
+fn ranges_with_null(
     prefix: Vec<Value>,
     present: FieldRange,
     has_null: bool,

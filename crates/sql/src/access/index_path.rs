@@ -1,4 +1,4 @@
-//! Ways through secondary indexes.
+//! Access paths through secondary indexes.
 
 use std::fmt;
 use std::sync::Arc;
@@ -6,9 +6,9 @@ use std::sync::Arc;
 use tonnage::{FieldRange, Index, IndexRange, IndexRows, IndexScanOptions, Result};
 
 use super::SqlTable;
+use super::column_order::ColumnOrder;
 use super::condition::ColumnCondition;
-use super::demands::Shown;
-use super::ordered::Ordered;
+use super::domains::RangeText;
 
 /// So few entries are always worth it: reading their rows takes less than a millisecond.
 pub(crate) const ENTRIES_FEW: u64 = 256;
@@ -27,15 +27,15 @@ pub(crate) struct IndexPath {
     pub(super) entries: u64,
     /// Whether the rows are held against all conditions above.
     pub(super) is_checked_above: bool,
-    /// Whether it was planned to look no row up. Where entries may have become stale since, rows are
-    /// looked up all the same.
+    /// Whether it was planned to look no row up. Where entries may have become stale since, rows
+    /// are looked up all the same.
     pub(super) is_index_only: bool,
     /// The column that rows are to come in the order of, if any.
-    pub(super) order: Option<Ordered>,
+    pub(super) order: Option<ColumnOrder>,
 }
 
 /// How many leading columns of an index take part in ranges.
-pub(super) fn used(ranges: &[IndexRange], values: usize) -> usize {
+pub(super) fn columns_used(ranges: &[IndexRange], values: usize) -> usize {
     values + usize::from(ranges.iter().any(|range| range.range.is_some()))
 }
 
@@ -45,7 +45,7 @@ impl IndexPath {
     }
 
     /// The column that rows come in the order of, if any.
-    pub(crate) fn order(&self) -> Option<Ordered> {
+    pub(crate) fn order(&self) -> Option<ColumnOrder> {
         self.order
     }
 
@@ -100,14 +100,14 @@ impl IndexPath {
         index.bulk_get((0..ranges.len()).map(move |place| ranges[place].clone()), options).map(Some)
     }
 
-    /// How the path is told of by EXPLAIN.
+    /// The path as EXPLAIN shows it.
     pub(super) fn describe(&self) -> String {
         let names: Vec<_> =
             self.index.columns()[..self.values].iter().map(ToString::to_string).collect();
         let mut text = format!(
             "index {} of {}",
             self.index.name(),
-            counted(self.ranges.len() as u64, "range", "ranges")
+            count_with_noun(self.ranges.len() as u64, "range", "ranges")
         );
         if !names.is_empty() {
             text.push_str(&format!(" ({})", names.join(", ")));
@@ -119,17 +119,17 @@ impl IndexPath {
                 if ranged.len() == self.ranges.len()
                     && others.iter().all(|other| other == first) =>
             {
-                text.push_str(&format!(" with {}", Shown(first)))
+                text.push_str(&format!(" with {}", RangeText(first)))
             }
             [first, ..] => text.push_str(&format!(" with ranges on {}", first.column)),
         }
         let alone = if self.is_index_only { ", index only" } else { "" };
-        format!("{text}, {}{alone}", counted(self.entries, "entry", "entries"))
+        format!("{text}, {}{alone}", count_with_noun(self.entries, "entry", "entries"))
     }
 }
 
 /// A number with its noun.
-pub(super) fn counted(count: u64, one: &str, many: &str) -> String {
+pub(super) fn count_with_noun(count: u64, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
 }
 

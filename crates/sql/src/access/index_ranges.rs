@@ -1,35 +1,35 @@
-//! Demands on columns and places as ranges of an index.
+//! The domains of columns and JSON paths as ranges of an index.
 
 use tonnage::{ColumnType, FieldRange, Index, IndexRange, Result, Value};
 
-use super::condition::Demands;
-use super::demands::range;
-use super::json_path::{Cells, JsonPathCondition, cells_of};
+use super::condition::ColumnDomain;
+use super::domains::domain_range;
+use super::json_path::{IndexCells, JsonPathCondition, cells_of};
 use super::{SqlTable, value_of};
 
 /// The most ranges that lists may multiply to.
 const RANGES_MAX: usize = 1 << 16;
 
-/// The ranges of an index that hold every row that meets the demands, and how many columns have
+/// The ranges of an index that hold every row within the domains, and how many columns have
 /// values in them.
 pub(super) fn ranges_of(
     table: &SqlTable,
     index: &Index,
-    demands: &[Option<Demands>],
+    domains: &[Option<ColumnDomain>],
     places: &[JsonPathCondition],
 ) -> Result<Option<(Vec<IndexRange>, usize)>> {
     let mut ranges = vec![IndexRange::default()];
     let mut values = 0;
     for place in 0..index.columns().len() {
-        let Some(cells) = cells(table, index, place, demands, places)? else { break };
+        let Some(cells) = cells_of_column(table, index, place, domains, places)? else { break };
         if ranges.len().saturating_mul(cells.len()) > RANGES_MAX {
             break;
         }
         ranges = ranges
             .iter()
-            .flat_map(|range| cells.iter().map(|cell| followed_by(range, cell)))
+            .flat_map(|range| cells.iter().map(|cell| with_cell(range, cell)))
             .collect();
-        if cells.iter().any(|cell| matches!(cell, Cells::Range(_))) {
+        if cells.iter().any(|cell| matches!(cell, IndexCells::Range(_))) {
             return Ok(Some((ranges, values)));
         }
         values += 1;
@@ -37,23 +37,23 @@ pub(super) fn ranges_of(
     Ok((values > 0).then_some((ranges, values)))
 }
 
-fn followed_by(range: &IndexRange, cell: &Cells) -> IndexRange {
+fn with_cell(range: &IndexRange, cell: &IndexCells) -> IndexRange {
     let mut range = range.clone();
     match cell {
-        Cells::Point(value) => range.prefix.push(value.clone()),
-        Cells::Range(field) => range.range = Some(field.clone()),
+        IndexCells::Point(value) => range.prefix.push(value.clone()),
+        IndexCells::Range(field) => range.range = Some(field.clone()),
     }
     range
 }
 
-/// The cells of one column of an index that may meet the demands on it.
-fn cells(
+/// The cells of one column of an index that may be within its domain.
+fn cells_of_column(
     table: &SqlTable,
     index: &Index,
     place: usize,
-    demands: &[Option<Demands>],
+    domains: &[Option<ColumnDomain>],
     places: &[JsonPathCondition],
-) -> Result<Option<Vec<Cells>>> {
+) -> Result<Option<Vec<IndexCells>>> {
     let indexed = &index.columns()[place];
     let Some(column) = table.schema().column_index(&indexed.column) else { return Ok(None) };
     if !indexed.path.is_empty() {
@@ -63,27 +63,28 @@ fn cells(
         let here: Vec<_> = places.iter().filter(is_here).collect();
         return Ok(cells_of(&here, &indexed.to_string()));
     }
-    let Some(demand) = &demands[column] else { return Ok(None) };
-    if demand.is_null {
-        return Ok(Some(vec![Cells::Point(Value::Null)]));
+    let Some(domain) = &domains[column] else { return Ok(None) };
+    if domain.is_null {
+        return Ok(Some(vec![IndexCells::Point(Value::Null)]));
     }
-    let Some(values) = &demand.values else {
+    let Some(values) = &domain.values else {
         // What is no number comes first or last in SQL by its sign, and last in an index: only
         // between two ends there is none.
         let is_floating = matches!(
             table.schema().columns[column].column_type,
             ColumnType::Float | ColumnType::Double
         );
-        if is_floating && (demand.low.is_none() || demand.high.is_none()) {
+        if is_floating && (domain.low.is_none() || domain.high.is_none()) {
             return Ok(None);
         }
-        let range = range(table.schema(), column, Some(demand))?;
-        return Ok(range
-            .map(|range| vec![Cells::Range(FieldRange { column: indexed.to_string(), ..range })]));
+        let range = domain_range(table.schema(), column, Some(domain))?;
+        return Ok(range.map(|range| {
+            vec![IndexCells::Range(FieldRange { column: indexed.to_string(), ..range })]
+        }));
     };
     if values.len() > RANGES_MAX {
         return Ok(None);
     }
-    let point = |row| value_of(values.slice(row, 1).as_ref()).map(Cells::Point);
+    let point = |row| value_of(values.slice(row, 1).as_ref()).map(IndexCells::Point);
     (0..values.len()).map(point).collect::<Result<Vec<_>>>().map(Some)
 }

@@ -1,8 +1,8 @@
-//! What is demanded of a place in a JSON column, in the terms of an index.
+//! Conditions on a JSON path as entries of an index.
 //!
-//! SQL reads a place through functions that convert: `json_get_int` takes `5`, `5.0` and `"5"` for
-//! the same. An index keeps the types apart. So a demand becomes all the cells that might meet it,
-//! perhaps more: whoever asks holds the rows that come against the demand itself.
+//! SQL reads a path through functions that convert: `json_get_int` takes `5`, `5.0` and `"5"` for
+//! the same. An index keeps the types apart. So a condition becomes all the cells that might meet
+//! it, perhaps more. The plan tests the rows against the condition itself.
 
 use tonnage::{FieldRange, Value};
 
@@ -27,7 +27,7 @@ pub(crate) enum JsonType {
     Boolean,
 }
 
-/// A demand on a place.
+/// A condition on a JSON path.
 #[derive(Clone, Debug)]
 pub(crate) struct JsonPathCondition {
     /// The JSON column's place in the table.
@@ -38,7 +38,7 @@ pub(crate) struct JsonPathCondition {
     pub(crate) test: JsonPathTest,
 }
 
-/// What is demanded.
+/// The test of such a condition.
 #[derive(Clone, Debug)]
 pub(crate) enum JsonPathTest {
     /// One of these.
@@ -51,15 +51,15 @@ pub(crate) enum JsonPathTest {
 
 /// Cells of one column of an index.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Cells {
+pub(super) enum IndexCells {
     Point(Value),
     Range(FieldRange),
 }
 
-/// The cells that may meet all these demands on one place; nothing when the index is of no use for
-/// them. `name` is what the index calls the place.
-pub(super) fn cells_of(conditions: &[&JsonPathCondition], name: &str) -> Option<Vec<Cells>> {
-    // A list is narrower than a range, and one demand is enough.
+/// The cells that may meet all these conditions on one path; nothing when the index is of no use
+/// for them. `name` is what the index calls the path.
+pub(super) fn cells_of(conditions: &[&JsonPathCondition], name: &str) -> Option<Vec<IndexCells>> {
+    // A list is narrower than a range, and one condition is enough.
     let list = conditions.iter().find_map(|condition| match &condition.test {
         JsonPathTest::In(values) => Some((condition.reading, values)),
         _ => None,
@@ -73,7 +73,7 @@ pub(super) fn cells_of(conditions: &[&JsonPathCondition], name: &str) -> Option<
             .map(|value| cells_of_value(reading, value, name))
             .collect::<Option<Vec<_>>>()?
             .concat();
-        return Some(merged(cells));
+        return Some(merge_overlapping(cells));
     }
     let reading = conditions.first()?.reading;
     let same = || conditions.iter().filter(|condition| condition.reading == reading);
@@ -84,19 +84,19 @@ pub(super) fn cells_of(conditions: &[&JsonPathCondition], name: &str) -> Option<
         if let JsonPathTest::High(value) = &condition.test { Some(value) } else { None }
     });
     let (low, high) = (
-        low.reduce(|one, two| further(one, two, true)),
-        high.reduce(|one, two| further(one, two, false)),
+        low.reduce(|one, two| narrower_bound(one, two, true)),
+        high.reduce(|one, two| narrower_bound(one, two, false)),
     );
     match reading {
-        JsonType::Text => Some(vec![range(name, low.cloned(), high.cloned())]),
+        JsonType::Text => Some(vec![inclusive_range(name, low.cloned(), high.cloned())]),
         JsonType::Int | JsonType::Float => {
             let end = |value: Option<&Value>| {
-                value.map(number).map_or(Some(None), |number| number.map(Some))
+                value.map(finite_number).map_or(Some(None), |number| number.map(Some))
             };
             let (low, high) = (end(low)?, end(high)?);
             // An index leaves numbers out that no double holds, and they are infinite as doubles.
             let may_be_infinite = reading == JsonType::Float && (low.is_none() || high.is_none());
-            (!may_be_infinite).then(|| numbers(name, low, high))
+            (!may_be_infinite).then(|| cells_of_numbers(name, low, high))
         }
         // What is no text is written out: its order as text is not that of the index.
         JsonType::AsText | JsonType::Boolean => None,
@@ -104,16 +104,17 @@ pub(super) fn cells_of(conditions: &[&JsonPathCondition], name: &str) -> Option<
 }
 
 /// The cells that may be read as this value.
-fn cells_of_value(reading: JsonType, value: &Value, name: &str) -> Option<Vec<Cells>> {
+fn cells_of_value(reading: JsonType, value: &Value, name: &str) -> Option<Vec<IndexCells>> {
     match (reading, value) {
-        (JsonType::Text, Value::String(_)) => Some(vec![Cells::Point(value.clone())]),
-        (JsonType::AsText, Value::String(text)) => written(text, name),
-        (JsonType::Boolean, Value::Boolean(truth)) => {
-            Some(vec![Cells::Point(value.clone()), Cells::Point(Value::String(truth.to_string()))])
-        }
+        (JsonType::Text, Value::String(_)) => Some(vec![IndexCells::Point(value.clone())]),
+        (JsonType::AsText, Value::String(text)) => cells_of_text(text, name),
+        (JsonType::Boolean, Value::Boolean(truth)) => Some(vec![
+            IndexCells::Point(value.clone()),
+            IndexCells::Point(Value::String(truth.to_string())),
+        ]),
         (JsonType::Int | JsonType::Float, value) => {
-            let number = number(value)?;
-            Some(numbers(name, Some(number), Some(number)))
+            let number = finite_number(value)?;
+            Some(cells_of_numbers(name, Some(number), Some(number)))
         }
         _ => None,
     }
@@ -121,8 +122,8 @@ fn cells_of_value(reading: JsonType, value: &Value, name: &str) -> Option<Vec<Ce
 
 /// The cells that are written like this: the text, and whatever else has these letters in a
 /// document.
-fn written(text: &str, name: &str) -> Option<Vec<Cells>> {
-    let mut cells = vec![Cells::Point(Value::String(text.to_owned()))];
+fn cells_of_text(text: &str, name: &str) -> Option<Vec<IndexCells>> {
+    let mut cells = vec![IndexCells::Point(Value::String(text.to_owned()))];
     match text.as_bytes().first() {
         // The index does not tell one object or array from another.
         Some(b'{' | b'[') => return None,
@@ -132,12 +133,12 @@ fn written(text: &str, name: &str) -> Option<Vec<Cells>> {
                 if !number.is_finite() {
                     return None;
                 }
-                cells.push(around(name, Some(number), Some(number)));
+                cells.push(range_around(name, Some(number), Some(number)));
             }
         }
         _ => {
             if let Ok(truth) = text.parse() {
-                cells.push(Cells::Point(Value::Boolean(truth)));
+                cells.push(IndexCells::Point(Value::Boolean(truth)));
             }
         }
     }
@@ -145,9 +146,11 @@ fn written(text: &str, name: &str) -> Option<Vec<Cells>> {
 }
 
 /// The cells of numbers between two, and of all texts that might spell such.
-fn numbers(name: &str, low: Option<f64>, high: Option<f64>) -> Vec<Cells> {
-    let text = |low: &str, high: &str| range(name, Some(Value::from(low)), Some(Value::from(high)));
-    let mut cells = vec![around(name, low, high), text("+", ":")];
+fn cells_of_numbers(name: &str, low: Option<f64>, high: Option<f64>) -> Vec<IndexCells> {
+    let text = |low: &str, high: &str| {
+        inclusive_range(name, Some(Value::from(low)), Some(Value::from(high)))
+    };
+    let mut cells = vec![range_around(name, low, high), text("+", ":")];
     if low.is_none() || high.is_none() {
         // Infinity and what is no number have names.
         cells.extend([text("I", "J"), text("N", "O"), text("i", "j"), text("n", "o")]);
@@ -155,24 +158,24 @@ fn numbers(name: &str, low: Option<f64>, high: Option<f64>) -> Vec<Cells> {
     cells
 }
 
-fn around(name: &str, low: Option<f64>, high: Option<f64>) -> Cells {
+fn range_around(name: &str, low: Option<f64>, high: Option<f64>) -> IndexCells {
     let below = |number| (0..STEPS).fold(number, |number: f64, _| number.next_down());
     let above = |number| (0..STEPS).fold(number, |number: f64, _| number.next_up());
     // With one end missing the range still stays among numbers.
-    range(
+    inclusive_range(
         name,
         low.map(|low| Value::Double(below(low))),
         high.map(|high| Value::Double(above(high))),
     )
 }
 
-fn range(name: &str, low: Option<Value>, high: Option<Value>) -> Cells {
+fn inclusive_range(name: &str, low: Option<Value>, high: Option<Value>) -> IndexCells {
     let end = |end: Option<Value>| end.map(|value| (value, true));
-    Cells::Range(FieldRange { column: name.to_owned(), low: end(low), high: end(high) })
+    IndexCells::Range(FieldRange { column: name.to_owned(), low: end(low), high: end(high) })
 }
 
 /// A number that can be compared.
-fn number(value: &Value) -> Option<f64> {
+fn finite_number(value: &Value) -> Option<f64> {
     let number = match value {
         Value::Integer(number) => f64::from(*number),
         Value::Long(number) => *number as f64,
@@ -183,20 +186,22 @@ fn number(value: &Value) -> Option<f64> {
 }
 
 /// The greater of two values, or the lesser.
-fn further<'a>(one: &'a Value, two: &'a Value, greater: bool) -> &'a Value {
+fn narrower_bound<'a>(one: &'a Value, two: &'a Value, greater: bool) -> &'a Value {
     let two_is_greater = match (one, two) {
         (Value::String(one), Value::String(two)) => two > one,
-        _ => number(two) > number(one),
+        _ => finite_number(two) > finite_number(one),
     };
     if two_is_greater == greater { two } else { one }
 }
 
 /// Cells of different values that fall together would give rows twice.
-fn merged(cells: Vec<Cells>) -> Vec<Cells> {
-    let (mut kept, mut spans) = (Vec::<Cells>::new(), Vec::<(f64, f64, String)>::new());
+fn merge_overlapping(cells: Vec<IndexCells>) -> Vec<IndexCells> {
+    let (mut kept, mut spans) = (Vec::<IndexCells>::new(), Vec::<(f64, f64, String)>::new());
     for cell in cells {
         match cell {
-            Cells::Range(FieldRange {
+            // Only ranges of doubles overlap in part, for `range_around` widens each. All others
+            // are equal or apart.
+            IndexCells::Range(FieldRange {
                 column,
                 low: Some((Value::Double(low), _)),
                 high: Some((Value::Double(high), _)),
@@ -215,9 +220,9 @@ fn merged(cells: Vec<Cells>) -> Vec<Cells> {
         }
         falls_together
     });
-    let spans = spans
-        .into_iter()
-        .map(|(low, high, name)| range(&name, Some(Value::Double(low)), Some(Value::Double(high))));
+    let spans = spans.into_iter().map(|(low, high, name)| {
+        inclusive_range(&name, Some(Value::Double(low)), Some(Value::Double(high)))
+    });
     kept.extend(spans);
     kept
 }

@@ -1,4 +1,4 @@
-//! Values between the store, Arrow and DataFusion.
+//! Conversions of values between the store, Arrow and DataFusion.
 
 use arrow::array::Array;
 use arrow::datatypes::Field;

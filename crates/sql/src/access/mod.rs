@@ -1,17 +1,20 @@
-//! How the store can be asked for the rows of a table.
+//! How SQL reads the rows of a table.
 //!
-//! 1. What a statement demands of single columns becomes [`ColumnCondition`]s, whoever wrote them down:
-//!    the parser of simple statements, a plan of DataFusion, or a join that knows its keys by now.
-//! 2. [`choose`] finds the [`Path`] through the primary key that answers as many of them as
-//!    possible: whole keys, partial keys with a range on the column that follows, or everything. It
-//!    tells which conditions the path answers by itself.
-//! 3. [`choose_index`] looks whether a secondary index leads to fewer rows. It names rows; what it
-//!    does not answer is held against them above.
-//! 4. [`index_in_order`] finds one that gives rows in the order of a column, for what wants few of them.
+//! 1. Conditions on single columns become [`ColumnCondition`]s. They come from the parser of simple
+//!    statements, from a plan of DataFusion, or from a join that knows its keys by now.
+//! 2. [`choose_access_path`] finds the [`AccessPath`] through the primary key that answers as many
+//!    of them as possible: whole keys, partial keys with a range on the next column, or a full
+//!    scan. It says which conditions the path answers by itself.
+//! 3. [`choose_index`] finds a secondary index that leads to fewer rows. The plan tests its rows
+//!    against the conditions that it does not answer.
+//! 4. [`index_in_order`] finds an index that gives rows in the order of a column, for a plan that
+//!    wants few of them.
 //! 5. A [`ReadSpec`] adds columns, order and limits, and opens the read.
 
+mod access_path;
+mod column_order;
 mod condition;
-mod demands;
+mod domains;
 mod first_rows;
 mod index_choice;
 mod index_order;
@@ -19,24 +22,22 @@ mod index_path;
 mod index_ranges;
 mod json_path;
 mod literal;
-mod ordered;
 mod ordering;
-mod path;
-mod read;
 mod rows;
 mod spec;
 mod table;
+mod table_reader;
 
-pub(crate) use condition::{Bound, ColumnCondition, Test, comparable};
+pub(crate) use access_path::{AccessPath, choose_access_path};
+pub(crate) use column_order::ColumnOrder;
+pub(crate) use condition::{ColumnBound, ColumnCondition, ColumnTest, non_null_values};
 pub(crate) use index_choice::{IndexChoice, choose_index};
 pub(crate) use index_order::index_in_order;
 pub(crate) use index_path::{ENTRIES_FEW, IndexPath, ROWS_PER_ENTRY};
 pub(crate) use json_path::{JsonPathCondition, JsonPathTest, JsonType};
 pub(crate) use literal::{scalar_of, value_of};
-pub(crate) use ordered::Ordered;
 pub(crate) use ordering::{direction_for, free_columns, is_constant, is_ordered_as_sql};
-pub(crate) use path::{Path, choose};
-pub(crate) use read::Read;
-pub(crate) use rows::{batch_of, keys_of};
-pub(crate) use spec::{Latest, ReadSpec};
-pub(crate) use table::{EXPIRY, SqlTable, VERSION, declared, folded, note_names};
+pub(crate) use rows::{rows_to_batch, rows_to_keys};
+pub(crate) use spec::{LatestRows, ReadSpec};
+pub(crate) use table::{EXPIRY, SqlTable, VERSION, declared_schema, folded_field, note_names};
+pub(crate) use table_reader::TableReader;

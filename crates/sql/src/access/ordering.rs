@@ -1,12 +1,12 @@
-//! In which order rows come out of a path.
+//! The order in which rows come out of an access path.
 
 use tonnage::{ColumnType, Direction, TableSchema};
 
-use super::ordered::Ordered;
-use super::{Path, ReadSpec};
+use super::column_order::ColumnOrder;
+use super::{AccessPath, ReadSpec};
 
 /// The direction in which a read must go to give its rows in this order, if there is one.
-pub(crate) fn direction_for(spec: &ReadSpec, wanted: &[Ordered]) -> Option<Direction> {
+pub(crate) fn direction_for(spec: &ReadSpec, wanted: &[ColumnOrder]) -> Option<Direction> {
     let key = &spec.table.schema().key;
     let mut free = free_columns(spec)?.into_iter().peekable();
     let mut descending = None;
@@ -52,10 +52,10 @@ pub(crate) fn is_ordered_as_sql(schema: &TableSchema, column: usize) -> bool {
 pub(crate) fn free_columns(spec: &ReadSpec) -> Option<Vec<usize>> {
     let key = &spec.table.schema().key;
     match &spec.path {
-        Path::Nothing => Some(Vec::new()),
-        Path::Index(path) => path.order().map(|order| vec![order.column]),
-        Path::All | Path::Range { .. } => spec.table.total_order.then(|| key.clone()),
-        Path::Keys { .. } => {
+        AccessPath::Nothing => Some(Vec::new()),
+        AccessPath::Index(path) => path.order().map(|order| vec![order.column]),
+        AccessPath::All | AccessPath::Range { .. } => spec.table.total_order.then(|| key.clone()),
+        AccessPath::Keys { .. } => {
             Some(key.iter().copied().filter(|column| !is_constant(spec, *column)).collect())
         }
     }
@@ -63,7 +63,7 @@ pub(crate) fn free_columns(spec: &ReadSpec) -> Option<Vec<usize>> {
 
 /// Whether a path leaves a column one value only.
 pub(crate) fn is_constant(spec: &ReadSpec, column: usize) -> bool {
-    let Path::Keys { constant, .. } = &spec.path else { return false };
+    let AccessPath::Keys { constant, .. } = &spec.path else { return false };
     let position = spec.table.schema().key_position(column);
     position.and_then(|position| constant.get(position)).copied().unwrap_or(false)
 }

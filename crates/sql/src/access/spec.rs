@@ -1,4 +1,4 @@
-//! What is read, complete.
+//! The whole of one read: table, access path, columns, order and limits.
 
 use std::sync::Arc;
 
@@ -10,9 +10,9 @@ use tonnage::{
     TableScanOptions,
 };
 
-use super::read::{Batches, Shaped, StoredBatches, projected};
-use super::{IndexPath, Path, Read, SqlTable};
-use crate::column_cache::{ColumnCache, Filling, KeptColumns, Lookup};
+use super::table_reader::{ShapedBatches, SqlBatches, StoredBatches, project_batch};
+use super::{AccessPath, IndexPath, SqlTable, TableReader};
+use crate::column_cache::{CacheLookup, CachedColumns, ColumnCache, FillingRows};
 use crate::guard::Guard;
 
 /// Fewer rows than this are read by one reader: to hand them to several would take longer.
@@ -22,17 +22,17 @@ const PARALLEL_ROWS_MIN: u64 = 100_000;
 const PARTS_PER_READER: usize = 4;
 
 /// A row that is found by its key costs as much as this many rows of columns that are kept.
-const KEPT_ROWS_PER_KEY: u64 = 500;
+const CACHED_ROWS_PER_KEY: u64 = 500;
 /// The same costs as much as this many rows that the readers of a scan pass by.
 const SCANNED_ROWS_PER_KEY: u64 = 20;
 /// The same of one that a scan passes by.
-const KEPT_ROWS_PER_ROW: u64 = 30;
+const CACHED_ROWS_PER_ROW: u64 = 30;
 /// The same of an entry whose row is not looked up.
-const KEPT_ROWS_PER_ENTRY: u64 = 50;
+const CACHED_ROWS_PER_ENTRY: u64 = 50;
 
 /// The first rows under each shard key, in a direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Latest {
+pub(crate) struct LatestRows {
     pub(crate) rows: u64,
     pub(crate) direction: Direction,
 }
@@ -41,13 +41,13 @@ pub(crate) struct Latest {
 #[derive(Clone, Debug)]
 pub(crate) struct ReadSpec {
     pub(crate) table: Arc<SqlTable>,
-    pub(crate) path: Path,
+    pub(crate) path: AccessPath,
     /// The columns wanted, as places in the table's SQL schema.
     pub(crate) columns: Vec<usize>,
     pub(crate) direction: Direction,
     /// At most this many rows in all.
     pub(crate) limit: Option<u64>,
-    pub(crate) latest: Option<Latest>,
+    pub(crate) latest: Option<LatestRows>,
     pub(crate) batch_rows_max: usize,
     pub(crate) consistency: Option<Consistency>,
     pub(crate) workers: usize,
@@ -79,10 +79,10 @@ impl ReadSpec {
     pub(crate) fn is_small(&self) -> bool {
         const SMALL_ROWS: u64 = 1_024;
         let whole = match &self.path {
-            Path::Nothing => return true,
-            Path::All | Path::Range { .. } => None,
-            Path::Index(path) => Some(path.entries()),
-            Path::Keys { keys, .. } => (keys.num_columns() == self.table.schema().key.len())
+            AccessPath::Nothing => return true,
+            AccessPath::All | AccessPath::Range { .. } => None,
+            AccessPath::Index(path) => Some(path.entries()),
+            AccessPath::Keys { keys, .. } => (keys.num_columns() == self.table.schema().key.len())
                 .then(|| keys.num_rows() as u64),
         };
         // A limit says little where filters above it make it be read again and again: it is only
@@ -100,13 +100,15 @@ impl ReadSpec {
     }
 
     /// Whether a scan of all rows, from columns that are kept, costs less than the rows of a path.
-    pub(crate) fn is_faster_kept(&self, path: &Path) -> bool {
+    pub(crate) fn is_faster_from_cache(&self, path: &AccessPath) -> bool {
         let (found, cost) = match path {
-            Path::Nothing | Path::All => return false,
-            Path::Range { rows, .. } => (*rows, KEPT_ROWS_PER_ROW),
-            Path::Keys { keys, .. } => (keys.num_rows() as u64, KEPT_ROWS_PER_KEY),
-            Path::Index(path) if path.is_index_only() => (path.entries(), KEPT_ROWS_PER_ENTRY),
-            Path::Index(path) => (path.entries(), KEPT_ROWS_PER_KEY),
+            AccessPath::Nothing | AccessPath::All => return false,
+            AccessPath::Range { rows, .. } => (*rows, CACHED_ROWS_PER_ROW),
+            AccessPath::Keys { keys, .. } => (keys.num_rows() as u64, CACHED_ROWS_PER_KEY),
+            AccessPath::Index(path) if path.is_index_only() => {
+                (path.entries(), CACHED_ROWS_PER_ENTRY)
+            }
+            AccessPath::Index(path) => (path.entries(), CACHED_ROWS_PER_KEY),
         };
         let is_kept = |cache: &Arc<ColumnCache>| cache.keeps(&self.table.table, &self.columns);
         let all = || match self.table.rows_estimate {
@@ -120,22 +122,22 @@ impl ReadSpec {
 
     /// Whether a scan of columns that are kept would cost less than this range, or than reading
     /// through this index. They are these columns, and others that conditions are on.
-    pub(crate) fn is_slower_than_kept(&self, others: &[usize]) -> bool {
+    pub(crate) fn is_slower_than_cache(&self, others: &[usize]) -> bool {
         let scan = || {
             let columns = self.columns.iter().chain(others).copied().collect();
-            Self { path: Path::All, columns, ..self.clone() }
+            Self { path: AccessPath::All, columns, ..self.clone() }
         };
         self.latest.is_none()
-            && matches!(self.path, Path::Index(_) | Path::Range { .. })
-            && scan().is_faster_kept(&self.path)
+            && matches!(self.path, AccessPath::Index(_) | AccessPath::Range { .. })
+            && scan().is_faster_from_cache(&self.path)
     }
 
     /// Whether a scan costs little more than a path: it has more readers, and may keep columns.
-    pub(crate) fn is_long(&self, path: &Path) -> bool {
+    pub(crate) fn is_near_full_scan(&self, path: &AccessPath) -> bool {
         let all = self.table.rows_estimate.unwrap_or(u64::MAX);
         match path {
-            Path::Range { rows, .. } => rows.saturating_mul(4) > all,
-            Path::Keys { keys, .. } => {
+            AccessPath::Range { rows, .. } => rows.saturating_mul(4) > all,
+            AccessPath::Keys { keys, .. } => {
                 let may_keep = self.cache.is_some() && self.has_parts();
                 may_keep && (keys.num_rows() as u64).saturating_mul(SCANNED_ROWS_PER_KEY) > all
             }
@@ -151,56 +153,59 @@ impl ReadSpec {
 
     /// Whether several readers may share this: all rows of a table or a range, in any order.
     fn has_parts(&self) -> bool {
-        matches!(self.path, Path::All | Path::Range { .. })
+        matches!(self.path, AccessPath::All | AccessPath::Range { .. })
             && self.direction == Direction::Unordered
             && self.limit.is_none()
     }
 
     /// Starts to read.
-    pub(crate) fn open(&self, guard: Guard) -> Result<Read> {
+    pub(crate) fn open(&self, guard: Guard) -> Result<TableReader> {
         let rows: Option<StoredBatches> = match &self.path {
-            Path::Nothing => None,
+            AccessPath::Nothing => None,
             _ if self.limit == Some(0) => None,
-            Path::All | Path::Range { .. } => Some(Box::new(self.scan()?)),
-            Path::Keys { .. } => Some(Box::new(self.bulk_get()?)),
-            Path::Index(path) => match path.order() {
+            AccessPath::All | AccessPath::Range { .. } => Some(Box::new(self.scan()?)),
+            AccessPath::Keys { .. } => Some(Box::new(self.bulk_get()?)),
+            AccessPath::Index(path) => match path.order() {
                 Some(order) => return self.first_rows(path, order, &guard),
                 None => Some(self.index_scan(path)?),
             },
         };
-        Ok(Read::new(rows.map(|rows| self.plain(rows)), self.limit, guard))
+        Ok(TableReader::new(rows.map(|rows| self.sql_batches(rows)), self.limit, guard))
     }
 
-    /// Starts to read in parts for so many readers; in one where that is not possible, or too little
-    /// to share.
-    pub(crate) fn open_parts(&self, readers: usize, guard: &Guard) -> Result<Vec<Read>> {
+    /// Starts to read in parts for so many readers; in one where that is not possible, or too
+    /// little to share.
+    pub(crate) fn open_parts(&self, readers: usize, guard: &Guard) -> Result<Vec<TableReader>> {
         if !self.has_parts() {
             return Ok(vec![self.open(guard.clone())?]);
         }
-        let read = |rows| Read::new(Some(rows), None, guard.clone());
-        let rows: Vec<Batches> = match self.look_up() {
-            Lookup::Kept(kept) => self.kept(&kept),
-            Lookup::Fill(fill) => {
+        let read = |rows| TableReader::new(Some(rows), None, guard.clone());
+        let rows: Vec<SqlBatches> = match self.look_up() {
+            CacheLookup::Kept(kept) => self.cached_batches(&kept),
+            CacheLookup::Fill(fill) => {
                 let wide = Self { columns: fill.columns.clone(), ..self.clone() };
                 let parts = wide.parts(readers)?;
                 let fills = fill.into_parts(parts.len());
-                let filled =
-                    |(part, fill)| self.narrow(&wide, Filling::new(wide.shaped(part), fill));
+                let filled = |(part, fill)| {
+                    self.project_batches(&wide, FillingRows::new(wide.shaped_batches(part), fill))
+                };
                 parts.into_iter().zip(fills).map(filled).collect()
             }
-            Lookup::Pass => self.parts(readers)?.into_iter().map(|part| self.plain(part)).collect(),
+            CacheLookup::Pass => {
+                self.parts(readers)?.into_iter().map(|part| self.sql_batches(part)).collect()
+            }
         };
         Ok(rows.into_iter().map(read).collect())
     }
 
-    fn look_up(&self) -> Lookup {
+    fn look_up(&self) -> CacheLookup {
         let look_up = |cache: &Arc<ColumnCache>| {
             cache.look_up(&self.table.table, &self.columns, self.table.rows_estimate)
         };
         // The latest of each, and a range, are not all rows.
-        let is_whole = self.latest.is_none() && self.path == Path::All;
+        let is_whole = self.latest.is_none() && self.path == AccessPath::All;
         let cache = self.cache.as_ref().filter(|_| is_whole);
-        cache.map_or(Lookup::Pass, look_up)
+        cache.map_or(CacheLookup::Pass, look_up)
     }
 
     /// A scan of all rows in parts, one for a single reader.
@@ -214,44 +219,44 @@ impl ReadSpec {
     }
 
     /// The columns out of those that are kept.
-    fn kept(&self, kept: &Arc<KeptColumns>) -> Vec<Batches> {
-        let (schema, places) = (self.schema(), self.places_in(&kept.columns));
+    fn cached_batches(&self, kept: &Arc<CachedColumns>) -> Vec<SqlBatches> {
+        let (schema, places) = (self.schema(), self.positions_in(&kept.columns));
         let part = |part: usize| {
             let (kept, schema, places) = (kept.clone(), schema.clone(), places.clone());
             let batch = move |batch: usize| {
                 let batch = kept.parts[part].get(batch)?;
-                Some(projected(batch, &places, &schema))
+                Some(project_batch(batch, &places, &schema))
             };
-            Box::new((0..).map_while(batch)) as Batches
+            Box::new((0..).map_while(batch)) as SqlBatches
         };
         (0..kept.parts.len()).map(part).collect()
     }
 
     /// The columns out of a read of more.
-    fn narrow(
+    fn project_batches(
         &self,
         wide: &Self,
         rows: impl Iterator<Item = Result<RecordBatch>> + Send + 'static,
-    ) -> Batches {
-        let (schema, places) = (self.schema(), self.places_in(&wide.columns));
-        Box::new(rows.map(move |batch| projected(&batch?, &places, &schema)))
+    ) -> SqlBatches {
+        let (schema, places) = (self.schema(), self.positions_in(&wide.columns));
+        Box::new(rows.map(move |batch| project_batch(&batch?, &places, &schema)))
     }
 
     /// Where the columns stand among others.
-    fn places_in(&self, columns: &[usize]) -> Vec<usize> {
+    fn positions_in(&self, columns: &[usize]) -> Vec<usize> {
         let place = |wanted: &usize| columns.iter().position(|column| column == wanted);
         self.columns.iter().filter_map(place).collect()
     }
 
-    fn shaped(&self, rows: StoredBatches) -> Shaped {
-        Shaped::new(self.table.schema().columns.len(), &self.columns, self.schema(), rows)
+    fn shaped_batches(&self, rows: StoredBatches) -> ShapedBatches {
+        ShapedBatches::new(self.table.schema().columns.len(), &self.columns, self.schema(), rows)
     }
 
-    pub(super) fn plain(&self, rows: StoredBatches) -> Batches {
-        Box::new(self.shaped(rows).map(|batch| batch.map(|(batch, _)| batch)))
+    pub(super) fn sql_batches(&self, rows: StoredBatches) -> SqlBatches {
+        Box::new(self.shaped_batches(rows).map(|batch| batch.map(|(batch, _)| batch)))
     }
 
-    /// How the read is told of by EXPLAIN.
+    /// The read as EXPLAIN shows it.
     pub(crate) fn describe(&self) -> String {
         let schema = self.table.schema();
         let names: Vec<_> = self
@@ -263,10 +268,12 @@ impl ReadSpec {
         let path = self.path.describe(schema);
         let mut text =
             format!("table={}, path={path}{remark}, columns=[{}]", schema.path, names.join(", "));
-        if self.keys_only() && !matches!(self.path, Path::Index(_)) {
+        // Tests hold this text. What does not apply is left out, so that a new part changes only
+        // the plans that have it.
+        if self.keys_only() && !matches!(self.path, AccessPath::Index(_)) {
             text.push_str(", keys only");
         }
-        let by = if matches!(self.path, Path::Index(_)) { "index" } else { "key" };
+        let by = if matches!(self.path, AccessPath::Index(_)) { "index" } else { "key" };
         match self.direction() {
             Direction::Unordered => {}
             Direction::Forward => text.push_str(&format!(", order={by}")),
@@ -308,7 +315,7 @@ impl ReadSpec {
 
     fn scan_options(&self) -> TableScanOptions {
         let range = match &self.path {
-            Path::Range { range, .. } => Some(range.clone()),
+            AccessPath::Range { range, .. } => Some(range.clone()),
             _ => None,
         };
         TableScanOptions {
@@ -346,10 +353,10 @@ impl ReadSpec {
             // More rows than the index named do no harm there.
             return Ok(Box::new(self.scan()?));
         }
-        Err(self.dropped_index())
+        Err(self.dropped_index_error())
     }
 
-    pub(super) fn dropped_index(&self) -> Error {
+    pub(super) fn dropped_index_error(&self) -> Error {
         Error::unavailable(format!(
             "an index of {} was dropped as the statement began: try again",
             self.table.table.path()
@@ -357,20 +364,24 @@ impl ReadSpec {
     }
 
     fn bulk_get(&self) -> Result<BulkGet> {
-        let Path::Keys { keys, range, .. } = &self.path else {
+        let AccessPath::Keys { keys, range, .. } = &self.path else {
             return Err(Error::internal("a bulk get needs keys"));
         };
+        // The latest rows are counted by shard key, the limit of a bulk get by given key: they
+        // agree only where the given keys are shard keys.
         let is_shard_key = keys.num_columns() == self.table.schema().shard_key_len;
         let latest = self.latest.filter(|_| is_shard_key).map(|latest| latest.rows);
         let is_whole = keys.num_columns() == self.table.schema().key.len();
+        // The store turns the rows of a key round, but answers keys in the order given.
         let keys =
-            if self.direction() == Direction::Reverse { reversed(keys)? } else { keys.clone() };
+            if self.direction() == Direction::Reverse { reverse_keys(keys)? } else { keys.clone() };
         let options = BulkGetOptions {
             max_concurrent_requests: Some(self.workers),
             direction: self.direction(),
             range: range.clone(),
             columns: Some(self.names()),
             keys_only: self.keys_only(),
+            // Each key may give the whole limit: `TableReader` cuts what several give together.
             limit_per_key: if is_whole {
                 None
             } else {
@@ -384,7 +395,7 @@ impl ReadSpec {
     }
 }
 
-fn reversed(keys: &RecordBatch) -> Result<RecordBatch> {
+fn reverse_keys(keys: &RecordBatch) -> Result<RecordBatch> {
     if keys.num_rows() < 2 {
         return Ok(keys.clone());
     }

@@ -38,7 +38,7 @@ impl SqlTable {
         let capability = store.engine().capability();
         let total_order = capability.total_order && capability.shards == 1;
         let fields: Vec<Field> =
-            table.schema().columns.iter().map(|column| folded(column.to_arrow())).collect();
+            table.schema().columns.iter().map(|column| folded_field(column.to_arrow())).collect();
         // A table that was dropped just now has none.
         let indexes = table.indexes().unwrap_or_default();
         let written = Vec::new();
@@ -66,7 +66,7 @@ impl SqlTable {
     }
 
     /// About how many rows there are, without those of its relatives if ANALYZE told of them.
-    pub(crate) fn rows_about(&self) -> Option<u64> {
+    pub(crate) fn own_rows_estimate(&self) -> Option<u64> {
         match &self.statistics {
             Some(statistics) => Some(statistics.rows_now(self.rows_estimate)),
             None => self.rows_estimate,
@@ -85,7 +85,7 @@ impl SqlTable {
     }
 
     /// The same for rows that may lack what the store fills in.
-    pub(crate) fn with_gaps(mut self) -> Self {
+    pub(crate) fn with_nullable_columns(mut self) -> Self {
         let fields = self.arrow.fields().iter();
         let fields = fields.map(|field| field.as_ref().clone().with_nullable(true));
         let fields: Vec<Field> = fields.collect();
@@ -110,8 +110,8 @@ impl std::fmt::Debug for SqlTable {
     }
 }
 
-/// What the columns of the version and the expiry are called beside those of a table, which may have
-/// such names itself.
+/// What the columns of the version and the expiry are called beside those of a table, which may
+/// have such names itself.
 pub(crate) fn note_names(schema: &TableSchema) -> [String; 2] {
     [VERSION, EXPIRY].map(|name| {
         let mut name = name.to_owned();
@@ -123,7 +123,7 @@ pub(crate) fn note_names(schema: &TableSchema) -> [String; 2] {
 }
 
 /// A field under the name that SQL finds it by.
-pub(crate) fn folded(field: Field) -> Field {
+pub(crate) fn folded_field(field: Field) -> Field {
     let name = field.name().to_ascii_lowercase();
     if name == *field.name() {
         return field;
@@ -134,14 +134,16 @@ pub(crate) fn folded(field: Field) -> Field {
 }
 
 /// The schema of a result under the names that columns were declared with.
-pub(crate) fn declared(schema: &SchemaRef) -> SchemaRef {
+pub(crate) fn declared_schema(schema: &SchemaRef) -> SchemaRef {
     if schema.fields().iter().all(|field| !field.metadata().contains_key(DECLARED)) {
         return schema.clone();
     }
-    Arc::new(Schema::new(schema.fields().iter().map(|field| unfolded(field)).collect::<Vec<_>>()))
+    Arc::new(Schema::new(
+        schema.fields().iter().map(|field| declared_field(field)).collect::<Vec<_>>(),
+    ))
 }
 
-fn unfolded(field: &Field) -> Field {
+fn declared_field(field: &Field) -> Field {
     let mut metadata = field.metadata().clone();
     match metadata.remove(DECLARED) {
         // Under another name the column was given an alias.

@@ -11,7 +11,7 @@ use datafusion::logical_expr::Accumulator;
 use datafusion::logical_expr::function::AccumulatorArgs;
 use datafusion::logical_expr::utils::format_state_name;
 
-use super::total::{Sum, scalar};
+use super::total::{RunningSum, scalar};
 
 /// Whether averages of a type are made here.
 pub(super) fn is_own(argument: Option<&DataType>) -> bool {
@@ -26,7 +26,7 @@ pub(super) fn average(arguments: &AccumulatorArgs<'_>) -> Option<Box<dyn Accumul
     else {
         return None;
     };
-    let sum = Sum::new(state_type(*scale), arguments.is_distinct);
+    let sum = RunningSum::new(state_type(*scale), arguments.is_distinct);
     Some(Box::new(DecimalAverage { sum, scale: *scale, result_type }))
 }
 
@@ -56,7 +56,7 @@ pub(super) fn state_fields(
 
 #[derive(Debug)]
 struct DecimalAverage {
-    sum: Sum<Decimal256Type>,
+    sum: RunningSum<Decimal256Type>,
     /// How many digits of the numbers stand behind the point.
     scale: i8,
     result_type: DataType,

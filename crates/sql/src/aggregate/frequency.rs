@@ -1,4 +1,4 @@
-//! Aggregates that count how often each value comes: `mode` and `histogram`.
+//! `mode` and `histogram`, which count how often each value occurs.
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -21,28 +21,28 @@ use crate::error::into_datafusion;
 pub(crate) fn frequencies() -> [AggregateUDF; 2] {
     let function = |kind| {
         let signature = Signature::any(1, Volatility::Immutable);
-        AggregateUDF::new_from_impl(Frequency { kind, signature })
+        AggregateUDF::new_from_impl(FrequencyAggregate { kind, signature })
     };
-    [function(Kind::Mode), function(Kind::Histogram)]
+    [function(FrequencyKind::Mode), function(FrequencyKind::Histogram)]
 }
 
 #[derive(Debug, PartialEq, Eq, Hash)]
-struct Frequency {
-    kind: Kind,
+struct FrequencyAggregate {
+    kind: FrequencyKind,
     signature: Signature,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Kind {
+enum FrequencyKind {
     Mode,
     Histogram,
 }
 
-impl AggregateUDFImpl for Frequency {
+impl AggregateUDFImpl for FrequencyAggregate {
     fn name(&self) -> &str {
         match self.kind {
-            Kind::Mode => "mode",
-            Kind::Histogram => "histogram",
+            FrequencyKind::Mode => "mode",
+            FrequencyKind::Histogram => "histogram",
         }
     }
 
@@ -52,18 +52,20 @@ impl AggregateUDFImpl for Frequency {
 
     fn return_type(&self, arguments: &[DataType]) -> Result<DataType> {
         match (self.kind, arguments) {
-            (Kind::Mode, [value]) => Ok(value.clone()),
-            (Kind::Histogram, [_]) => Ok(DataType::Utf8),
+            (FrequencyKind::Mode, [value]) => Ok(value.clone()),
+            (FrequencyKind::Histogram, [_]) => Ok(DataType::Utf8),
             _ => plan_err!("{} takes one value", self.name()),
         }
     }
 
     fn return_field(&self, arguments: &[FieldRef]) -> Result<FieldRef> {
         match (self.kind, arguments) {
-            (Kind::Mode, [value]) => {
+            (FrequencyKind::Mode, [value]) => {
                 Ok(Arc::new(value.as_ref().clone().with_name(self.name()).with_nullable(true)))
             }
-            (Kind::Histogram, [_]) => Ok(Arc::new(ColumnType::Json.to_arrow(self.name(), true))),
+            (FrequencyKind::Histogram, [_]) => {
+                Ok(Arc::new(ColumnType::Json.to_arrow(self.name(), true)))
+            }
             _ => plan_err!("{} takes one value", self.name()),
         }
     }
@@ -75,7 +77,7 @@ impl AggregateUDFImpl for Frequency {
         let Some(field) = arguments.expr_fields.first() else {
             return plan_err!("{} takes one value", self.name());
         };
-        Ok(Box::new(Counts {
+        Ok(Box::new(ValueCounts {
             kind: self.kind,
             field: field.clone(),
             counts: HashMap::new(),
@@ -98,14 +100,14 @@ impl AggregateUDFImpl for Frequency {
 
 /// How often each value came, NULL aside.
 #[derive(Debug)]
-struct Counts {
-    kind: Kind,
+struct ValueCounts {
+    kind: FrequencyKind,
     field: FieldRef,
     counts: HashMap<ScalarValue, i64>,
     bytes: usize,
 }
 
-impl Counts {
+impl ValueCounts {
     fn add(&mut self, value: ScalarValue, count: i64) {
         if value.is_null() {
             return;
@@ -159,7 +161,7 @@ fn order(one: &ScalarValue, other: &ScalarValue) -> Ordering {
     one.partial_cmp(other).unwrap_or_else(|| one.to_string().cmp(&other.to_string()))
 }
 
-impl Accumulator for Counts {
+impl Accumulator for ValueCounts {
     fn update_batch(&mut self, arguments: &[ArrayRef]) -> Result<()> {
         let values = &arguments[0];
         for row in 0..values.len() {
@@ -172,8 +174,8 @@ impl Accumulator for Counts {
 
     fn evaluate(&mut self) -> Result<ScalarValue> {
         match self.kind {
-            Kind::Mode => self.mode(),
-            Kind::Histogram => self.histogram(),
+            FrequencyKind::Mode => self.mode(),
+            FrequencyKind::Histogram => self.histogram(),
         }
     }
 

@@ -1,4 +1,4 @@
-//! One number for each group.
+//! Folds the numbers of each group into one state.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use datafusion::common::Result;
 use datafusion::logical_expr::{EmitTo, GroupsAccumulator};
 
 /// What is made of the numbers of a group.
-pub(super) trait Fold: Send + 'static {
+pub(super) trait GroupFold: Send + 'static {
     /// The numbers that come.
     type Input: ArrowPrimitiveType;
     /// The number that is kept.
@@ -21,7 +21,7 @@ pub(super) trait Fold: Send + 'static {
     ) -> <Self::State as ArrowPrimitiveType>::Native;
 
     /// The state of two states together.
-    fn both(
+    fn combine(
         one: <Self::State as ArrowPrimitiveType>::Native,
         other: <Self::State as ArrowPrimitiveType>::Native,
     ) -> Result<<Self::State as ArrowPrimitiveType>::Native>;
@@ -30,16 +30,16 @@ pub(super) trait Fold: Send + 'static {
     fn finish(states: PrimitiveArray<Self::State>, result: &DataType) -> Result<ArrayRef>;
 }
 
-type State<F> = <<F as Fold>::State as ArrowPrimitiveType>::Native;
+type State<F> = <<F as GroupFold>::State as ArrowPrimitiveType>::Native;
 
 /// The states of all groups; a group without numbers has none.
-pub(super) struct Groups<F: Fold> {
+pub(super) struct GroupStates<F: GroupFold> {
     states: Vec<Option<State<F>>>,
     state_type: DataType,
     result_type: DataType,
 }
 
-impl<F: Fold> Groups<F> {
+impl<F: GroupFold> GroupStates<F> {
     pub(super) fn new(state_type: DataType, result_type: DataType) -> Self {
         Self { states: Vec::new(), state_type, result_type }
     }
@@ -48,18 +48,18 @@ impl<F: Fold> Groups<F> {
         let place = &mut self.states[group];
         *place = Some(match *place {
             None => state,
-            Some(before) => F::both(before, state)?,
+            Some(before) => F::combine(before, state)?,
         });
         Ok(())
     }
 
-    fn taken(&mut self, emit: EmitTo) -> PrimitiveArray<F::State> {
+    fn take_states(&mut self, emit: EmitTo) -> PrimitiveArray<F::State> {
         let states = emit.take_needed(&mut self.states);
         PrimitiveArray::<F::State>::from_iter(states).with_data_type(self.state_type.clone())
     }
 }
 
-impl<F: Fold> GroupsAccumulator for Groups<F> {
+impl<F: GroupFold> GroupsAccumulator for GroupStates<F> {
     fn update_batch(
         &mut self,
         values: &[ArrayRef],
@@ -100,11 +100,11 @@ impl<F: Fold> GroupsAccumulator for Groups<F> {
     }
 
     fn evaluate(&mut self, emit: EmitTo) -> Result<ArrayRef> {
-        F::finish(self.taken(emit), &self.result_type)
+        F::finish(self.take_states(emit), &self.result_type)
     }
 
     fn state(&mut self, emit: EmitTo) -> Result<Vec<ArrayRef>> {
-        Ok(vec![Arc::new(self.taken(emit))])
+        Ok(vec![Arc::new(self.take_states(emit))])
     }
 
     fn convert_to_state(

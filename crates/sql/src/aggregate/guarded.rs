@@ -1,4 +1,4 @@
-//! A function of the library of which some answers are given here.
+//! Aggregates of the library, with accumulators of our own where the library answers wrongly.
 
 use std::sync::Arc;
 
@@ -14,13 +14,13 @@ use datafusion::logical_expr::{
     Signature, StatisticsArgs,
 };
 
-use super::longest::Longest;
-use super::moving::{BIT_XOR, Moving};
-use super::{average, extreme, total};
+use super::extreme_interval::ExtremeInterval;
+use super::frame_accumulator::{BIT_XOR, FrameAccumulator};
+use super::{average, extreme_double, total};
 use crate::interval::is_interval;
 
-/// Functions of which only the frames of windows are done here: those of doubles, and `bit_xor`, which
-/// is 0 to the library where all rows have left.
+/// Functions of which only the frames of windows are done here: those of doubles, and `bit_xor`,
+/// which is 0 to the library where all rows have left.
 const IN_FRAMES: [&str; 16] = [
     BIT_XOR,
     "corr",
@@ -42,29 +42,29 @@ const IN_FRAMES: [&str; 16] = [
 
 /// The functions as sessions have them.
 pub(crate) fn guarded() -> Vec<AggregateUDF> {
-    let guarded = |inner, part| AggregateUDF::new_from_impl(Guarded { inner, part });
+    let guarded = |inner, part| AggregateUDF::new_from_impl(GuardedAggregate { inner, part });
     let in_frames = all_default_aggregate_functions()
         .into_iter()
         .filter(|function| IN_FRAMES.contains(&function.name()))
-        .map(|function| guarded(function, Part::Frames));
+        .map(|function| guarded(function, GuardedPart::Frames));
     let others = [
-        guarded(min_max::min_udaf(), Part::Extreme { is_max: false }),
-        guarded(min_max::max_udaf(), Part::Extreme { is_max: true }),
-        guarded(sum::sum_udaf(), Part::Total),
-        guarded(avg_udaf(), Part::Average),
+        guarded(min_max::min_udaf(), GuardedPart::Extreme { is_max: false }),
+        guarded(min_max::max_udaf(), GuardedPart::Extreme { is_max: true }),
+        guarded(sum::sum_udaf(), GuardedPart::Total),
+        guarded(avg_udaf(), GuardedPart::Average),
     ];
     others.into_iter().chain(in_frames).collect()
 }
 
 #[derive(Debug, PartialEq, Eq, Hash)]
-struct Guarded {
+struct GuardedAggregate {
     inner: Arc<AggregateUDF>,
-    part: Part,
+    part: GuardedPart,
 }
 
 /// What is done here.
 #[derive(Debug, PartialEq, Eq, Hash)]
-enum Part {
+enum GuardedPart {
     Extreme {
         is_max: bool,
     },
@@ -74,34 +74,36 @@ enum Part {
     Frames,
 }
 
-impl Guarded {
+impl GuardedAggregate {
     fn groups(&self, result: &DataType) -> Option<Box<dyn GroupsAccumulator>> {
         match self.part {
-            Part::Extreme { is_max } => extreme::groups(is_max, result),
-            Part::Total => total::groups(result),
-            Part::Average | Part::Frames => None,
+            GuardedPart::Extreme { is_max } => extreme_double::groups(is_max, result),
+            GuardedPart::Total => total::groups(result),
+            GuardedPart::Average | GuardedPart::Frames => None,
         }
     }
 
-    fn whole(
+    fn own_accumulator(
         &self,
         arguments: &AccumulatorArgs<'_>,
         is_sliding: bool,
     ) -> Option<Box<dyn Accumulator>> {
         match self.part {
-            Part::Extreme { is_max } => {
+            GuardedPart::Extreme { is_max } => {
                 let result = arguments.return_field.data_type();
-                let longest = || Longest::new(is_max, result.clone(), is_sliding);
+                let longest = || ExtremeInterval::new(is_max, result.clone(), is_sliding);
                 is_interval(result).then(|| Box::new(longest()) as Box<dyn Accumulator>)
             }
-            Part::Total => total::total(arguments.return_field.data_type(), arguments.is_distinct),
-            Part::Average => average::average(arguments),
-            Part::Frames => None,
+            GuardedPart::Total => {
+                total::total(arguments.return_field.data_type(), arguments.is_distinct)
+            }
+            GuardedPart::Average => average::average(arguments),
+            GuardedPart::Frames => None,
         }
     }
 }
 
-impl AggregateUDFImpl for Guarded {
+impl AggregateUDFImpl for GuardedAggregate {
     fn name(&self) -> &str {
         self.inner.name()
     }
@@ -119,19 +121,20 @@ impl AggregateUDFImpl for Guarded {
     }
 
     fn accumulator(&self, arguments: AccumulatorArgs<'_>) -> Result<Box<dyn Accumulator>> {
-        self.whole(&arguments, false).map_or_else(|| self.inner.accumulator(arguments), Ok)
+        self.own_accumulator(&arguments, false)
+            .map_or_else(|| self.inner.accumulator(arguments), Ok)
     }
 
     fn create_sliding_accumulator(
         &self,
         arguments: AccumulatorArgs<'_>,
     ) -> Result<Box<dyn Accumulator>> {
-        if let Some(own) = self.whole(&arguments, true) {
+        if let Some(own) = self.own_accumulator(&arguments, true) {
             return Ok(own);
         }
         let moving = match self.part {
-            Part::Extreme { .. } => None,
-            _ => Moving::of(&self.inner, &arguments),
+            GuardedPart::Extreme { .. } => None,
+            _ => FrameAccumulator::of(&self.inner, &arguments),
         };
         match moving {
             Some(moving) => Ok(Box::new(moving?)),
@@ -142,8 +145,8 @@ impl AggregateUDFImpl for Guarded {
     fn state_fields(&self, arguments: StateFieldsArgs<'_>) -> Result<Vec<FieldRef>> {
         let argument = arguments.input_fields.first().map(|field| field.data_type());
         let state = match (&self.part, argument) {
-            (Part::Total, _) => total::state_type(arguments.return_type()),
-            (Part::Average, Some(given)) if average::is_own(argument) => {
+            (GuardedPart::Total, _) => total::state_type(arguments.return_type()),
+            (GuardedPart::Average, Some(given)) if average::is_own(argument) => {
                 let own = average::state_fields(arguments.name, given, arguments.is_distinct);
                 return own.map_or_else(|| self.inner.state_fields(arguments), Ok);
             }
@@ -164,9 +167,9 @@ impl AggregateUDFImpl for Guarded {
     fn groups_accumulator_supported(&self, arguments: AccumulatorArgs<'_>) -> bool {
         let argument = arguments.expr_fields.first().map(|field| field.data_type());
         let is_own = match self.part {
-            Part::Extreme { .. } => argument.is_some_and(is_interval),
-            Part::Average => average::is_own(argument),
-            Part::Total | Part::Frames => false,
+            GuardedPart::Extreme { .. } => argument.is_some_and(is_interval),
+            GuardedPart::Average => average::is_own(argument),
+            GuardedPart::Total | GuardedPart::Frames => false,
         };
         // One accumulator for each group does it: such averages and intervals are rare.
         !is_own && self.inner.groups_accumulator_supported(arguments)
@@ -176,7 +179,7 @@ impl AggregateUDFImpl for Guarded {
         &self,
         arguments: AccumulatorArgs<'_>,
     ) -> Result<Box<dyn GroupsAccumulator>> {
-        if arguments.is_distinct && self.part == Part::Total {
+        if arguments.is_distinct && self.part == GuardedPart::Total {
             return not_impl_err!("sum of different numbers by group");
         }
         let own = self.groups(arguments.return_field.data_type());

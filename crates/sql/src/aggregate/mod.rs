@@ -9,15 +9,15 @@
 //! 5. Over the frames of a window sums, averages and deviations of doubles keep a rest of what has
 //!    left the frame.
 //!
-//! All else of these functions is the library's: [`Guarded`] hands it on.
+//! All else of these functions is the library's: [`GuardedAggregate`] hands it on.
 
 mod average;
-mod extreme;
+mod extreme_double;
+mod extreme_interval;
+mod frame_accumulator;
 mod frequency;
 mod groups;
 mod guarded;
-mod longest;
-mod moving;
 mod series;
 mod total;
 

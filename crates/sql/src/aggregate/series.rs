@@ -27,30 +27,30 @@ use datafusion::logical_expr::{
 pub(crate) fn series() -> [AggregateUDF; 2] {
     let function = |kind| {
         let signature = Signature::user_defined(Volatility::Immutable);
-        AggregateUDF::new_from_impl(Series { kind, signature })
+        AggregateUDF::new_from_impl(SeriesAggregate { kind, signature })
     };
-    [function(Kind::Average), function(Kind::Interpolated)]
+    [function(SeriesKind::Average), function(SeriesKind::Interpolated)]
 }
 
 #[derive(Debug, PartialEq, Eq, Hash)]
-struct Series {
-    kind: Kind,
+struct SeriesAggregate {
+    kind: SeriesKind,
     signature: Signature,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Kind {
+enum SeriesKind {
     Average,
     Interpolated,
 }
 
 const MOMENT: DataType = DataType::Timestamp(TimeUnit::Microsecond, None);
 
-impl AggregateUDFImpl for Series {
+impl AggregateUDFImpl for SeriesAggregate {
     fn name(&self) -> &str {
         match self.kind {
-            Kind::Average => "time_avg",
-            Kind::Interpolated => "time_interpolated",
+            SeriesKind::Average => "time_avg",
+            SeriesKind::Interpolated => "time_interpolated",
         }
     }
 
@@ -64,8 +64,8 @@ impl AggregateUDFImpl for Series {
 
     fn coerce_types(&self, given: &[DataType]) -> Result<Vec<DataType>> {
         let (wanted, form) = match self.kind {
-            Kind::Average => (2, "time_avg(value, at)"),
-            Kind::Interpolated => (3, "time_interpolated(value, at, moment)"),
+            SeriesKind::Average => (2, "time_avg(value, at)"),
+            SeriesKind::Interpolated => (3, "time_interpolated(value, at, moment)"),
         };
         let is_moment =
             |given: &DataType| given.is_temporal() || given.is_string() || *given == DataType::Null;
@@ -89,8 +89,8 @@ impl AggregateUDFImpl for Series {
             return plan_err!("{} takes all rows: leave out DISTINCT", self.name());
         }
         Ok(match self.kind {
-            Kind::Average => Box::new(Average::default()),
-            Kind::Interpolated => Box::new(Interpolated::default()),
+            SeriesKind::Average => Box::new(TimeAverage::default()),
+            SeriesKind::Interpolated => Box::new(TimeInterpolation::default()),
         })
     }
 
@@ -103,10 +103,10 @@ impl AggregateUDFImpl for Series {
             Arc::new(Field::new(format_state_name(arguments.name, part), data_type, true))
         };
         Ok(match self.kind {
-            Kind::Average => {
+            SeriesKind::Average => {
                 vec![list("moments", DataType::Int64), list("values", DataType::Float64)]
             }
-            Kind::Interpolated => vec![
+            SeriesKind::Interpolated => vec![
                 single("moment", DataType::Int64),
                 single("before", DataType::Int64),
                 single("value before", DataType::Float64),
@@ -135,11 +135,11 @@ fn measurements(arguments: &[ArrayRef]) -> impl Iterator<Item = (usize, Measurem
 
 /// All measurements: what each weighs is known when all are there.
 #[derive(Debug, Default)]
-struct Average {
+struct TimeAverage {
     measurements: Vec<Measurement>,
 }
 
-impl Accumulator for Average {
+impl Accumulator for TimeAverage {
     fn update_batch(&mut self, arguments: &[ArrayRef]) -> Result<()> {
         self.measurements.extend(measurements(arguments).map(|(_, measurement)| measurement));
         Ok(())
@@ -198,15 +198,15 @@ fn mean(measurements: &[Measurement]) -> Option<f64> {
 
 /// The measurements around a moment.
 #[derive(Debug, Default)]
-struct Interpolated {
+struct TimeInterpolation {
     moment: Option<i64>,
     before: Option<Measurement>,
     after: Option<Measurement>,
 }
 
-impl Interpolated {
+impl TimeInterpolation {
     /// Takes the moment that is asked for, of which there is one.
-    fn ask(&mut self, moment: i64) -> Result<()> {
+    fn set_moment(&mut self, moment: i64) -> Result<()> {
         match self.moment.replace(moment) {
             Some(known) if known != moment => {
                 plan_err!("time_interpolated takes one moment for all rows of a group")
@@ -215,7 +215,7 @@ impl Interpolated {
         }
     }
 
-    fn see(&mut self, moment: i64, measurement: Measurement) {
+    fn add_measurement(&mut self, moment: i64, measurement: Measurement) {
         let (at, _) = measurement;
         if at <= moment && self.before.is_none_or(|before| order(&before, &measurement).is_lt()) {
             self.before = Some(measurement);
@@ -236,13 +236,13 @@ impl Interpolated {
     }
 }
 
-impl Accumulator for Interpolated {
+impl Accumulator for TimeInterpolation {
     fn update_batch(&mut self, arguments: &[ArrayRef]) -> Result<()> {
         let moments = arguments[2].as_primitive::<TimestampMicrosecondType>();
         for (row, measurement) in measurements(arguments) {
             if moments.is_valid(row) {
-                self.ask(moments.value(row))?;
-                self.see(moments.value(row), measurement);
+                self.set_moment(moments.value(row))?;
+                self.add_measurement(moments.value(row), measurement);
             }
         }
         Ok(())
@@ -272,12 +272,12 @@ impl Accumulator for Interpolated {
         let asked = states[0].as_primitive::<Int64Type>();
         for row in (0..asked.len()).filter(|row| asked.is_valid(*row)) {
             let moment = asked.value(row);
-            self.ask(moment)?;
+            self.set_moment(moment)?;
             for side in [1, 3] {
                 let moments = states[side].as_primitive::<Int64Type>();
                 let values = states[side + 1].as_primitive::<Float64Type>();
                 if moments.is_valid(row) {
-                    self.see(moment, (moments.value(row), values.value(row)));
+                    self.add_measurement(moment, (moments.value(row), values.value(row)));
                 }
             }
         }
@@ -292,9 +292,9 @@ mod tests {
     use super::*;
 
     fn average_in_parts(parts: &[&[Measurement]]) -> Option<f64> {
-        let mut whole = Average::default();
+        let mut whole = TimeAverage::default();
         for part in parts {
-            let mut one = Average { measurements: part.to_vec() };
+            let mut one = TimeAverage { measurements: part.to_vec() };
             let states: Vec<ArrayRef> =
                 one.state().unwrap().iter().map(|state| state.to_array().unwrap()).collect();
             whole.merge_batch(&states).unwrap();

@@ -16,7 +16,7 @@ use arrow::datatypes::{
 use datafusion::common::{Result, ScalarValue, exec_err};
 use datafusion::logical_expr::{Accumulator, GroupsAccumulator};
 
-use super::groups::{Fold, Groups};
+use super::groups::{GroupFold, GroupStates};
 
 /// The type of the state of a sum that is made here; nothing for the others.
 pub(super) fn state_type(result: &DataType) -> Option<DataType> {
@@ -36,11 +36,11 @@ pub(super) fn state_type(result: &DataType) -> Option<DataType> {
 pub(super) fn groups(result: &DataType) -> Option<Box<dyn GroupsAccumulator>> {
     let state_type = state_type(result)?;
     Some(match result {
-        DataType::Int64 => Box::new(Groups::<OfLongs>::new(state_type, result.clone())),
+        DataType::Int64 => Box::new(GroupStates::<LongSums>::new(state_type, result.clone())),
         DataType::Decimal256(..) => {
-            Box::new(Groups::<OfDecimals<Decimal256Type>>::new(state_type, result.clone()))
+            Box::new(GroupStates::<DecimalSums<Decimal256Type>>::new(state_type, result.clone()))
         }
-        _ => Box::new(Groups::<OfDecimals<Decimal128Type>>::new(state_type, result.clone())),
+        _ => Box::new(GroupStates::<DecimalSums<Decimal128Type>>::new(state_type, result.clone())),
     })
 }
 
@@ -48,19 +48,19 @@ pub(super) fn groups(result: &DataType) -> Option<Box<dyn GroupsAccumulator>> {
 pub(super) fn total(result: &DataType, is_distinct: bool) -> Option<Box<dyn Accumulator>> {
     let state_type = state_type(result)?;
     Some(match result {
-        DataType::Decimal256(..) => Box::new(Total {
-            sum: Sum::<Decimal256Type>::new(state_type, is_distinct),
+        DataType::Decimal256(..) => Box::new(SumAccumulator {
+            sum: RunningSum::<Decimal256Type>::new(state_type, is_distinct),
             result_type: result.clone(),
         }),
-        _ => Box::new(Total {
-            sum: Sum::<Decimal128Type>::new(state_type, is_distinct),
+        _ => Box::new(SumAccumulator {
+            sum: RunningSum::<Decimal128Type>::new(state_type, is_distinct),
             result_type: result.clone(),
         }),
     })
 }
 
 /// Decimals that sums are kept in.
-pub(super) trait Summed: DecimalType + Debug {
+pub(super) trait SumDecimal: DecimalType + Debug {
     /// The same number as a key of a map.
     type Key: Copy + Debug + Eq + Hash + Send + Sync;
 
@@ -72,7 +72,7 @@ pub(super) trait Summed: DecimalType + Debug {
 
 macro_rules! summed {
     ($type:ty, $native:ty) => {
-        impl Summed for $type {
+        impl SumDecimal for $type {
             type Key = $native;
 
             fn key(number: $native) -> $native {
@@ -93,10 +93,10 @@ macro_rules! summed {
 summed!(Decimal128Type, i128);
 summed!(Decimal256Type, arrow::datatypes::i256);
 
-struct OfLongs;
-struct OfDecimals<T>(std::marker::PhantomData<T>);
+struct LongSums;
+struct DecimalSums<T>(std::marker::PhantomData<T>);
 
-impl Fold for OfLongs {
+impl GroupFold for LongSums {
     type Input = Int64Type;
     type State = Decimal128Type;
 
@@ -104,17 +104,17 @@ impl Fold for OfLongs {
         number.into()
     }
 
-    fn both(one: i128, other: i128) -> Result<i128> {
+    fn combine(one: i128, other: i128) -> Result<i128> {
         added::<Decimal128Type>(one, other)
     }
 
     fn finish(states: PrimitiveArray<Decimal128Type>, _: &DataType) -> Result<ArrayRef> {
-        let sums = states.iter().map(|sum| sum.map(long).transpose());
+        let sums = states.iter().map(|sum| sum.map(to_long).transpose());
         Ok(Arc::new(sums.collect::<Result<Int64Array>>()?))
     }
 }
 
-impl<T: Summed + Send + 'static> Fold for OfDecimals<T> {
+impl<T: SumDecimal + Send + 'static> GroupFold for DecimalSums<T> {
     type Input = T;
     type State = T;
 
@@ -122,12 +122,12 @@ impl<T: Summed + Send + 'static> Fold for OfDecimals<T> {
         number
     }
 
-    fn both(one: T::Native, other: T::Native) -> Result<T::Native> {
+    fn combine(one: T::Native, other: T::Native) -> Result<T::Native> {
         added::<T>(one, other)
     }
 
     fn finish(states: PrimitiveArray<T>, result: &DataType) -> Result<ArrayRef> {
-        states.iter().flatten().try_for_each(held::<T>)?;
+        states.iter().flatten().try_for_each(check_precision::<T>)?;
         Ok(Arc::new(states.with_data_type(result.clone())))
     }
 }
@@ -136,7 +136,7 @@ fn added<T: DecimalType>(one: T::Native, other: T::Native) -> Result<T::Native> 
     one.add_checked(other).or_else(|_| too_long::<T, _>())
 }
 
-fn held<T: DecimalType>(sum: T::Native) -> Result<()> {
+fn check_precision<T: DecimalType>(sum: T::Native) -> Result<()> {
     T::validate_decimal_precision(sum, T::MAX_PRECISION, 0).or_else(|_| too_long::<T, _>())
 }
 
@@ -154,7 +154,7 @@ fn too_long<T: DecimalType, S>() -> Result<S> {
     }
 }
 
-fn long(sum: i128) -> Result<i64> {
+fn to_long(sum: i128) -> Result<i64> {
     let fits = i64::try_from(sum);
     fits.or_else(|_| {
         exec_err!("sum is out of range for LONG: {sum}; sum CAST(x AS DECIMAL(38, 0)) instead")
@@ -163,7 +163,7 @@ fn long(sum: i128) -> Result<i64> {
 
 /// One sum, from which numbers may be taken again as a window moves on.
 #[derive(Debug)]
-pub(super) struct Sum<T: Summed> {
+pub(super) struct RunningSum<T: SumDecimal> {
     pub(super) sum: T::Native,
     /// How many numbers it is the sum of.
     pub(super) count: u64,
@@ -172,7 +172,7 @@ pub(super) struct Sum<T: Summed> {
     state_type: DataType,
 }
 
-impl<T: Summed> Sum<T> {
+impl<T: SumDecimal> RunningSum<T> {
     pub(super) fn new(state_type: DataType, is_distinct: bool) -> Self {
         let seen = is_distinct.then(HashMap::new);
         Self { sum: T::Native::default(), count: 0, seen, state_type }
@@ -261,12 +261,12 @@ pub(super) fn scalar<T: DecimalType>(
 }
 
 #[derive(Debug)]
-struct Total<T: Summed> {
-    sum: Sum<T>,
+struct SumAccumulator<T: SumDecimal> {
+    sum: RunningSum<T>,
     result_type: DataType,
 }
 
-impl<T: Summed> Accumulator for Total<T> {
+impl<T: SumDecimal> Accumulator for SumAccumulator<T> {
     fn update_batch(&mut self, values: &[ArrayRef]) -> Result<()> {
         self.sum.add_all(&values[0])
     }
@@ -287,16 +287,16 @@ impl<T: Summed> Accumulator for Total<T> {
     }
 
     fn evaluate(&mut self) -> Result<ScalarValue> {
-        let Sum { sum, count, .. } = self.sum;
+        let RunningSum { sum, count, .. } = self.sum;
         if count == 0 {
             return ScalarValue::try_from(&self.result_type);
         }
         if self.result_type != DataType::Int64 {
-            held::<T>(sum)?;
+            check_precision::<T>(sum)?;
             return scalar::<T>(Some(sum), &self.result_type);
         }
         match scalar::<T>(Some(sum), &self.sum.state_type)? {
-            ScalarValue::Decimal128(Some(sum), ..) => Ok(ScalarValue::Int64(Some(long(sum)?))),
+            ScalarValue::Decimal128(Some(sum), ..) => Ok(ScalarValue::Int64(Some(to_long(sum)?))),
             _ => exec_err!("a sum of whole numbers is kept in 128 bits"),
         }
     }

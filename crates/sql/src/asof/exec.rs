@@ -1,4 +1,4 @@
-//! The operator of a physical plan.
+//! The physical operator of ASOF JOIN.
 
 use std::fmt;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ use datafusion::physical_plan::{
 use futures::{StreamExt, TryStreamExt, stream};
 use tokio::sync::OnceCell;
 
-use super::sorted::{Gathering, Sorted};
+use super::sorted::{SideSorter, SortedSide};
 
 /// One side of the join.
 #[derive(Clone, Debug)]
@@ -47,7 +47,7 @@ pub(super) struct AsOfExec {
     right: AsOfSide,
     op: Operator,
     is_outer: bool,
-    sorted: Arc<OnceCell<Sorted>>,
+    sorted: Arc<OnceCell<SortedSide>>,
     properties: Arc<PlanProperties>,
     metrics: ExecutionPlanMetricsSet,
 }
@@ -82,12 +82,12 @@ impl AsOfExec {
 }
 
 /// The right side, gathered and sorted.
-async fn gathered(side: &AsOfSide, context: Arc<TaskContext>) -> Result<Sorted> {
+async fn sort_side(side: &AsOfSide, context: Arc<TaskContext>) -> Result<SortedSide> {
     let schema = side.plan.schema();
     let keys = side.keys.iter().map(|key| key.data_type(&schema)).collect::<Result<Vec<_>>>()?;
     let types = (keys, side.moment.data_type(&schema)?);
     let reservation = MemoryConsumer::new("AsOfJoin").register(context.memory_pool());
-    let mut gathering = Gathering::new(schema, types, reservation)?;
+    let mut gathering = SideSorter::new(schema, types, reservation)?;
     let mut batches = side.plan.execute(0, context)?;
     while let Some(batch) = batches.next().await {
         let batch = batch?;
@@ -179,7 +179,7 @@ impl ExecutionPlan for AsOfExec {
         let rows = left.plan.execute(partition, context.clone())?;
         let joined = stream::once(async move {
             // The first of the partitions gathers for all.
-            sorted.get_or_try_init(|| gathered(&right, context)).await?;
+            sorted.get_or_try_init(|| sort_side(&right, context)).await?;
             let joined = rows.map(move |batch| -> Result<RecordBatch> {
                 let batch = batch?;
                 let Some(sorted) = sorted.get() else {

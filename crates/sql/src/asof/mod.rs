@@ -12,4 +12,4 @@ mod planner;
 mod sorted;
 
 pub(crate) use node::AsOf;
-pub(crate) use planner::Plans;
+pub(crate) use planner::AsOfQueryPlanner;

@@ -1,4 +1,4 @@
-//! The node of a logical plan.
+//! The logical plan node of ASOF JOIN.
 
 use std::cmp::Ordering;
 use std::fmt;

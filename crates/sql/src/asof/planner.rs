@@ -1,4 +1,4 @@
-//! Operators for the nodes that are our own.
+//! Makes physical plans, with operators for our own nodes.
 
 use std::sync::Arc;
 
@@ -17,10 +17,10 @@ use super::exec::{AsOfExec, AsOfSide};
 
 /// Makes physical plans, ASOF joins among them.
 #[derive(Debug)]
-pub(crate) struct Plans;
+pub(crate) struct AsOfQueryPlanner;
 
 #[async_trait]
-impl QueryPlanner for Plans {
+impl QueryPlanner for AsOfQueryPlanner {
     async fn create_physical_plan(
         &self,
         plan: &LogicalPlan,
@@ -49,11 +49,13 @@ impl ExtensionPlanner for AsOfPlanner {
         let (Some(node), [left, right], [left_plan, right_plan]) =
             (node.as_any().downcast_ref::<AsOf>(), logical, physical)
         else {
+            // `None` leaves a node to other planners.
             return Ok(None);
         };
         let made = |expr: &Expr, schema: &DFSchema| -> Result<Arc<dyn PhysicalExpr>> {
             planner.create_physical_expr(expr, schema, session, context)
         };
+        // Each side evaluates its keys and moments by itself, so they see its columns alone.
         let keys_of = |side: fn(&(Expr, Expr)) -> &Expr, schema: &DFSchema| {
             node.keys.iter().map(|pair| made(side(pair), schema)).collect::<Result<Vec<_>>>()
         };

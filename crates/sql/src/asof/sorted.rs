@@ -11,7 +11,7 @@ use datafusion::execution::memory_pool::MemoryReservation;
 use datafusion::logical_expr::Operator;
 
 /// Rows of the right side that may match, in the order of their keys and moments.
-pub(super) struct Sorted {
+pub(super) struct SortedSide {
     /// Of keys, and of moments.
     converters: [RowConverter; 2],
     /// The columns of all batches, and a row of NULLs behind them.
@@ -26,13 +26,13 @@ pub(super) struct Sorted {
 }
 
 /// Gathers the batches of the right side.
-pub(super) struct Gathering {
-    sorted: Sorted,
+pub(super) struct SideSorter {
+    sorted: SortedSide,
     schema: SchemaRef,
     batches: u32,
 }
 
-impl Gathering {
+impl SideSorter {
     pub(super) fn new(
         schema: SchemaRef,
         (keys, moment): (Vec<DataType>, DataType),
@@ -44,7 +44,7 @@ impl Gathering {
         ];
         let rows = [converters[0].empty_rows(0, 0), converters[1].empty_rows(0, 0)];
         let columns = vec![Vec::new(); schema.fields().len()];
-        let sorted = Sorted {
+        let sorted = SortedSide {
             converters,
             columns,
             rows,
@@ -57,6 +57,8 @@ impl Gathering {
 
     /// Takes a batch with the keys and moments of its rows.
     pub(super) fn add(&mut self, batch: &RecordBatch, values: &[ArrayRef]) -> Result<()> {
+        // Rows without a key or a moment match nothing. A batch of such rows gets no number, and is
+        // dropped.
         let Some(are_there) = all_there(values, batch.num_rows()) else { return Ok(()) };
         let kept = values
             .iter()
@@ -65,7 +67,7 @@ impl Gathering {
         let size = |rows: &[Rows; 2]| rows[0].size() + rows[1].size();
         let before = size(&self.sorted.rows);
         let (moment, keys) = split(&kept)?;
-        let Sorted { converters: [of_keys, of_moments], rows: [key_rows, moment_rows], .. } =
+        let SortedSide { converters: [of_keys, of_moments], rows: [key_rows, moment_rows], .. } =
             &mut self.sorted;
         of_keys.append(key_rows, keys)?;
         of_moments.append(moment_rows, moment)?;
@@ -76,6 +78,7 @@ impl Gathering {
         let bytes = size(&self.sorted.rows).saturating_sub(before)
             + added * (size_of::<(u32, u32)>() + size_of::<u32>())
             + batch.get_array_memory_size();
+        // Before the batch is kept: a side that is too large fails, instead of taking the memory.
         self.sorted.reservation.try_grow(bytes)?;
         for (column, array) in self.sorted.columns.iter_mut().zip(batch.columns()) {
             column.push(array.clone());
@@ -85,7 +88,7 @@ impl Gathering {
     }
 
     /// Sorts what was gathered.
-    pub(super) fn finish(mut self) -> Result<Sorted> {
+    pub(super) fn finish(mut self) -> Result<SortedSide> {
         let Ok(count) = u32::try_from(self.sorted.places.len()) else {
             return exec_err!(
                 "the right side of an ASOF JOIN has more than {} rows: narrow it by a subquery",
@@ -117,7 +120,7 @@ fn all_there(values: &[ArrayRef], rows: usize) -> Option<BooleanArray> {
     (are_there.true_count() > 0).then_some(are_there)
 }
 
-impl Sorted {
+impl SortedSide {
     /// A batch of the left side, with the keys and moments of its rows, joined.
     pub(super) fn join(
         &self,
@@ -133,6 +136,7 @@ impl Sorted {
         ];
         let are_there = all_there(values, left.num_rows());
         let (mut kept, mut found) = (Vec::new(), Vec::new());
+        // `finish` has put a batch with one row of NULLs behind all others.
         let nothing = (self.columns.first().map_or(0, Vec::len).saturating_sub(1), 0);
         for row in 0..left.num_rows() {
             let place = match &are_there {
@@ -149,6 +153,7 @@ impl Sorted {
             }
             kept.push(row as u32);
         }
+        // An outer join keeps all rows of the left side, which then need no copy.
         let mut columns = if kept.len() == left.num_rows() {
             left.columns().to_vec()
         } else {
@@ -160,6 +165,7 @@ impl Sorted {
             let parts: Vec<&dyn Array> = column.iter().map(AsRef::as_ref).collect();
             columns.push(interleave(&parts, &found)?);
         }
+        // A batch without columns does not know how many rows it has.
         let options = RecordBatchOptions::new().with_row_count(Some(found.len()));
         Ok(RecordBatch::try_new_with_options(schema.clone(), columns, &options)?)
     }
@@ -216,11 +222,11 @@ mod tests {
         RecordBatch::try_new(Arc::new(schema), columns).unwrap()
     }
 
-    fn gathered(right: &[Row], rows_of_batch: usize, bytes_max: usize) -> Result<Sorted> {
+    fn gathered(right: &[Row], rows_of_batch: usize, bytes_max: usize) -> Result<SortedSide> {
         let pool: Arc<dyn MemoryPool> = Arc::new(GreedyMemoryPool::new(bytes_max));
         let reservation = MemoryConsumer::new("test").register(&pool);
         let types = (vec![DataType::Int64], DataType::Int64);
-        let mut gathering = Gathering::new(batch(&[], "r").schema(), types, reservation)?;
+        let mut gathering = SideSorter::new(batch(&[], "r").schema(), types, reservation)?;
         for rows in right.chunks(rows_of_batch) {
             let batch = batch(rows, "r");
             gathering.add(&batch, &batch.columns()[..2])?;

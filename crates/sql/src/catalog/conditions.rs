@@ -1,12 +1,12 @@
-//! Conditions on single columns, out of the expressions of a plan.
+//! Conditions on single columns, taken from the expressions of a plan.
 
 use arrow::array::ArrayRef;
 use datafusion::common::ScalarValue;
 use datafusion::logical_expr::expr::InList;
 use datafusion::logical_expr::{Between, BinaryExpr, Expr, Like, Operator};
 
-use crate::access::{Bound, ColumnCondition, SqlTable, Test};
-use crate::plan::{key_set_of, listed};
+use crate::access::{ColumnBound, ColumnCondition, ColumnTest, SqlTable};
+use crate::plan::{key_set_of, list_values_as};
 
 /// The conditions that an expression consists of, when it consists of nothing else.
 pub(crate) fn condition_of(table: &SqlTable, expr: &Expr) -> Option<Vec<ColumnCondition>> {
@@ -18,34 +18,36 @@ pub(crate) fn condition_of(table: &SqlTable, expr: &Expr) -> Option<Vec<ColumnCo
             Some([low, high].concat())
         }
         Expr::InList(InList { expr, list, negated: false }) => {
-            let column = column(table, expr)?;
+            let column = column_index(table, expr)?;
             let values = list.iter().map(literal).collect::<Option<Vec<_>>>()?;
             let values = ScalarValue::iter_to_array(values.into_iter().cloned()).ok()?;
-            fitting(table, column, values, Test::In)
+            typed_condition(table, column, values, ColumnTest::In)
         }
         Expr::IsNull(inner) => {
-            let column = column(table, inner)?;
-            Some(vec![ColumnCondition { column, test: Test::Null }])
+            let column = column_index(table, inner)?;
+            Some(vec![ColumnCondition { column, test: ColumnTest::Null }])
         }
-        Expr::Like(like) => beginning(table, like),
+        Expr::Like(like) => prefix_condition(table, like),
         // A column of truth values is a condition by itself.
-        Expr::Column(_) => truth(table, expr, true),
-        Expr::Not(inner) if matches!(inner.as_ref(), Expr::Column(_)) => truth(table, inner, false),
+        Expr::Column(_) => boolean_condition(table, expr, true),
+        Expr::Not(inner) if matches!(inner.as_ref(), Expr::Column(_)) => {
+            boolean_condition(table, inner, false)
+        }
         _ => {
             let (tested, values) = key_set_of(expr)?;
-            let column = column(table, tested)?;
-            let values = listed(values, table.arrow.field(column).data_type()).ok()?;
-            fitting(table, column, values, Test::In)
+            let column = column_index(table, tested)?;
+            let values = list_values_as(values, table.arrow.field(column).data_type()).ok()?;
+            typed_condition(table, column, values, ColumnTest::In)
         }
     }
 }
 
-fn truth(table: &SqlTable, expr: &Expr, value: bool) -> Option<Vec<ColumnCondition>> {
-    fitting(
+fn boolean_condition(table: &SqlTable, expr: &Expr, value: bool) -> Option<Vec<ColumnCondition>> {
+    typed_condition(
         table,
-        column(table, expr)?,
+        column_index(table, expr)?,
         ScalarValue::Boolean(Some(value)).to_array().ok()?,
-        Test::In,
+        ColumnTest::In,
     )
 }
 
@@ -60,53 +62,56 @@ fn comparison(
         return Some([left, right].concat());
     }
     if op == Operator::Or {
-        return either(condition_of(table, left)?, condition_of(table, right)?);
+        return union_of_values(condition_of(table, left)?, condition_of(table, right)?);
     }
+    // An operator that has no mirror is no condition on the column either.
     let (left, op, right) =
         if literal(left).is_some() { (right, op.swap()?, left) } else { (left, op, right) };
-    let column = column(table, left)?;
+    let column = column_index(table, left)?;
     let value = literal(right)?;
+    // As a bound NULL would be ordered among the values, though no row compares with it.
     if value.is_null() {
         return None;
     }
     let value = value.to_array().ok()?;
-    let low = |inclusive| move |value| Test::Low(Bound { value, inclusive });
-    let high = |inclusive| move |value| Test::High(Bound { value, inclusive });
+    let low = |inclusive| move |value| ColumnTest::Low(ColumnBound { value, inclusive });
+    let high = |inclusive| move |value| ColumnTest::High(ColumnBound { value, inclusive });
     match op {
-        Operator::Eq => fitting(table, column, value, Test::In),
-        Operator::GtEq => fitting(table, column, value, low(true)),
-        Operator::Gt => fitting(table, column, value, low(false)),
-        Operator::LtEq => fitting(table, column, value, high(true)),
-        Operator::Lt => fitting(table, column, value, high(false)),
+        Operator::Eq => typed_condition(table, column, value, ColumnTest::In),
+        Operator::GtEq => typed_condition(table, column, value, low(true)),
+        Operator::Gt => typed_condition(table, column, value, low(false)),
+        Operator::LtEq => typed_condition(table, column, value, high(true)),
+        Operator::Lt => typed_condition(table, column, value, high(false)),
         _ => None,
     }
 }
 
 /// `a LIKE 'x%'`: all texts from `x` up to the first one behind those that begin so.
-fn beginning(table: &SqlTable, like: &Like) -> Option<Vec<ColumnCondition>> {
+fn prefix_condition(table: &SqlTable, like: &Like) -> Option<Vec<ColumnCondition>> {
     if like.negated || like.case_insensitive || like.escape_char.is_some() {
         return None;
     }
-    let column = column(table, &like.expr)?;
+    let column = column_index(table, &like.expr)?;
     let beginning = literal(&like.pattern)?.try_as_str()??.strip_suffix('%')?;
     if beginning.is_empty() || beginning.contains(['%', '_', '\\']) {
         return None;
     }
     let bound = |text: &str, inclusive| {
         let value = ScalarValue::Utf8(Some(text.to_owned())).to_array().ok()?;
-        Some(Bound { value, inclusive })
+        Some(ColumnBound { value, inclusive })
     };
     let low = bound(beginning, true)?;
-    let mut conditions = fitting(table, column, low.value.clone(), |_| Test::Low(low))?;
-    if let Some(behind) = behind(beginning) {
+    let mut conditions =
+        typed_condition(table, column, low.value.clone(), |_| ColumnTest::Low(low))?;
+    if let Some(behind) = prefix_end(beginning) {
         let high = bound(&behind, false)?;
-        conditions.push(ColumnCondition { column, test: Test::High(high) });
+        conditions.push(ColumnCondition { column, test: ColumnTest::High(high) });
     }
     Some(conditions)
 }
 
 /// The first text behind all that begin with this one; none behind the last characters of all.
-fn behind(beginning: &str) -> Option<String> {
+fn prefix_end(beginning: &str) -> Option<String> {
     let mut text = beginning.to_owned();
     while let Some(last) = text.pop() {
         let next = match last {
@@ -122,28 +127,34 @@ fn behind(beginning: &str) -> Option<String> {
 }
 
 /// `a = 1 OR a = 2`: short lists are rewritten to that while planning.
-fn either(left: Vec<ColumnCondition>, right: Vec<ColumnCondition>) -> Option<Vec<ColumnCondition>> {
-    let [ColumnCondition { column, test: Test::In(values) }] = left.as_slice() else { return None };
-    let [ColumnCondition { column: other, test: Test::In(others) }] = right.as_slice() else {
+fn union_of_values(
+    left: Vec<ColumnCondition>,
+    right: Vec<ColumnCondition>,
+) -> Option<Vec<ColumnCondition>> {
+    let [ColumnCondition { column, test: ColumnTest::In(values) }] = left.as_slice() else {
+        return None;
+    };
+    let [ColumnCondition { column: other, test: ColumnTest::In(others) }] = right.as_slice() else {
         return None;
     };
     let values = arrow::compute::concat(&[values.as_ref(), others.as_ref()]).ok()?;
-    (column == other).then(|| vec![ColumnCondition { column: *column, test: Test::In(values) }])
+    (column == other)
+        .then(|| vec![ColumnCondition { column: *column, test: ColumnTest::In(values) }])
 }
 
 /// A condition whose values are of the column's own type: others are compared after a conversion
 /// that keys know nothing of.
-fn fitting(
+fn typed_condition(
     table: &SqlTable,
     column: usize,
     values: ArrayRef,
-    test: impl FnOnce(ArrayRef) -> Test,
+    test: impl FnOnce(ArrayRef) -> ColumnTest,
 ) -> Option<Vec<ColumnCondition>> {
     (values.data_type() == table.arrow.field(column).data_type())
         .then(|| vec![ColumnCondition { column, test: test(values) }])
 }
 
-fn column(table: &SqlTable, expr: &Expr) -> Option<usize> {
+fn column_index(table: &SqlTable, expr: &Expr) -> Option<usize> {
     let Expr::Column(column) = expr else { return None };
     let place = table.arrow.index_of(&column.name).ok()?;
     (place < table.schema().columns.len()).then_some(place)
@@ -158,15 +169,15 @@ fn literal(expr: &Expr) -> Option<&ScalarValue> {
 
 #[cfg(test)]
 mod tests {
-    use super::behind;
+    use super::prefix_end;
 
     #[test]
     fn what_lies_behind_a_beginning_is_the_next_text() {
-        let next = |text| behind(text).unwrap();
+        let next = |text| prefix_end(text).unwrap();
         assert_eq!(next("ab"), "ac");
         assert_eq!(next("a\u{7F}"), "a\u{80}");
         assert_eq!(next("\u{D7FF}"), "\u{E000}");
         assert_eq!(next("a\u{10FFFF}"), "b");
-        assert!(behind("\u{10FFFF}").is_none());
+        assert!(prefix_end("\u{10FFFF}").is_none());
     }
 }

@@ -19,10 +19,10 @@ use tonnage_files::{
     type_name,
 };
 
-use crate::access::folded;
+use crate::access::folded_field;
 use crate::error::into_datafusion;
 use crate::options::SqlOptions;
-use crate::plan::settle;
+use crate::plan::canonicalise_doubles;
 use crate::text::FileName;
 
 /// Batches that may wait for the reader.
@@ -45,7 +45,7 @@ impl FileTable {
     /// # Errors
     /// `Unsupported` in a session that is not local; `NotFound` and `Invalid` as the reader says.
     pub(crate) fn open(file: &FileName<'_>, options: &SqlOptions) -> Result<Self> {
-        let (sources, format) = found(file, options)?;
+        let (sources, format) = find_files(file, options)?;
         let read = ReadOptions { format, ..ReadOptions::default() };
         let inferred = infer_common_schema(&sources, &read, &Sample::default())?;
         let fields = inferred.schema.fields().iter().map(|field| {
@@ -71,13 +71,13 @@ impl FileTable {
         table: &TableSchema,
         options: &SqlOptions,
     ) -> Result<Self> {
-        let (sources, format) = found(file, options)?;
+        let (sources, format) = find_files(file, options)?;
         let fields = table.columns.iter().map(|column| column.to_arrow().with_nullable(true));
         Self::new(sources, format, fields.collect())
     }
 
     fn new(sources: Vec<Source>, format: Option<Format>, fields: Vec<Field>) -> Result<Self> {
-        let arrow = Schema::new(fields.iter().cloned().map(folded).collect::<Vec<_>>());
+        let arrow = Schema::new(fields.iter().cloned().map(folded_field).collect::<Vec<_>>());
         for (at, field) in arrow.fields().iter().enumerate() {
             if arrow.fields()[..at].iter().any(|before| before.name() == field.name()) {
                 return Err(Error::invalid(format!(
@@ -122,7 +122,7 @@ impl FileTable {
     }
 
     /// The names of the columns that the files have, of those that are wanted.
-    pub(crate) fn columns_there(&self) -> Result<Vec<String>> {
+    pub(crate) fn columns_present(&self) -> Result<Vec<String>> {
         let options = ReadOptions {
             format: self.format,
             schema: Some(self.read.clone()),
@@ -134,7 +134,7 @@ impl FileTable {
     }
 }
 
-fn found(file: &FileName<'_>, options: &SqlOptions) -> Result<(Vec<Source>, Option<Format>)> {
+fn find_files(file: &FileName<'_>, options: &SqlOptions) -> Result<(Vec<Source>, Option<Format>)> {
     if !options.is_local {
         return Err(Error::unsupported(format!(
             "'{}': a server reads no files of its machine: load them with 'tonnage load', or send them",
@@ -157,6 +157,7 @@ fn batches_of(
     };
     Box::new(reader.map(move |batch| {
         let batch = batch?;
+        // A query that passed a bad record by would give a wrong answer that nobody sees.
         if let Some(rejected) = batch.rejected.first() {
             let line = rejected.line.map_or_else(
                 || format!("record {}", rejected.record + 1),
@@ -170,20 +171,20 @@ fn batches_of(
                 rejected.reason
             )));
         }
-        arranged(&batch.batch, &arrow)
+        in_schema_order(&batch.batch, &arrow)
     }))
 }
 
 /// The columns of a batch in their order, NULL where the file has none. Nested values that a file
 /// writes out come as text.
-fn arranged(batch: &RecordBatch, arrow: &SchemaRef) -> Result<RecordBatch> {
+fn in_schema_order(batch: &RecordBatch, arrow: &SchemaRef) -> Result<RecordBatch> {
     let column = |field: &Arc<Field>| {
         let is_own = |given: &Arc<Field>| given.name().eq_ignore_ascii_case(field.name());
         let Some(at) = batch.schema_ref().fields().iter().position(is_own) else {
             return (field.clone(), new_null_array(field.data_type(), batch.num_rows()));
         };
         let mut array = batch.column(at).clone();
-        settle(&mut array);
+        canonicalise_doubles(&mut array);
         if array.data_type() == field.data_type() {
             return (field.clone(), array);
         }

@@ -1,7 +1,7 @@
-//! `information_schema`: the tables, columns and keys of the store as rows, under the names and
-//! with the columns of the SQL standard that tools ask for.
+//! `information_schema`: the tables, columns and keys of the store as rows. Names and columns are
+//! those of the SQL standard, for tools ask by them.
 //!
-//! A table of the store that has such a path goes before.
+//! A table of the store with such a path takes precedence.
 
 use std::sync::Arc;
 
@@ -34,22 +34,26 @@ pub(super) fn table(store: &Store, path: &str) -> Option<Result<MemTable>> {
 
 fn schemata() -> Result<RecordBatch> {
     let names = vec![SCHEMA.to_owned(), INFORMATION_SCHEMA.to_owned()];
-    batch([("catalog_name", same(CATALOG, names.len())), ("schema_name", texts(names))])
+    batch([
+        ("catalog_name", repeated_text(CATALOG, names.len())),
+        ("schema_name", text_array(names)),
+    ])
 }
 
 fn tables(store: &Store) -> Result<RecordBatch> {
     let paths: Vec<String> = store.tables().iter().map(|table| table.path().to_owned()).collect();
     let count = paths.len();
     batch([
-        ("table_catalog", same(CATALOG, count)),
-        ("table_schema", same(SCHEMA, count)),
-        ("table_name", texts(paths)),
-        ("table_type", same("BASE TABLE", count)),
+        ("table_catalog", repeated_text(CATALOG, count)),
+        ("table_schema", repeated_text(SCHEMA, count)),
+        ("table_name", text_array(paths)),
+        ("table_type", repeated_text("BASE TABLE", count)),
     ])
 }
 
 fn columns(store: &Store) -> Result<RecordBatch> {
     let schemas = schemas(store);
+    // All arrays below go through this one list: their lengths must agree.
     let columns: Vec<(&TableSchema, usize, &Column)> = schemas
         .iter()
         .flat_map(|schema| {
@@ -58,20 +62,24 @@ fn columns(store: &Store) -> Result<RecordBatch> {
         })
         .collect();
     let of_each = |tell: &dyn Fn(&Column) -> Option<String>| {
-        optional(columns.iter().map(|(_, _, column)| tell(column)).collect())
+        nullable_text_array(columns.iter().map(|(_, _, column)| tell(column)).collect())
     };
     let digits = |tell: &dyn Fn(ColumnType) -> Option<i32>| {
-        numbers(columns.iter().map(|(_, _, column)| tell(column.column_type)).collect())
+        number_array(columns.iter().map(|(_, _, column)| tell(column.column_type)).collect())
     };
     let yes = |is: bool| Some(if is { "YES" } else { "NO" }.to_owned());
+    // Names are those of the SQL standard, for tools ask by them; `slt/information.slt` holds them.
     batch([
-        ("table_catalog", same(CATALOG, columns.len())),
-        ("table_schema", same(SCHEMA, columns.len())),
-        ("table_name", texts(columns.iter().map(|(schema, ..)| schema.path.clone()).collect())),
+        ("table_catalog", repeated_text(CATALOG, columns.len())),
+        ("table_schema", repeated_text(SCHEMA, columns.len())),
+        (
+            "table_name",
+            text_array(columns.iter().map(|(schema, ..)| schema.path.clone()).collect()),
+        ),
         ("column_name", of_each(&|column| Some(column.name.clone()))),
         (
             "ordinal_position",
-            numbers(columns.iter().map(|(_, place, _)| Some(*place as i32 + 1)).collect()),
+            number_array(columns.iter().map(|(_, place, _)| Some(*place as i32 + 1)).collect()),
         ),
         ("column_default", of_each(&Column::default_text)),
         ("is_nullable", of_each(&|column| yes(column.nullable))),
@@ -101,16 +109,23 @@ fn key_columns(store: &Store) -> Result<RecordBatch> {
             columns.map(|(place, column)| (schema.path.as_str(), place, column.name.as_str()))
         })
         .collect();
-    let paths = || texts(parts.iter().map(|(path, ..)| (*path).to_owned()).collect());
+    // A table has one primary key, so all may have one name, as in MySQL.
+    let paths = || text_array(parts.iter().map(|(path, ..)| (*path).to_owned()).collect());
     batch([
-        ("constraint_catalog", same(CATALOG, parts.len())),
-        ("constraint_schema", same(SCHEMA, parts.len())),
-        ("constraint_name", same("PRIMARY", parts.len())),
-        ("table_catalog", same(CATALOG, parts.len())),
-        ("table_schema", same(SCHEMA, parts.len())),
+        ("constraint_catalog", repeated_text(CATALOG, parts.len())),
+        ("constraint_schema", repeated_text(SCHEMA, parts.len())),
+        ("constraint_name", repeated_text("PRIMARY", parts.len())),
+        ("table_catalog", repeated_text(CATALOG, parts.len())),
+        ("table_schema", repeated_text(SCHEMA, parts.len())),
         ("table_name", paths()),
-        ("column_name", texts(parts.iter().map(|(.., column)| (*column).to_owned()).collect())),
-        ("ordinal_position", numbers(parts.iter().map(|(_, place, _)| Some(*place)).collect())),
+        (
+            "column_name",
+            text_array(parts.iter().map(|(.., column)| (*column).to_owned()).collect()),
+        ),
+        (
+            "ordinal_position",
+            number_array(parts.iter().map(|(_, place, _)| Some(*place)).collect()),
+        ),
     ])
 }
 
@@ -126,12 +141,12 @@ fn indexed_columns(store: &Store) -> Result<RecordBatch> {
         })
         .collect();
     batch([
-        ("table_catalog", same(CATALOG, parts.len())),
-        ("table_schema", same(SCHEMA, parts.len())),
-        ("table_name", texts(parts.iter().map(|(table, ..)| table.clone()).collect())),
-        ("index_name", texts(parts.iter().map(|(_, index, ..)| index.clone()).collect())),
-        ("seq_in_index", numbers(parts.iter().map(|(_, _, place, _)| Some(*place)).collect())),
-        ("column_name", texts(parts.iter().map(|(.., column)| column.clone()).collect())),
+        ("table_catalog", repeated_text(CATALOG, parts.len())),
+        ("table_schema", repeated_text(SCHEMA, parts.len())),
+        ("table_name", text_array(parts.iter().map(|(table, ..)| table.clone()).collect())),
+        ("index_name", text_array(parts.iter().map(|(_, index, ..)| index.clone()).collect())),
+        ("seq_in_index", number_array(parts.iter().map(|(_, _, place, _)| Some(*place)).collect())),
+        ("column_name", text_array(parts.iter().map(|(.., column)| column.clone()).collect())),
     ])
 }
 
@@ -163,19 +178,19 @@ fn scale(column_type: ColumnType) -> Option<i32> {
     }
 }
 
-fn same(text: &str, count: usize) -> ArrayRef {
+fn repeated_text(text: &str, count: usize) -> ArrayRef {
     Arc::new(StringArray::from_iter_values(std::iter::repeat_n(text, count)))
 }
 
-fn texts(texts: Vec<String>) -> ArrayRef {
+fn text_array(texts: Vec<String>) -> ArrayRef {
     Arc::new(StringArray::from(texts))
 }
 
-fn optional(texts: Vec<Option<String>>) -> ArrayRef {
+fn nullable_text_array(texts: Vec<Option<String>>) -> ArrayRef {
     Arc::new(StringArray::from(texts))
 }
 
-fn numbers(numbers: Vec<Option<i32>>) -> ArrayRef {
+fn number_array(numbers: Vec<Option<i32>>) -> ArrayRef {
     Arc::new(Int32Array::from(numbers))
 }
 

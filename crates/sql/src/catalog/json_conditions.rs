@@ -1,4 +1,4 @@
-//! Conditions on places in JSON columns, out of the expressions of a plan.
+//! Conditions on JSON paths, taken from the expressions of a plan.
 
 use datafusion::common::ScalarValue;
 use datafusion::logical_expr::expr::{InList, ScalarFunction};
@@ -17,18 +17,18 @@ pub(crate) fn json_conditions_of(table: &SqlTable, expr: &Expr) -> Option<Vec<Js
             let high = comparison(table, expr, Operator::LtEq, high)?;
             Some([low, high].concat())
         }
-        Expr::InList(InList { expr, list, negated: false }) => place(table, expr)?
-            .tested(JsonPathTest::In(list.iter().map(value).collect::<Option<Vec<_>>>()?)),
-        Expr::Not(inner) => place(table, inner)?.truth(false),
+        Expr::InList(InList { expr, list, negated: false }) => column_path(table, expr)?
+            .tested(JsonPathTest::In(list.iter().map(literal_value).collect::<Option<Vec<_>>>()?)),
+        Expr::Not(inner) => column_path(table, inner)?.truth(false),
         Expr::Alias(alias) => json_conditions_of(table, &alias.expr),
         _ => {
             if let Some((tested, values)) = key_set_of(expr) {
                 let values =
                     (0..values.len()).map(|row| value_of(values.slice(row, 1).as_ref()).ok());
-                return place(table, tested)?
+                return column_path(table, tested)?
                     .tested(JsonPathTest::In(values.collect::<Option<Vec<_>>>()?));
             }
-            place(table, expr)?.truth(true)
+            column_path(table, expr)?.truth(true)
         }
     }
 }
@@ -45,11 +45,14 @@ fn comparison(
         );
     }
     if op == Operator::Or {
-        return either(json_conditions_of(table, left)?, json_conditions_of(table, right)?);
+        return union_of_values(
+            json_conditions_of(table, left)?,
+            json_conditions_of(table, right)?,
+        );
     }
     let (left, op, right) =
-        if value(left).is_some() { (right, op.swap()?, left) } else { (left, op, right) };
-    let (place, value) = (place(table, left)?, value(right)?);
+        if literal_value(left).is_some() { (right, op.swap()?, left) } else { (left, op, right) };
+    let (place, value) = (column_path(table, left)?, literal_value(right)?);
     // The ends of ranges are taken in: numbers that differ far behind may be one and the same in an
     // index.
     place.tested(match op {
@@ -61,7 +64,7 @@ fn comparison(
 }
 
 /// Short lists are rewritten to `place = 1 OR place = 2` while planning.
-fn either(
+fn union_of_values(
     mut left: Vec<JsonPathCondition>,
     mut right: Vec<JsonPathCondition>,
 ) -> Option<Vec<JsonPathCondition>> {
@@ -98,8 +101,8 @@ impl ColumnPath {
 }
 
 /// The place that an expression reads.
-fn place(table: &SqlTable, expr: &Expr) -> Option<ColumnPath> {
-    let Expr::ScalarFunction(call) = settled(unaliased(expr)) else { return None };
+fn column_path(table: &SqlTable, expr: &Expr) -> Option<ColumnPath> {
+    let Expr::ScalarFunction(call) = without_canonical_call(unaliased(expr)) else { return None };
     let reading = match call.func.name() {
         "json_get_str" => JsonType::Text,
         "json_as_text" => JsonType::AsText,
@@ -108,12 +111,12 @@ fn place(table: &SqlTable, expr: &Expr) -> Option<ColumnPath> {
         "json_get_bool" => JsonType::Boolean,
         _ => return None,
     };
-    let (column, path) = steps(table, call)?;
+    let (column, path) = path_steps(table, call)?;
     Some(ColumnPath { column, path, reading })
 }
 
 /// The double that a call gives the one form of.
-fn settled(expr: &Expr) -> &Expr {
+fn without_canonical_call(expr: &Expr) -> &Expr {
     match expr {
         Expr::ScalarFunction(call) if call.func.name() == ONE_DOUBLE => {
             call.args.first().map_or(expr, unaliased)
@@ -123,7 +126,7 @@ fn settled(expr: &Expr) -> &Expr {
 }
 
 /// The column that a call reaches into, and the names that lead to the place.
-fn steps(table: &SqlTable, call: &ScalarFunction) -> Option<(usize, Vec<String>)> {
+fn path_steps(table: &SqlTable, call: &ScalarFunction) -> Option<(usize, Vec<String>)> {
     let (document, names) = call.args.split_first()?;
     let (column, mut path) = match unaliased(document) {
         Expr::Column(column) => {
@@ -131,7 +134,7 @@ fn steps(table: &SqlTable, call: &ScalarFunction) -> Option<(usize, Vec<String>)
             (table.schema().columns.get(place)?.column_type == ColumnType::Json)
                 .then(|| (place, Vec::new()))?
         }
-        Expr::ScalarFunction(inner) if inner.func.name() == "json_get" => steps(table, inner)?,
+        Expr::ScalarFunction(inner) if inner.func.name() == "json_get" => path_steps(table, inner)?,
         _ => return None,
     };
     for name in names {
@@ -152,7 +155,7 @@ fn unaliased(expr: &Expr) -> &Expr {
     }
 }
 
-fn value(expr: &Expr) -> Option<Value> {
+fn literal_value(expr: &Expr) -> Option<Value> {
     let Expr::Literal(scalar, _) = expr else { return None };
     if scalar.is_null() {
         return None;

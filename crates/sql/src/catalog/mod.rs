@@ -1,8 +1,8 @@
-//! The tables of the store as DataFusion looks for them.
+//! The tables of the store as DataFusion looks them up.
 //!
-//! SQL knows `catalog.schema.table`, the store knows paths such as `phones.images`. So a name of
-//! two parts is looked up as the path that it is, and one of three parts likewise; of deeper paths
-//! one name is made before a statement is parsed (`text/path.rs`): `"a.b.c.d"`.
+//! SQL has names such as `catalog.schema.table`, the store has paths such as `phones.images`. A
+//! name of two or three parts is looked up as the path that it spells. A longer path becomes one
+//! quoted name before the statement is parsed (`text/path.rs`): `"a.b.c.d"`.
 
 mod conditions;
 mod file;
@@ -36,7 +36,7 @@ use crate::transaction::Transaction;
 
 /// What of the session a table must know.
 #[derive(Clone)]
-pub(crate) struct Context {
+pub(crate) struct CatalogContext {
     pub(crate) store: Store,
     pub(crate) options: Arc<SqlOptions>,
     /// Columns of tables that rest.
@@ -47,13 +47,13 @@ pub(crate) struct Context {
     pub(crate) transaction: Option<Arc<Transaction>>,
 }
 
-impl std::fmt::Debug for Context {
+impl std::fmt::Debug for CatalogContext {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("the store")
     }
 }
 
-impl Context {
+impl CatalogContext {
     pub(crate) fn table(&self, path: &str) -> tonnage::Result<SqlTable> {
         Ok(SqlTable::new(&self.store, self.store.table(path)?))
     }
@@ -61,21 +61,23 @@ impl Context {
 
 /// The table that a statement changes while it reads.
 #[derive(Clone, Debug)]
-pub(crate) enum Target {
+pub(crate) enum WriteTarget {
     /// Rows of it are changed: it shows their versions.
     Changed { path: String, written: Vec<usize> },
     /// Rows are put in. Indexes would lead to them while they come.
     Filled { path: String },
 }
 
-impl Target {
+impl WriteTarget {
     /// A table as the statement sees it.
-    fn seen(target: Option<&Target>, table: SqlTable) -> SqlTable {
+    fn table_for(target: Option<&WriteTarget>, table: SqlTable) -> SqlTable {
         match target {
-            Some(Target::Changed { path, written }) if path == table.table.path() => {
+            Some(WriteTarget::Changed { path, written }) if path == table.table.path() => {
                 table.with_versions(written)
             }
-            Some(Target::Filled { path }) if path == table.table.path() => table.without_indexes(),
+            Some(WriteTarget::Filled { path }) if path == table.table.path() => {
+                table.without_indexes()
+            }
             _ => table,
         }
     }
@@ -83,21 +85,21 @@ impl Target {
 
 /// A place in the tree of names: what stands before the rest of a name.
 #[derive(Clone, Debug)]
-pub(crate) struct Names {
-    context: Context,
+pub(crate) struct StoreCatalog {
+    context: CatalogContext,
     prefix: Option<String>,
-    target: Option<Target>,
+    target: Option<WriteTarget>,
     /// Rows of the statement's own, under a name that no table can have.
     given: Option<(String, Arc<MemTable>)>,
 }
 
-impl Names {
-    pub(crate) fn new(context: Context) -> Self {
+impl StoreCatalog {
+    pub(crate) fn new(context: CatalogContext) -> Self {
         Self { context, prefix: None, target: None, given: None }
     }
 
     /// The same for a statement that changes a table, by what is stored last.
-    pub(crate) fn changing(context: Context, target: Target) -> Self {
+    pub(crate) fn for_write(context: CatalogContext, target: WriteTarget) -> Self {
         Self { context, prefix: None, target: Some(target), given: None }
     }
 
@@ -106,30 +108,30 @@ impl Names {
         Self { given, ..self }
     }
 
-    fn below(&self, name: &str, default: &str) -> Arc<Self> {
-        let prefix = below(self.prefix.as_deref(), name, default);
+    fn child(&self, name: &str, default: &str) -> Arc<Self> {
+        let prefix = child_prefix(self.prefix.as_deref(), name, default);
         Arc::new(Self { prefix, ..self.clone() })
     }
 
     fn path(&self, name: &str) -> String {
-        path_below(self.prefix.as_deref(), name)
+        child_path(self.prefix.as_deref(), name)
     }
 }
 
 /// The prefix of what is below a name; the names that stand for "nothing given" add nothing.
-fn below(prefix: Option<&str>, name: &str, default: &str) -> Option<String> {
+fn child_prefix(prefix: Option<&str>, name: &str, default: &str) -> Option<String> {
     match prefix {
         None if name == default => None,
-        prefix => Some(path_below(prefix, name)),
+        prefix => Some(child_path(prefix, name)),
     }
 }
 
-fn path_below(prefix: Option<&str>, name: &str) -> String {
+fn child_path(prefix: Option<&str>, name: &str) -> String {
     prefix.map_or_else(|| name.to_owned(), |prefix| format!("{prefix}.{name}"))
 }
 
 /// The path of the table that a query reads under a name of these parts. By it the guard of a store
-/// judges, so it goes the same way as [`Names`].
+/// judges, so it goes the same way as [`StoreCatalog`].
 pub(crate) fn path_of_parts(parts: &[String]) -> String {
     let (catalog, schema, table) = match parts {
         [table] => (CATALOG, SCHEMA, table),
@@ -138,11 +140,11 @@ pub(crate) fn path_of_parts(parts: &[String]) -> String {
         // Deeper ones are one name by now.
         _ => return parts.join("."),
     };
-    let prefix = below(None, catalog, CATALOG);
-    path_below(below(prefix.as_deref(), schema, SCHEMA).as_deref(), table)
+    let prefix = child_prefix(None, catalog, CATALOG);
+    child_path(child_prefix(prefix.as_deref(), schema, SCHEMA).as_deref(), table)
 }
 
-impl CatalogProviderList for Names {
+impl CatalogProviderList for StoreCatalog {
     fn register_catalog(
         &self,
         _: String,
@@ -156,22 +158,22 @@ impl CatalogProviderList for Names {
     }
 
     fn catalog(&self, name: &str) -> Option<Arc<dyn CatalogProvider>> {
-        Some(self.below(name, CATALOG))
+        Some(self.child(name, CATALOG))
     }
 }
 
-impl CatalogProvider for Names {
+impl CatalogProvider for StoreCatalog {
     fn schema_names(&self) -> Vec<String> {
         vec![SCHEMA.to_owned()]
     }
 
     fn schema(&self, name: &str) -> Option<Arc<dyn SchemaProvider>> {
-        Some(self.below(name, SCHEMA))
+        Some(self.child(name, SCHEMA))
     }
 }
 
 #[async_trait]
-impl SchemaProvider for Names {
+impl SchemaProvider for StoreCatalog {
     fn table_names(&self) -> Vec<String> {
         self.context.store.tables().iter().map(|table| table.path().to_owned()).collect()
     }
@@ -190,16 +192,16 @@ impl SchemaProvider for Names {
                 let changed = transaction.and_then(|open| open.changed(&table.table));
                 let statistics = self.context.statistics.look_up(&table.table);
                 let table = table.with_estimate().with_statistics(statistics);
-                let table = Target::seen(self.target.as_ref(), table);
+                let table = WriteTarget::table_for(self.target.as_ref(), table);
                 let stored = StoreTable::new(table, self.context.options.clone());
                 // What a statement changes it changes by what is stored last.
                 let stored = match self.target {
-                    Some(_) => stored.at_its_latest(),
+                    Some(_) => stored.with_absolute_consistency(),
                     None if transaction.is_some() => stored,
                     None => stored.with_cache(&self.context.columns),
                 };
                 match changed {
-                    Some(changed) => overlay::overlaid(stored, &changed).map(Some),
+                    Some(changed) => overlay::overlay_table(stored, &changed).map(Some),
                     None => Ok(Some(Arc::new(stored))),
                 }
             }

@@ -1,5 +1,5 @@
-//! A table as a transaction has changed it: its stored rows but those that the transaction has
-//! changed, and the rows that it has instead. Filters are held against both above.
+//! A table as an open transaction sees it: the stored rows that the transaction has not changed,
+//! and its own rows. The plan tests filters against both.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -22,9 +22,9 @@ use datafusion::physical_plan::union::UnionExec;
 use tonnage::Row;
 
 use super::StoreTable;
-use crate::access::{SqlTable, batch_of, keys_of};
+use crate::access::{SqlTable, rows_to_batch, rows_to_keys};
 use crate::error::into_datafusion;
-use crate::transaction::Changed;
+use crate::transaction::ChangedRows;
 
 /// A table of the store, and what is changed of it.
 #[derive(Debug)]
@@ -36,19 +36,19 @@ pub(crate) struct OverlaidTable {
 }
 
 impl OverlaidTable {
-    pub(crate) fn new(stored: StoreTable, changed: &Changed) -> tonnage::Result<Self> {
+    pub(crate) fn new(stored: StoreTable, changed: &ChangedRows) -> tonnage::Result<Self> {
         let table = stored.table();
         let rows: Vec<&Row> = changed.rows.iter().map(AsRef::as_ref).collect();
-        let rows = with_notes(batch_of(table, &rows)?, table)?;
-        let keys = keys_of(table.schema(), &changed.keys.iter().collect::<Vec<_>>())?;
-        let unchanged = Unchanged::new(&keys).map_err(crate::error::from_datafusion)?;
+        let rows = with_row_notes(rows_to_batch(table, &rows)?, table)?;
+        let keys = rows_to_keys(table.schema(), &changed.keys.iter().collect::<Vec<_>>())?;
+        let unchanged = UnchangedKeys::new(&keys).map_err(crate::error::from_datafusion)?;
         Ok(Self { unchanged: Arc::new(ScalarUDF::from(unchanged)), stored, rows })
     }
 }
 
 /// The batch with what the store notes of a row, where the table shows that: nothing of it is
 /// stored yet.
-fn with_notes(batch: RecordBatch, table: &SqlTable) -> tonnage::Result<RecordBatch> {
+fn with_row_notes(batch: RecordBatch, table: &SqlTable) -> tonnage::Result<RecordBatch> {
     let mut columns = batch.columns().to_vec();
     let none: ArrayRef = Arc::new(UInt64Array::from(vec![0; batch.num_rows()]));
     columns.resize(table.arrow.fields().len(), none);
@@ -110,13 +110,13 @@ impl TableProvider for OverlaidTable {
 
 /// Whether the transaction has not changed the row under a key.
 #[derive(Debug)]
-struct Unchanged {
+struct UnchangedKeys {
     signature: Signature,
     types: Vec<DataType>,
     keys: HashSet<OwnedRow>,
 }
 
-impl Unchanged {
+impl UnchangedKeys {
     fn new(keys: &[ArrayRef]) -> Result<Self> {
         let types: Vec<DataType> = keys.iter().map(|key| key.data_type().clone()).collect();
         let rows = converter(&types)?.convert_columns(keys)?;
@@ -130,21 +130,21 @@ fn converter(types: &[DataType]) -> Result<RowConverter> {
     Ok(RowConverter::new(types.iter().cloned().map(SortField::new).collect())?)
 }
 
-impl PartialEq for Unchanged {
+impl PartialEq for UnchangedKeys {
     fn eq(&self, other: &Self) -> bool {
         std::ptr::eq(self, other)
     }
 }
 
-impl Eq for Unchanged {}
+impl Eq for UnchangedKeys {}
 
-impl std::hash::Hash for Unchanged {
+impl std::hash::Hash for UnchangedKeys {
     fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
         std::ptr::hash(self, state);
     }
 }
 
-impl ScalarUDFImpl for Unchanged {
+impl ScalarUDFImpl for UnchangedKeys {
     fn name(&self) -> &str {
         "unchanged_by_transaction"
     }
@@ -168,9 +168,9 @@ impl ScalarUDFImpl for Unchanged {
 }
 
 /// The table as a transaction sees it.
-pub(super) fn overlaid(
+pub(super) fn overlay_table(
     stored: StoreTable,
-    changed: &Changed,
+    changed: &ChangedRows,
 ) -> std::result::Result<Arc<dyn TableProvider>, DataFusionError> {
     Ok(Arc::new(OverlaidTable::new(stored, changed).map_err(into_datafusion)?))
 }

@@ -15,8 +15,8 @@ use tonnage::{Consistency, Direction};
 
 use super::{condition_of, json_conditions_of};
 use crate::access::{
-    ColumnCondition, ENTRIES_FEW, IndexChoice, IndexPath, Latest, Ordered, Path, ROWS_PER_ENTRY,
-    ReadSpec, SqlTable, choose, choose_index, index_in_order,
+    AccessPath, ColumnCondition, ColumnOrder, ENTRIES_FEW, IndexChoice, IndexPath, LatestRows,
+    ROWS_PER_ENTRY, ReadSpec, SqlTable, choose_access_path, choose_index, index_in_order,
 };
 use crate::column_cache::ColumnCache;
 use crate::error::into_datafusion;
@@ -24,13 +24,14 @@ use crate::guard::Guard;
 use crate::options::SqlOptions;
 use crate::plan::StoreScan;
 
-/// No more rows are looked up by an index in their order: they are gathered before they are handed on.
+/// No more rows are looked up by an index in their order: they are gathered before they are handed
+/// on.
 const FIRST_ROWS_MAX: u64 = 10_000;
 
 /// The first rows in the order of a column.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FirstRows {
-    pub(crate) order: Ordered,
+    pub(crate) order: ColumnOrder,
     pub(crate) rows: usize,
 }
 
@@ -40,7 +41,7 @@ pub(crate) struct StoreTable {
     table: Arc<SqlTable>,
     options: Arc<SqlOptions>,
     cache: Option<Arc<ColumnCache>>,
-    latest: Option<Latest>,
+    latest: Option<LatestRows>,
     /// The order in which few rows are wanted: to read them in another one is no error.
     order: Option<FirstRows>,
     /// Whether its rows must be the latest, whatever the session asks for.
@@ -57,7 +58,7 @@ impl StoreTable {
         &self.table
     }
 
-    pub(crate) fn latest(&self) -> Option<Latest> {
+    pub(crate) fn latest(&self) -> Option<LatestRows> {
         self.latest
     }
 
@@ -67,7 +68,7 @@ impl StoreTable {
 
     /// The same table of which only the first rows under each shard key are wanted; to read more is
     /// no error.
-    pub(crate) fn with_latest(&self, latest: Latest) -> Self {
+    pub(crate) fn with_latest(&self, latest: LatestRows) -> Self {
         Self { latest: Some(latest), ..self.clone() }
     }
 
@@ -92,7 +93,7 @@ impl StoreTable {
     }
 
     /// The same table for a statement that changes rows by what it reads.
-    pub(crate) fn at_its_latest(self) -> Self {
+    pub(crate) fn with_absolute_consistency(self) -> Self {
         Self { at_its_latest: true, ..self }
     }
 
@@ -107,13 +108,14 @@ impl StoreTable {
     }
 
     /// The path through the key, and which of the filters it answers by itself.
-    fn choose(&self, filters: &[&Expr]) -> Result<(Path, Vec<bool>)> {
+    fn choose(&self, filters: &[&Expr]) -> Result<(AccessPath, Vec<bool>)> {
         if !self.options.push_down {
-            return Ok((Path::All, vec![false; filters.len()]));
+            return Ok((AccessPath::All, vec![false; filters.len()]));
         }
         let parts = self.conditions(filters);
-        let choice = choose(&self.table, &flat(&parts)).map_err(into_datafusion)?;
-        Ok((choice.path, answered(&parts, choice.answered)))
+        let choice = choose_access_path(&self.table, &flatten_conditions(&parts))
+            .map_err(into_datafusion)?;
+        Ok((choice.path, answered_filters(&parts, choice.answered)))
     }
 
     /// The path of a read, which of the filters it answers by itself, and why no index is used, if
@@ -122,7 +124,7 @@ impl StoreTable {
         &self,
         filters: &[&Expr],
         columns: &[usize],
-    ) -> Result<(Path, Vec<bool>, Option<String>)> {
+    ) -> Result<(AccessPath, Vec<bool>, Option<String>)> {
         let (path, by_key) = self.choose(filters)?;
         // What stands above a read of the latest rows counts on the order of the key.
         if !self.options.push_down || self.latest.is_some() {
@@ -135,13 +137,13 @@ impl StoreTable {
             .flatten()
             .collect();
         Ok(
-            match choose_index(&self.table, &flat(&parts), &places, &path, columns)
+            match choose_index(&self.table, &flatten_conditions(&parts), &places, &path, columns)
                 .map_err(into_datafusion)?
             {
-                IndexChoice::Taken { path, answered: by_index } => {
-                    (Path::Index(path), answered(&parts, by_index), None)
+                IndexChoice::Chosen { path, answered: by_index } => {
+                    (AccessPath::Index(path), answered_filters(&parts, by_index), None)
                 }
-                IndexChoice::Left(remark) => (path, by_key, Some(remark)),
+                IndexChoice::Rejected(remark) => (path, by_key, Some(remark)),
                 IndexChoice::None => (path, by_key, None),
             },
         )
@@ -150,7 +152,7 @@ impl StoreTable {
     /// About how many rows filters leave, where a key or an index finds them.
     pub(crate) fn rows_found(&self, filters: &[&Expr]) -> Option<u64> {
         match self.choose_with_indexes(filters, &[]).ok()? {
-            (Path::All, ..) => None,
+            (AccessPath::All, ..) => None,
             (path, ..) => path.rows_estimate(&self.table),
         }
     }
@@ -178,10 +180,10 @@ impl StoreTable {
     }
 
     /// A read of all rows in any order.
-    fn plain_read(&self, state: &dyn Session, columns: Vec<usize>) -> ReadSpec {
+    fn full_read(&self, state: &dyn Session, columns: Vec<usize>) -> ReadSpec {
         ReadSpec {
             table: self.table.clone(),
-            path: Path::All,
+            path: AccessPath::All,
             columns,
             direction: Direction::Unordered,
             limit: None,
@@ -195,12 +197,13 @@ impl StoreTable {
     }
 
     /// The path through an index in an order, where it answers all filters.
-    fn path_in_order(&self, filters: &[&Expr], order: Ordered) -> Result<Option<IndexPath>> {
+    fn path_in_order(&self, filters: &[&Expr], order: ColumnOrder) -> Result<Option<IndexPath>> {
         let parts = self.conditions(filters);
         if !parts.iter().all(Option::is_some) {
             return Ok(None);
         }
-        index_in_order(&self.table, &flat(&parts), order, true).map_err(into_datafusion)
+        index_in_order(&self.table, &flatten_conditions(&parts), order, true)
+            .map_err(into_datafusion)
     }
 
     /// The columns that filters are on.
@@ -210,7 +213,7 @@ impl StoreTable {
     }
 
     /// A read that also holds filters against its rows.
-    fn filtered(
+    fn filtered_scan(
         &self,
         state: &dyn Session,
         spec: ReadSpec,
@@ -235,12 +238,12 @@ impl StoreTable {
     }
 }
 
-fn flat(parts: &[Option<Vec<ColumnCondition>>]) -> Vec<ColumnCondition> {
+fn flatten_conditions(parts: &[Option<Vec<ColumnCondition>>]) -> Vec<ColumnCondition> {
     parts.iter().flatten().flatten().cloned().collect()
 }
 
 /// Which filters are answered, of whose conditions these are.
-fn answered(parts: &[Option<Vec<ColumnCondition>>], answered: Vec<bool>) -> Vec<bool> {
+fn answered_filters(parts: &[Option<Vec<ColumnCondition>>], answered: Vec<bool>) -> Vec<bool> {
     let mut answered = answered.into_iter();
     let is_answered = |part: &Option<Vec<ColumnCondition>>| match part {
         None => false,
@@ -291,10 +294,10 @@ impl TableProvider for StoreTable {
             && let Some(path) = self.path_in_order(&filters, first.order)?
         {
             return Ok(Arc::new(StoreScan::new(ReadSpec {
-                path: Path::Index(path),
+                path: AccessPath::Index(path),
                 direction: first.order.direction(),
                 limit: Some(first.rows as u64),
-                ..self.plain_read(state, columns)
+                ..self.full_read(state, columns)
             })));
         }
         let (path, mut answered, remark) = self.choose_with_indexes(&filters, &columns)?;
@@ -303,14 +306,16 @@ impl TableProvider for StoreTable {
             limit: limit.map(|limit| limit as u64),
             latest: self.latest,
             remark,
-            ..self.plain_read(state, columns)
+            ..self.full_read(state, columns)
         };
-        if spec.is_slower_than_kept(&self.columns_of(&filters)?) {
+        if spec.is_slower_than_cache(&self.columns_of(&filters)?) {
             let remark = match &spec.path {
-                Path::Index(path) => format!("index {} not used: columns are kept", path.name()),
+                AccessPath::Index(path) => {
+                    format!("index {} not used: columns are kept", path.name())
+                }
                 _ => "no range read: columns are kept".to_owned(),
             };
-            (spec.path, spec.remark) = (Path::All, Some(remark));
+            (spec.path, spec.remark) = (AccessPath::All, Some(remark));
             answered.fill(false);
         }
         // What the key was said to answer, and does not on this path or in this company, is held
@@ -322,6 +327,6 @@ impl TableProvider for StoreTable {
         let Some(left) = conjunction(left.map(|(filter, _)| (*filter).clone())) else {
             return Ok(Arc::new(StoreScan::new(spec)));
         };
-        self.filtered(state, ReadSpec { limit: None, latest: None, ..spec }, left)
+        self.filtered_scan(state, ReadSpec { limit: None, latest: None, ..spec }, left)
     }
 }

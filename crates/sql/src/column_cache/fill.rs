@@ -4,8 +4,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use arrow::array::RecordBatch;
 use tonnage::{Result, Table};
+use tonnage_engine::sync::lock;
 
-use super::{ColumnCache, KeptColumns};
+use super::{CachedColumns, ColumnCache};
 
 /// The columns of a table on their way into the cache. Its parts may be read by several threads.
 pub(crate) struct ColumnFill {
@@ -45,7 +46,7 @@ impl ColumnFill {
     }
 
     fn state(&self) -> MutexGuard<'_, FillState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 
     /// Whether the batch may be kept.
@@ -76,7 +77,7 @@ impl ColumnFill {
         {
             return;
         }
-        let kept = KeptColumns {
+        let kept = CachedColumns {
             columns: self.columns.clone(),
             parts: std::mem::take(&mut state.parts).into_iter().flatten().collect(),
             bytes: std::mem::take(&mut state.bytes),
@@ -119,19 +120,19 @@ impl PartFill {
 }
 
 /// A part of a scan that is kept as it is read: each batch with whether some row of it expires.
-pub(crate) struct Filling<I> {
+pub(crate) struct FillingRows<I> {
     rows: I,
     /// Until the part comes to its end, or fails.
     part: Option<PartFill>,
 }
 
-impl<I> Filling<I> {
+impl<I> FillingRows<I> {
     pub(crate) fn new(rows: I, part: PartFill) -> Self {
         Self { rows, part: Some(part) }
     }
 }
 
-impl<I: Iterator<Item = Result<(RecordBatch, bool)>>> Iterator for Filling<I> {
+impl<I: Iterator<Item = Result<(RecordBatch, bool)>>> Iterator for FillingRows<I> {
     type Item = Result<RecordBatch>;
 
     fn next(&mut self) -> Option<Self::Item> {

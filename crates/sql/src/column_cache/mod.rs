@@ -1,14 +1,14 @@
 //! Columns of tables that rest, kept as they were decoded.
 //!
 //! A row store pays for each row that a statement scans: RocksDB finds it, the codec takes it
-//! apart. Where the same tables are scanned again and again, and nobody writes to them, their columns
-//! are kept:
+//! apart. Where the same tables are scanned again and again, and nobody writes to them, their
+//! columns are kept:
 //!
 //! 1. A scan of a whole table notes how often the table was changed ([`Table::change_count`]).
 //! 2. The next scan that finds the same count keeps what it decodes. If it comes to its end, no row
 //!    expires, and the count is still the same, then this is what the table holds.
-//! 3. Further scans take it from memory, while the count is the same. One that asks for more columns
-//!    decodes those of before once more, and keeps all of them.
+//! 3. Further scans take it from memory, while the count is the same. One that asks for more
+//!    columns decodes those of before once more, and keeps all of them.
 //! 4. What is kept is bounded in bytes. Tables that were not scanned for longest make room.
 //!
 //! A write moves the count before it is acknowledged, so no scan that begins later takes what was
@@ -17,12 +17,13 @@
 mod fill;
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use arrow::array::RecordBatch;
 use tonnage::{Store, Table, TableSchema};
+use tonnage_engine::sync::lock;
 
-pub(crate) use fill::{ColumnFill, Filling};
+pub(crate) use fill::{ColumnFill, FillingRows};
 
 /// How many tables are noted.
 const TABLES_MAX: usize = 256;
@@ -35,9 +36,9 @@ pub(crate) struct ColumnCache {
 }
 
 /// What a scan is to do.
-pub(crate) enum Lookup {
+pub(crate) enum CacheLookup {
     /// Take these.
-    Kept(Arc<KeptColumns>),
+    Kept(Arc<CachedColumns>),
     /// Keep what it decodes.
     Fill(Arc<ColumnFill>),
     /// Read the store.
@@ -45,7 +46,7 @@ pub(crate) enum Lookup {
 }
 
 /// Columns of a table, all rows of them.
-pub(crate) struct KeptColumns {
+pub(crate) struct CachedColumns {
     /// Places in the table, ascending.
     pub(crate) columns: Vec<usize>,
     pub(crate) parts: Vec<Vec<RecordBatch>>,
@@ -67,7 +68,7 @@ pub struct ColumnCacheStatistics {
 
 #[derive(Default)]
 struct CacheState {
-    tables: HashMap<String, TableNote>,
+    tables: HashMap<String, CachedTable>,
     /// Of what is kept and of what is being kept.
     bytes: usize,
     clock: u64,
@@ -76,12 +77,12 @@ struct CacheState {
 }
 
 /// A table as it was at a count of changes.
-struct TableNote {
+struct CachedTable {
     schema: Arc<TableSchema>,
     count: u64,
     /// When it was scanned last.
     used: u64,
-    kept: Option<Arc<KeptColumns>>,
+    kept: Option<Arc<CachedColumns>>,
     /// Which scan is keeping its columns.
     filling: Option<u64>,
     /// That they cannot be kept: some row expires, or they are too large.
@@ -100,12 +101,12 @@ impl ColumnCache {
         table: &Table,
         columns: &[usize],
         rows_estimate: Option<u64>,
-    ) -> Lookup {
+    ) -> CacheLookup {
         if self.bytes_max == 0 {
-            return Lookup::Pass;
+            return CacheLookup::Pass;
         }
         // Where a table is gone the scan says so.
-        let Ok(Some(count)) = table.change_count() else { return Lookup::Pass };
+        let Ok(Some(count)) = table.change_count() else { return CacheLookup::Pass };
         let mut state = self.state();
         state.clock += 1;
         let now = state.clock;
@@ -113,17 +114,17 @@ impl ColumnCache {
             Some(note) if note.is_of(table, count) => note,
             _ => {
                 state.note(table, count);
-                return Lookup::Pass;
+                return CacheLookup::Pass;
             }
         };
         note.used = now;
         if let Some(kept) = note.kept.as_ref().filter(|kept| kept.has(columns)) {
             let kept = kept.clone();
             state.scans += 1;
-            return Lookup::Kept(kept);
+            return CacheLookup::Kept(kept);
         }
         if note.filling.is_some() || note.is_left_alone {
-            return Lookup::Pass;
+            return CacheLookup::Pass;
         }
         let mut all = note.kept.as_ref().map_or_else(Vec::new, |kept| kept.columns.clone());
         all.extend_from_slice(columns);
@@ -133,12 +134,12 @@ impl ColumnCache {
         let estimate = rows_estimate.unwrap_or(0).saturating_mul(8 * all.len() as u64);
         if estimate > self.bytes_max as u64 {
             note.is_left_alone = true;
-            return Lookup::Pass;
+            return CacheLookup::Pass;
         }
         note.filling = Some(now);
         state.forget_outdated(&self.store);
         drop(state);
-        Lookup::Fill(Arc::new(ColumnFill::new(self.clone(), table.clone(), all, (count, now))))
+        CacheLookup::Fill(Arc::new(ColumnFill::new(self.clone(), table.clone(), all, (count, now))))
     }
 
     /// Whether these columns of a table would come from memory now.
@@ -168,7 +169,7 @@ impl ColumnCache {
     }
 
     /// Keeps the columns of a table, in the place of those of before.
-    fn publish(&self, path: &str, number: u64, kept: KeptColumns) {
+    fn publish(&self, path: &str, number: u64, kept: CachedColumns) {
         let mut state = self.state();
         let Some(note) = state.tables.get_mut(path).filter(|note| note.filling == Some(number))
         else {
@@ -191,7 +192,7 @@ impl ColumnCache {
     }
 
     fn state(&self) -> MutexGuard<'_, CacheState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 }
 
@@ -205,7 +206,7 @@ impl CacheState {
                 self.forget(&path);
             }
         }
-        let note = TableNote {
+        let note = CachedTable {
             schema: table.schema().clone(),
             count,
             used: self.clock,
@@ -223,7 +224,7 @@ impl CacheState {
 
     /// Forgets what was kept of tables that have changed since, or are gone.
     fn forget_outdated(&mut self, store: &Store) {
-        let is_outdated = |(path, note): &(&String, &TableNote)| {
+        let is_outdated = |(path, note): &(&String, &CachedTable)| {
             note.kept.is_some()
                 && !store.table(path).is_ok_and(|table| {
                     matches!(table.change_count(), Ok(Some(count)) if note.is_of(&table, count))
@@ -247,13 +248,13 @@ impl CacheState {
     }
 }
 
-impl TableNote {
+impl CachedTable {
     fn is_of(&self, table: &Table, count: u64) -> bool {
         self.count == count && Arc::ptr_eq(&self.schema, table.schema())
     }
 }
 
-impl KeptColumns {
+impl CachedColumns {
     fn has(&self, columns: &[usize]) -> bool {
         columns.iter().all(|column| self.columns.contains(column))
     }

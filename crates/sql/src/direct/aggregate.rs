@@ -14,18 +14,18 @@ use datafusion::physical_expr::aggregate::{AggregateExprBuilder, AggregateFuncti
 use datafusion::physical_expr::expressions::Column;
 use tonnage::{Error, Result};
 
-use super::parse::Call;
+use super::parse::AggregateCall;
 use crate::access::ReadSpec;
 use crate::engine::Engine;
 use crate::error::from_datafusion;
 
 /// The aggregates of one statement.
 pub(crate) struct Aggregates {
-    parts: Vec<Part>,
+    parts: Vec<AggregatePart>,
     pub(crate) schema: SchemaRef,
 }
 
-struct Part {
+struct AggregatePart {
     feed: AggregateFeed,
     /// How it is told of by EXPLAIN.
     shown: String,
@@ -50,14 +50,14 @@ enum AggregateFeed {
 impl Aggregates {
     /// The aggregates, unless one of them does not take its column.
     pub(super) fn new(
-        calls: &[Call],
+        calls: &[AggregateCall],
         path: &str,
         spec: &ReadSpec,
         engine: &Engine,
     ) -> Option<Self> {
         let (mut parts, mut fields) = (Vec::new(), Vec::<FieldRef>::new());
         for call in calls {
-            let (part, field) = part(call, path, spec, engine)?;
+            let (part, field) = aggregate_part(call, path, spec, engine)?;
             if fields.iter().any(|before| before.name() == field.name()) {
                 return None;
             }
@@ -98,7 +98,7 @@ impl Aggregates {
 
     /// The same aggregates of no rows yet, for another reader of the same read.
     pub(super) fn fresh(&self) -> Result<Self> {
-        let parts = self.parts.iter().map(Part::fresh).collect::<Result<_>>()?;
+        let parts = self.parts.iter().map(AggregatePart::fresh).collect::<Result<_>>()?;
         Ok(Self { parts, schema: self.schema.clone() })
     }
 
@@ -142,7 +142,7 @@ impl Aggregates {
     }
 }
 
-impl Part {
+impl AggregatePart {
     fn fresh(&self) -> Result<Self> {
         let feed = match &self.feed {
             AggregateFeed::Rows(_) => AggregateFeed::Rows(0),
@@ -164,16 +164,26 @@ fn converted(array: &ArrayRef, data_type: &DataType) -> Result<ArrayRef> {
     cast(array, data_type).map_err(|error| Error::invalid(error.to_string()).with_source(error))
 }
 
-fn part(call: &Call, path: &str, spec: &ReadSpec, engine: &Engine) -> Option<(Part, FieldRef)> {
+fn aggregate_part(
+    call: &AggregateCall,
+    path: &str,
+    spec: &ReadSpec,
+    engine: &Engine,
+) -> Option<(AggregatePart, FieldRef)> {
     let Some(column_name) = &call.column else {
         let shown = "count(*)".to_owned();
         let field =
             Field::new(call.alias.clone().unwrap_or_else(|| shown.clone()), DataType::Int64, false);
-        return Some((Part { feed: AggregateFeed::Rows(0), shown, end: None }, Arc::new(field)));
+        return Some((
+            AggregatePart { feed: AggregateFeed::Rows(0), shown, end: None },
+            Arc::new(field),
+        ));
     };
     let column = spec.table.schema().column_index(column_name)?;
     let function = engine.state.aggregate_functions().get(&call.function)?.clone();
     let own: FieldRef = Arc::new(spec.table.arrow.field(column).clone());
+    // The planner's own rules convert the argument, so that the result has the type of a planned
+    // one.
     let [taken] = fields_with_udf(&[own], function.as_ref()).ok()?.try_into().ok()?;
     let shown = format!("{}({}.{})", function.name(), path.to_ascii_lowercase(), column_name);
     let argument: Arc<dyn PhysicalExpr> = Arc::new(Column::new(taken.name(), 0));
@@ -195,5 +205,5 @@ fn part(call: &Call, path: &str, spec: &ReadSpec, engine: &Engine) -> Option<(Pa
         function: Arc::new(built),
         accumulator,
     };
-    Some((Part { feed, shown, end }, Arc::new(named)))
+    Some((AggregatePart { feed, shown, end }, Arc::new(named)))
 }

@@ -1,4 +1,4 @@
-//! A simple statement with its table and its values.
+//! Binds a simple statement to its table and the values of its parameters.
 
 use std::sync::Arc;
 
@@ -6,24 +6,24 @@ use arrow::datatypes::{Schema, SchemaRef};
 use tonnage::{Consistency, Direction, Result};
 
 use super::literal::array_of;
-use super::parse::{Filter, FilterTest, Items};
-use super::{Aggregates, Simple};
+use super::parse::{ColumnFilter, FilterTest, SelectedColumn, SelectedItems};
+use super::{Aggregates, SimpleSelect};
 use crate::access::{
-    Bound, ColumnCondition, IndexChoice, Ordered, Path, ReadSpec, SqlTable, Test, choose,
-    choose_index, direction_for,
+    AccessPath, ColumnBound, ColumnCondition, ColumnOrder, ColumnTest, IndexChoice, ReadSpec,
+    SqlTable, choose_access_path, choose_index, direction_for,
 };
-use crate::catalog::Context;
+use crate::catalog::CatalogContext;
 use crate::engine::Engine;
 use crate::request::Parameters;
 
 /// A simple statement, ready to run.
-pub(crate) struct Direct {
+pub(crate) struct DirectRead {
     pub(crate) spec: ReadSpec,
-    pub(crate) work: Work,
+    pub(crate) work: DirectWork,
 }
 
 /// What is done with the rows.
-pub(crate) enum Work {
+pub(crate) enum DirectWork {
     /// They are given back under these names.
     Rows(SchemaRef),
     /// They are aggregated.
@@ -32,13 +32,13 @@ pub(crate) enum Work {
 
 /// Finds columns and values; `None` when the statement is not so simple after all.
 pub(crate) fn bind(
-    simple: &Simple,
+    simple: &SimpleSelect,
     table: &Arc<SqlTable>,
     parameters: &Parameters,
     consistency: Option<Consistency>,
-    context: &Context,
+    context: &CatalogContext,
     engine: &Engine,
-) -> Result<Option<Direct>> {
+) -> Result<Option<DirectRead>> {
     let Some(conditions) = conditions(simple, table, parameters)? else { return Ok(None) };
     let Some(columns) = columns(simple, table) else { return Ok(None) };
     let Some(path) = path(table, &conditions, &columns)? else { return Ok(None) };
@@ -62,22 +62,22 @@ pub(crate) fn bind(
         cache: Some(context.columns.clone()),
         remark: None,
     };
-    if spec.is_slower_than_kept(&[]) {
+    if spec.is_slower_than_cache(&[]) {
         return Ok(None);
     }
     Ok(match &simple.items {
-        Items::Aggregates(calls) => {
+        SelectedItems::Aggregates(calls) => {
             // The order of one row, and a limit on it, are left to those who know better.
             if limit.is_some() || !simple.order.is_empty() {
                 return Ok(None);
             }
             Aggregates::new(calls, &simple.path, &spec, engine)
-                .map(|work| Direct { spec, work: Work::Aggregates(work) })
+                .map(|work| DirectRead { spec, work: DirectWork::Aggregates(work) })
         }
         items => order(simple, &spec).and_then(|direction| {
             spec.direction = direction;
-            let schema = named(items, &spec.schema())?;
-            Some(Direct { spec, work: Work::Rows(schema) })
+            let schema = rename_fields(items, &spec.schema())?;
+            Some(DirectRead { spec, work: DirectWork::Rows(schema) })
         }),
     })
 }
@@ -87,22 +87,22 @@ fn path(
     table: &SqlTable,
     conditions: &[ColumnCondition],
     columns: &[usize],
-) -> Result<Option<Path>> {
+) -> Result<Option<AccessPath>> {
     let all = |answered: &[bool]| answered.iter().all(|answered| *answered);
-    let choice = choose(table, conditions)?;
+    let choice = choose_access_path(table, conditions)?;
     if all(&choice.answered) {
         return Ok(Some(choice.path));
     }
     Ok(match choose_index(table, conditions, &[], &choice.path, columns)? {
-        IndexChoice::Taken { path, answered } if all(&answered) => {
-            Some(Path::Index(path.unchecked()))
+        IndexChoice::Chosen { path, answered } if all(&answered) => {
+            Some(AccessPath::Index(path.unchecked()))
         }
         _ => None,
     })
 }
 
 fn conditions(
-    simple: &Simple,
+    simple: &SimpleSelect,
     table: &SqlTable,
     parameters: &Parameters,
 ) -> Result<Option<Vec<ColumnCondition>>> {
@@ -115,7 +115,7 @@ fn conditions(
 }
 
 fn condition(
-    filter: &Filter,
+    filter: &ColumnFilter,
     table: &SqlTable,
     parameters: &Parameters,
 ) -> Result<Option<ColumnCondition>> {
@@ -131,19 +131,19 @@ fn condition(
     };
     let Some(value) = array_of(literals, column_type, parameters)? else { return Ok(None) };
     let test = match filter.test {
-        FilterTest::In(_) => Test::In(value),
-        FilterTest::Low(_, inclusive) => Test::Low(Bound { value, inclusive }),
-        FilterTest::High(_, inclusive) => Test::High(Bound { value, inclusive }),
+        FilterTest::In(_) => ColumnTest::In(value),
+        FilterTest::Low(_, inclusive) => ColumnTest::Low(ColumnBound { value, inclusive }),
+        FilterTest::High(_, inclusive) => ColumnTest::High(ColumnBound { value, inclusive }),
     };
     Ok(Some(ColumnCondition { column, test }))
 }
 
 /// The columns to read. One that is named twice is not simple.
-fn columns(simple: &Simple, table: &SqlTable) -> Option<Vec<usize>> {
+fn columns(simple: &SimpleSelect, table: &SqlTable) -> Option<Vec<usize>> {
     let schema = table.schema();
     match &simple.items {
-        Items::All => Some((0..schema.columns.len()).collect()),
-        Items::Aggregates(calls) => {
+        SelectedItems::All => Some((0..schema.columns.len()).collect()),
+        SelectedItems::Aggregates(calls) => {
             let columns = calls.iter().filter_map(|call| call.column.as_ref());
             let mut columns =
                 columns.map(|name| schema.column_index(name)).collect::<Option<Vec<_>>>()?;
@@ -151,7 +151,7 @@ fn columns(simple: &Simple, table: &SqlTable) -> Option<Vec<usize>> {
             columns.dedup();
             Some(columns)
         }
-        Items::Columns(items) => {
+        SelectedItems::Columns(items) => {
             let columns = items
                 .iter()
                 .map(|item| schema.column_index(&item.column))
@@ -162,19 +162,21 @@ fn columns(simple: &Simple, table: &SqlTable) -> Option<Vec<usize>> {
     }
 }
 
-fn order(simple: &Simple, spec: &ReadSpec) -> Option<Direction> {
+fn order(simple: &SimpleSelect, spec: &ReadSpec) -> Option<Direction> {
     let schema = spec.table.schema();
     // A name that a column of the answer has stands for that one first.
     let aliased = |name: &String| match &simple.items {
-        Items::Columns(items) => items.iter().find(|item| item.alias.as_ref() == Some(name)),
-        Items::All | Items::Aggregates(_) => None,
+        SelectedItems::Columns(items) => {
+            items.iter().find(|item| item.alias.as_ref() == Some(name))
+        }
+        SelectedItems::All | SelectedItems::Aggregates(_) => None,
     };
     let ordered = |(name, descending): &(String, bool)| {
         let column = aliased(name).map_or(name, |item| &item.column);
-        Some(Ordered { column: schema.column_index(column)?, descending: *descending })
+        Some(ColumnOrder { column: schema.column_index(column)?, descending: *descending })
     };
     let wanted = simple.order.iter().map(ordered).collect::<Option<Vec<_>>>()?;
-    if spec.path == Path::Nothing || wanted.is_empty() {
+    if spec.path == AccessPath::Nothing || wanted.is_empty() {
         return Some(Direction::Unordered);
     }
     direction_for(spec, &wanted)
@@ -182,13 +184,12 @@ fn order(simple: &Simple, spec: &ReadSpec) -> Option<Direction> {
 
 /// The schema under the names that the statement gives; an alias that names another column, too, is
 /// not simple.
-fn named(items: &Items, schema: &SchemaRef) -> Option<SchemaRef> {
-    let Items::Columns(items) = items else { return Some(schema.clone()) };
-    let field =
-        |(item, field): (&super::parse::Item, &arrow::datatypes::FieldRef)| match &item.alias {
-            Some(alias) => Arc::new(field.as_ref().clone().with_name(alias)),
-            None => field.clone(),
-        };
+fn rename_fields(items: &SelectedItems, schema: &SchemaRef) -> Option<SchemaRef> {
+    let SelectedItems::Columns(items) = items else { return Some(schema.clone()) };
+    let field = |(item, field): (&SelectedColumn, &arrow::datatypes::FieldRef)| match &item.alias {
+        Some(alias) => Arc::new(field.as_ref().clone().with_name(alias)),
+        None => field.clone(),
+    };
     let fields: Vec<_> = items.iter().zip(schema.fields()).map(field).collect();
     let is_first = |(place, field): (usize, &arrow::datatypes::FieldRef)| {
         !fields[..place].iter().any(|before| before.name() == field.name())

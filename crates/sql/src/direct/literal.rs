@@ -1,4 +1,4 @@
-//! Values as they stand in a statement.
+//! Literals and parameters of simple statements.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::text::Cursor;
 
 /// A value, or a place for one.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Literal {
+pub(super) enum SqlLiteral {
     Number(String),
     Text(String),
     Truth(bool),
@@ -23,32 +23,33 @@ pub(super) enum Literal {
     Parameter(String),
 }
 
-impl Literal {
+impl SqlLiteral {
     /// Takes a literal, if one stands here.
-    pub(super) fn parse(cursor: &mut Cursor) -> Option<Literal> {
+    pub(super) fn parse(cursor: &mut Cursor) -> Option<SqlLiteral> {
         if cursor.token(&Token::Minus) {
+            // Behind a minus anything but a number is an expression, which is left to the planner.
             return match cursor.next()? {
-                Token::Number(digits, false) => Some(Literal::Number(format!("-{digits}"))),
+                Token::Number(digits, false) => Some(SqlLiteral::Number(format!("-{digits}"))),
                 _ => None,
             };
         }
         if cursor.word("TRUE") {
-            return Some(Literal::Truth(true));
+            return Some(SqlLiteral::Truth(true));
         }
         if cursor.word("FALSE") {
-            return Some(Literal::Truth(false));
+            return Some(SqlLiteral::Truth(false));
         }
         if cursor.word("TIMESTAMP") {
-            return quoted(cursor).map(Literal::Moment);
+            return quoted(cursor).map(SqlLiteral::Moment);
         }
         if cursor.word("DATE") {
-            return quoted(cursor).map(Literal::Day);
+            return quoted(cursor).map(SqlLiteral::Day);
         }
         match cursor.next()? {
-            Token::Number(digits, false) => Some(Literal::Number(digits.clone())),
-            Token::SingleQuotedString(text) => Some(Literal::Text(text.clone())),
-            Token::Placeholder(name) if name.len() > 1 => Some(Literal::Parameter(name.clone())),
-            Token::Colon => cursor.name().map(|name| Literal::Parameter(format!(":{name}"))),
+            Token::Number(digits, false) => Some(SqlLiteral::Number(digits.clone())),
+            Token::SingleQuotedString(text) => Some(SqlLiteral::Text(text.clone())),
+            Token::Placeholder(name) if name.len() > 1 => Some(SqlLiteral::Parameter(name.clone())),
+            Token::Colon => cursor.name().map(|name| SqlLiteral::Parameter(format!(":{name}"))),
             _ => None,
         }
     }
@@ -57,20 +58,20 @@ impl Literal {
     /// other way than the column does.
     fn value(&self, column_type: ColumnType, parameters: &Parameters) -> Result<Option<Value>> {
         Ok(match self {
-            Literal::Number(digits) => of_number(digits, column_type),
-            Literal::Text(text) => of_text(text, column_type),
-            Literal::Moment(text) => match column_type {
+            SqlLiteral::Number(digits) => of_number(digits, column_type),
+            SqlLiteral::Text(text) => of_text(text, column_type),
+            SqlLiteral::Moment(text) => match column_type {
                 ColumnType::Timestamp(_) if is_plain_moment(text) => of_text(text, column_type),
                 _ => None,
             },
-            Literal::Day(text) => match column_type {
+            SqlLiteral::Day(text) => match column_type {
                 ColumnType::Date if is_digits_like(text, DAY) => of_text(text, column_type),
                 _ => None,
             },
-            Literal::Truth(truth) => {
+            SqlLiteral::Truth(truth) => {
                 (column_type == ColumnType::Boolean).then_some(Value::Boolean(*truth))
             }
-            Literal::Parameter(name) => of_parameter(parameters.get(name)?, column_type),
+            SqlLiteral::Parameter(name) => of_parameter(parameters.get(name)?, column_type),
         })
     }
 
@@ -91,8 +92,8 @@ fn quoted(cursor: &mut Cursor) -> Option<String> {
 const DAY: &str = "2022-01-03";
 const TIME: &str = "06:00:00";
 
-/// Whether a moment is written in a form that all readers take alike: a day, and maybe a time with up
-/// to nine digits behind the second.
+/// Whether a moment is written in a form that all readers take alike: a day, and maybe a time with
+/// up to nine digits behind the second.
 fn is_plain_moment(text: &str) -> bool {
     let Some((day, rest)) = text.split_at_checked(DAY.len()) else { return false };
     let Some(time) = rest.strip_prefix([' ', 'T']) else {
@@ -119,7 +120,7 @@ fn of_number(digits: &str, column_type: ColumnType) -> Option<Value> {
         ColumnType::Integer if is_whole => digits.parse().ok().map(Value::Integer),
         ColumnType::Long if is_whole => digits.parse().ok().map(Value::Long),
         ColumnType::Double => digits.parse().ok().map(Value::Double),
-        ColumnType::Number { scale, .. } if is_whole || is_held(digits, scale) => {
+        ColumnType::Number { scale, .. } if is_whole || fits_scale(digits, scale) => {
             Value::parse(digits, column_type).ok()
         }
         _ => None,
@@ -128,7 +129,7 @@ fn of_number(digits: &str, column_type: ColumnType) -> Option<Value> {
 
 /// Whether all digits behind the point have a place in a column of that scale: it would round the
 /// others away.
-fn is_held(digits: &str, scale: i8) -> bool {
+fn fits_scale(digits: &str, scale: i8) -> bool {
     let fraction =
         digits.split_once('.').map_or("", |(_, fraction)| fraction.trim_end_matches('0'));
     !digits.contains(['e', 'E', '_']) && i8::try_from(fraction.len()).is_ok_and(|len| len <= scale)
@@ -142,7 +143,7 @@ fn of_text(text: &str, column_type: ColumnType) -> Option<Value> {
             Value::parse(text, column_type).ok()
         }
         ColumnType::Timestamp(_) => {
-            unshortened(&Value::parse(text, ColumnType::Timestamp(9)).ok()?, column_type)
+            exact_moment(&Value::parse(text, ColumnType::Timestamp(9)).ok()?, column_type)
         }
         _ => None,
     }
@@ -152,7 +153,7 @@ fn of_parameter(value: &Value, column_type: ColumnType) -> Option<Value> {
     match (value, column_type) {
         (Value::Null, _) => None,
         (Value::String(text), _) => of_text(text, column_type),
-        (Value::Timestamp { .. }, ColumnType::Timestamp(_)) => unshortened(value, column_type),
+        (Value::Timestamp { .. }, ColumnType::Timestamp(_)) => exact_moment(value, column_type),
         (
             Value::Integer(_) | Value::Long(_),
             ColumnType::Integer | ColumnType::Long | ColumnType::Number { .. },
@@ -169,7 +170,7 @@ fn of_parameter(value: &Value, column_type: ColumnType) -> Option<Value> {
 }
 
 /// A moment as the column holds it, unless the column would cut it.
-fn unshortened(value: &Value, column_type: ColumnType) -> Option<Value> {
+fn exact_moment(value: &Value, column_type: ColumnType) -> Option<Value> {
     let held = value.convert_to(column_type).ok()?;
     let back = held.convert_to(ColumnType::Timestamp(9)).ok()?;
     (back == value.convert_to(ColumnType::Timestamp(9)).ok()?).then_some(held)
@@ -178,7 +179,7 @@ fn unshortened(value: &Value, column_type: ColumnType) -> Option<Value> {
 /// The values of a list as an array of the column's own type, likewise. Long lists are common: they
 /// are not gone through value by value where their literals are the column's already.
 pub(super) fn array_of(
-    literals: &[Literal],
+    literals: &[SqlLiteral],
     column_type: ColumnType,
     parameters: &Parameters,
 ) -> Result<Option<ArrayRef>> {
@@ -194,9 +195,9 @@ pub(super) fn array_of(
     Ok(arrow::compute::concat(&arrays).ok())
 }
 
-fn plain_array(literals: &[Literal], column_type: ColumnType) -> Option<ArrayRef> {
-    let number = |literal: &Literal| {
-        if let Literal::Number(digits) = literal { digits.parse::<i64>().ok() } else { None }
+fn plain_array(literals: &[SqlLiteral], column_type: ColumnType) -> Option<ArrayRef> {
+    let number = |literal: &SqlLiteral| {
+        if let SqlLiteral::Number(digits) = literal { digits.parse::<i64>().ok() } else { None }
     };
     match column_type {
         ColumnType::Integer => {
@@ -208,7 +209,7 @@ fn plain_array(literals: &[Literal], column_type: ColumnType) -> Option<ArrayRef
         ))),
         ColumnType::String => {
             let texts = literals.iter().map(|literal| {
-                if let Literal::Text(text) = literal { Some(text.as_str()) } else { None }
+                if let SqlLiteral::Text(text) = literal { Some(text.as_str()) } else { None }
             });
             Some(Arc::new(StringArray::from(texts.collect::<Option<Vec<_>>>()?)))
         }

@@ -1,38 +1,38 @@
-//! Simple statements among tokens.
+//! Parses simple statements from tokens.
 
 use datafusion::sql::sqlparser::tokenizer::Token;
 
-use super::literal::Literal;
+use super::literal::SqlLiteral;
 use crate::text::{Cursor, Piece};
 
 /// A simple SELECT, as it is written.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Simple {
+pub(crate) struct SimpleSelect {
     pub(crate) path: String,
-    pub(super) items: Items,
-    pub(super) filters: Vec<Filter>,
+    pub(super) items: SelectedItems,
+    pub(super) filters: Vec<ColumnFilter>,
     /// Columns with whether they descend.
     pub(super) order: Vec<(String, bool)>,
-    pub(super) limit: Option<Literal>,
+    pub(super) limit: Option<SqlLiteral>,
 }
 
 /// What is selected.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Items {
+pub(super) enum SelectedItems {
     All,
-    Columns(Vec<Item>),
-    Aggregates(Vec<Call>),
+    Columns(Vec<SelectedColumn>),
+    Aggregates(Vec<AggregateCall>),
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Item {
+pub(super) struct SelectedColumn {
     pub(super) column: String,
     pub(super) alias: Option<String>,
 }
 
 /// An aggregate of a column, or of rows as such.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Call {
+pub(super) struct AggregateCall {
     pub(super) function: String,
     pub(super) column: Option<String>,
     pub(super) alias: Option<String>,
@@ -40,16 +40,16 @@ pub(super) struct Call {
 
 /// A condition on a column.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Filter {
+pub(super) struct ColumnFilter {
     pub(super) column: String,
     pub(super) test: FilterTest,
 }
 
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum FilterTest {
-    In(Vec<Literal>),
-    Low(Literal, bool),
-    High(Literal, bool),
+    In(Vec<SqlLiteral>),
+    Low(SqlLiteral, bool),
+    High(SqlLiteral, bool),
 }
 
 /// The aggregates that are carried out here.
@@ -97,24 +97,24 @@ const RESERVED: [&str; 24] = [
     "ALL",
 ];
 
-impl Simple {
+impl SimpleSelect {
     /// The statement, when it is a simple one.
-    pub(crate) fn parse(piece: &Piece) -> Option<Simple> {
+    pub(crate) fn parse(piece: &Piece) -> Option<SimpleSelect> {
         let mut cursor = Cursor::new(piece);
         let simple = select(&mut cursor)?;
         cursor.is_at_end().then_some(simple)
     }
 }
 
-fn select(cursor: &mut Cursor) -> Option<Simple> {
+fn select(cursor: &mut Cursor) -> Option<SimpleSelect> {
     cursor.word("SELECT").then_some(())?;
     let items = items(cursor)?;
     cursor.word("FROM").then_some(())?;
     let path = cursor.path()?;
     let filters = if cursor.word("WHERE") { filters(cursor)? } else { Vec::new() };
     let order = if cursor.word("ORDER") { order(cursor)? } else { Vec::new() };
-    let limit = if cursor.word("LIMIT") { Some(Literal::parse(cursor)?) } else { None };
-    Some(Simple { path, items, filters, order, limit })
+    let limit = if cursor.word("LIMIT") { Some(SqlLiteral::parse(cursor)?) } else { None };
+    Some(SimpleSelect { path, items, filters, order, limit })
 }
 
 /// The name of a column, folded.
@@ -131,9 +131,9 @@ fn column(cursor: &mut Cursor) -> Option<String> {
     }
 }
 
-fn items(cursor: &mut Cursor) -> Option<Items> {
+fn items(cursor: &mut Cursor) -> Option<SelectedItems> {
     if cursor.token(&Token::Mul) {
-        return Some(Items::All);
+        return Some(SelectedItems::All);
     }
     let (mut columns, mut calls) = (Vec::new(), Vec::new());
     loop {
@@ -141,25 +141,25 @@ fn items(cursor: &mut Cursor) -> Option<Items> {
         if cursor.token(&Token::LParen) {
             calls.push(call(cursor, name)?);
         } else {
-            columns.push(Item { column: name, alias: alias(cursor)? });
+            columns.push(SelectedColumn { column: name, alias: alias(cursor)? });
         }
         if !cursor.token(&Token::Comma) {
             break;
         }
     }
     match (columns.is_empty(), calls.is_empty()) {
-        (false, true) => Some(Items::Columns(columns)),
-        (true, false) => Some(Items::Aggregates(calls)),
+        (false, true) => Some(SelectedItems::Columns(columns)),
+        (true, false) => Some(SelectedItems::Aggregates(calls)),
         _ => None,
     }
 }
 
-fn call(cursor: &mut Cursor, function: String) -> Option<Call> {
+fn call(cursor: &mut Cursor, function: String) -> Option<AggregateCall> {
     AGGREGATES.contains(&function.as_str()).then_some(())?;
     let column = if cursor.token(&Token::Mul) { None } else { Some(column(cursor)?) };
     cursor.token(&Token::RParen).then_some(())?;
     (column.is_some() || function == "count").then_some(())?;
-    Some(Call { function, column, alias: alias(cursor)? })
+    Some(AggregateCall { function, column, alias: alias(cursor)? })
 }
 
 /// `AS name`, or nothing; `None` when what follows is something else.
@@ -174,7 +174,7 @@ fn alias(cursor: &mut Cursor) -> Option<Option<String>> {
     }
 }
 
-fn filters(cursor: &mut Cursor) -> Option<Vec<Filter>> {
+fn filters(cursor: &mut Cursor) -> Option<Vec<ColumnFilter>> {
     let mut filters = Vec::new();
     loop {
         filter(cursor, &mut filters)?;
@@ -184,18 +184,18 @@ fn filters(cursor: &mut Cursor) -> Option<Vec<Filter>> {
     }
 }
 
-fn filter(cursor: &mut Cursor, filters: &mut Vec<Filter>) -> Option<()> {
+fn filter(cursor: &mut Cursor, filters: &mut Vec<ColumnFilter>) -> Option<()> {
     let column = column(cursor)?;
-    let mut push = |test| filters.push(Filter { column: column.clone(), test });
+    let mut push = |test| filters.push(ColumnFilter { column: column.clone(), test });
     if cursor.word("IN") {
         push(FilterTest::In(list(cursor)?));
     } else if cursor.word("BETWEEN") {
-        push(FilterTest::Low(Literal::parse(cursor)?, true));
+        push(FilterTest::Low(SqlLiteral::parse(cursor)?, true));
         cursor.word("AND").then_some(())?;
-        push(FilterTest::High(Literal::parse(cursor)?, true));
+        push(FilterTest::High(SqlLiteral::parse(cursor)?, true));
     } else {
         let operator = cursor.next()?;
-        let literal = Literal::parse(cursor)?;
+        let literal = SqlLiteral::parse(cursor)?;
         push(match operator {
             Token::Eq => FilterTest::In(vec![literal]),
             Token::Gt => FilterTest::Low(literal, false),
@@ -208,11 +208,11 @@ fn filter(cursor: &mut Cursor, filters: &mut Vec<Filter>) -> Option<()> {
     Some(())
 }
 
-fn list(cursor: &mut Cursor) -> Option<Vec<Literal>> {
+fn list(cursor: &mut Cursor) -> Option<Vec<SqlLiteral>> {
     cursor.token(&Token::LParen).then_some(())?;
-    let mut literals = vec![Literal::parse(cursor)?];
+    let mut literals = vec![SqlLiteral::parse(cursor)?];
     while cursor.token(&Token::Comma) {
-        literals.push(Literal::parse(cursor)?);
+        literals.push(SqlLiteral::parse(cursor)?);
     }
     cursor.token(&Token::RParen).then_some(literals)
 }

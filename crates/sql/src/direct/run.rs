@@ -1,21 +1,24 @@
-//! Simple statements carried out.
+//! Runs simple statements.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use arrow::array::RecordBatch;
 use tonnage::{Direction, Error, Result};
+use tonnage_engine::sync::lock;
 
-use super::{Aggregates, Direct, Work};
-use crate::access::{Ordered, Path, ReadSpec, direction_for, index_in_order};
+use super::{Aggregates, DirectRead, DirectWork};
+use crate::access::{AccessPath, ColumnOrder, ReadSpec, direction_for, index_in_order};
 use crate::answer::Rows;
 use crate::guard::Guard;
 
-impl Direct {
+impl DirectRead {
     /// Starts to read, or aggregates right away.
     pub(crate) fn run(self, guard: Guard) -> Result<Rows> {
         match self.work {
-            Work::Rows(schema) => Ok(Rows::new(&schema, self.spec.open(guard.clone())?, guard)),
-            Work::Aggregates(work) => {
+            DirectWork::Rows(schema) => {
+                Ok(Rows::new(&schema, self.spec.open(guard.clone())?, guard))
+            }
+            DirectWork::Aggregates(work) => {
                 let mut results = aggregate(&self.spec, vec![work], &guard)?;
                 Ok(Rows::ready(results.remove(0)))
             }
@@ -25,19 +28,19 @@ impl Direct {
     /// How EXPLAIN tells of it.
     pub(crate) fn describe(&self) -> String {
         match &self.work {
-            Work::Rows(_) => format!("StoreScan: {}", self.spec.describe()),
-            Work::Aggregates(work) => explained(&self.spec, &[work]),
+            DirectWork::Rows(_) => format!("StoreScan: {}", self.spec.describe()),
+            DirectWork::Aggregates(work) => explain_aggregates(&self.spec, &[work]),
         }
     }
 }
 
 /// How EXPLAIN tells of aggregates that share a read.
-pub(crate) fn explained(spec: &ReadSpec, works: &[&Aggregates]) -> String {
+pub(crate) fn explain_aggregates(spec: &ReadSpec, works: &[&Aggregates]) -> String {
     let mut text = String::new();
     for work in works {
         text.push_str(&format!("Aggregate: {}\n", work.describe()));
     }
-    match works.iter().map(|work| ends(spec, work)).collect::<Option<Vec<_>>>() {
+    match works.iter().map(|work| end_reads(spec, work)).collect::<Option<Vec<_>>>() {
         Some(reads) => {
             let lines =
                 reads.iter().flatten().map(|read| format!("  StoreScan: {}", read.describe()));
@@ -55,7 +58,8 @@ pub(crate) fn aggregate(
     mut works: Vec<Aggregates>,
     guard: &Guard,
 ) -> Result<Vec<RecordBatch>> {
-    if let Some(reads) = works.iter().map(|work| ends(spec, work)).collect::<Option<Vec<_>>>() {
+    if let Some(reads) = works.iter().map(|work| end_reads(spec, work)).collect::<Option<Vec<_>>>()
+    {
         for (work, reads) in works.iter_mut().zip(reads) {
             read_ends(work, &reads, guard)?;
         }
@@ -70,7 +74,8 @@ fn read_all(spec: &ReadSpec, works: &mut [Aggregates], guard: &Guard) -> Result<
     let parts = spec.open_parts(spec.workers, guard)?;
     let readers = spec.workers.min(parts.len());
     let parts = Mutex::new(parts.into_iter());
-    let next = || parts.lock().unwrap_or_else(PoisonError::into_inner).next();
+    // Threads take one part after another, since parts differ in size.
+    let next = || lock(&parts).next();
     let read = |works: &mut [Aggregates]| -> Result<()> {
         while let Some(part) = next() {
             for batch in part {
@@ -85,6 +90,7 @@ fn read_all(spec: &ReadSpec, works: &mut [Aggregates], guard: &Guard) -> Result<
     }
     let helper = |mut works: Vec<Aggregates>| read(&mut works).map(|()| works);
     std::thread::scope(|scope| {
+        // Each thread has accumulators of its own, merged at the end: no batch waits for a lock.
         let fresh = || works.iter().map(Aggregates::fresh).collect::<Result<Vec<_>>>();
         let helpers = (1..readers).map(|_| fresh()).collect::<Result<Vec<_>>>()?;
         let helpers: Vec<_> =
@@ -102,10 +108,10 @@ fn read_all(spec: &ReadSpec, works: &mut [Aggregates], guard: &Guard) -> Result<
 
 /// For aggregates that are all the least or greatest value of a column that rows are ordered by: a
 /// read of one row each.
-fn ends(spec: &ReadSpec, work: &Aggregates) -> Option<Vec<ReadSpec>> {
+fn end_reads(spec: &ReadSpec, work: &Aggregates) -> Option<Vec<ReadSpec>> {
     let read = |(column, descending): (usize, bool)| {
-        let order = Ordered { column, descending };
-        let Some(direction) = direction_for(spec, &[order]) else { return end(spec, order) };
+        let order = ColumnOrder { column, descending };
+        let Some(direction) = direction_for(spec, &[order]) else { return end_read(spec, order) };
         let direction =
             if direction == Direction::Unordered { Direction::Forward } else { direction };
         Some(ReadSpec { columns: vec![column], direction, limit: Some(1), ..spec.clone() })
@@ -114,13 +120,13 @@ fn ends(spec: &ReadSpec, work: &Aggregates) -> Option<Vec<ReadSpec>> {
 }
 
 /// A read of the first row in an order through an index, where all rows are wanted.
-fn end(spec: &ReadSpec, order: Ordered) -> Option<ReadSpec> {
-    if spec.path != Path::All {
+fn end_read(spec: &ReadSpec, order: ColumnOrder) -> Option<ReadSpec> {
+    if spec.path != AccessPath::All {
         return None;
     }
     let path = index_in_order(&spec.table, &[], order, false).ok()??;
     Some(ReadSpec {
-        path: Path::Index(path),
+        path: AccessPath::Index(path),
         columns: vec![order.column],
         direction: order.direction(),
         limit: Some(1),

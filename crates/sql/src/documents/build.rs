@@ -1,4 +1,4 @@
-//! Functions that make documents of values: `to_json`, `json_build_object` and their like.
+//! Functions that build documents from values: `to_json`, `json_build_object` and others.
 //!
 //! `json_agg(x)` is `_json_array(array_agg(to_json(x)))`, `json_object_agg(k, v)` is
 //! `_json_object(array_agg(_json_member(k, v)))`.
@@ -9,7 +9,7 @@ use arrow::datatypes::{DataType, Field};
 use datafusion::common::{Result, exec_err};
 
 use super::scan::{checked, members};
-use super::write::{quoted, write};
+use super::write::{quote, write};
 use crate::functions::{Arguments, Gives, Scalar, text_of};
 
 const MANY: usize = 1_000;
@@ -75,7 +75,7 @@ fn name(arguments: &Arguments, place: usize, row: usize) -> Result<String> {
     }
     let mut out = String::new();
     write(&mut out, array.as_ref(), &Field::new("name", array.data_type().clone(), true), row)?;
-    Ok(if out.starts_with('"') { out } else { quoted(&out) })
+    Ok(if out.starts_with('"') { out } else { quote(&out) })
 }
 
 fn object(arguments: &Arguments) -> Result<ArrayRef> {
@@ -96,7 +96,7 @@ fn object(arguments: &Arguments) -> Result<ArrayRef> {
             value(&mut out, arguments, place + 1, row)?;
         }
         out.push('}');
-        last_of_each(out).map(Some)
+        keep_last_members(out).map(Some)
     })
 }
 
@@ -129,15 +129,15 @@ fn member(arguments: &Arguments) -> Result<ArrayRef> {
 }
 
 fn array_of(arguments: &Arguments) -> Result<ArrayRef> {
-    joined(arguments, '[', ']', Ok)
+    join_parts(arguments, '[', ']', Ok)
 }
 
 fn object_of(arguments: &Arguments) -> Result<ArrayRef> {
-    joined(arguments, '{', '}', last_of_each)
+    join_parts(arguments, '{', '}', keep_last_members)
 }
 
 /// Parts that were gathered, between brackets; NULL where none were.
-fn joined(
+fn join_parts(
     arguments: &Arguments,
     open: char,
     close: char,
@@ -158,7 +158,7 @@ fn joined(
 }
 
 /// An object in which no name comes twice: the last member of each stays.
-fn last_of_each(object: String) -> Result<String> {
+fn keep_last_members(object: String) -> Result<String> {
     let kept = members(&object)?;
     let written = object.matches(':').count();
     // Without a colon to spare there is one member for each.
@@ -166,6 +166,6 @@ fn last_of_each(object: String) -> Result<String> {
         return Ok(object);
     }
     let members: Vec<String> =
-        kept.iter().map(|(name, value)| format!("{}:{value}", quoted(name))).collect();
+        kept.iter().map(|(name, value)| format!("{}:{value}", quote(name))).collect();
     Ok(format!("{{{}}}", members.join(",")))
 }

@@ -1,4 +1,4 @@
-//! Functions and operators that make a document of another: `jsonb_set`, `||`, `-`, `#-`.
+//! Functions and operators that change documents: `jsonb_set`, `||`, `-`, `#-`.
 
 use arrow::array::{Array, ArrayRef, AsArray};
 use arrow::compute::cast;
@@ -6,7 +6,7 @@ use arrow::datatypes::{DataType, Field};
 use datafusion::common::{Result, exec_err};
 
 use super::scan::{Kind, checked, items, members};
-use super::write::quoted;
+use super::write::quote;
 use crate::functions::{Arguments, Gives, Scalar, int, text_of};
 
 const fn json(
@@ -27,12 +27,12 @@ pub(super) const ALL: [Scalar; 4] = [
             _ => Ok(None),
         })
     }),
-    json("_json_without", "document - 'a'", (2, 2), without),
+    json("_json_without", "document - 'a'", (2, 2), remove_part),
     json("_json_without_path", "document #- '{a,b}'", (2, 2), |arguments| {
         let (documents, paths) = (arguments.texts(0)?, paths(arguments, 1)?);
         arguments.map_text(|row| match (text_of(&documents, row), &paths[row]) {
             (Some(document), Some(path)) => {
-                changed(checked(document)?, path, &Change::Delete).map(Some)
+                change_at_path(checked(document)?, path, &DocumentChange::Delete).map(Some)
             }
             _ => Ok(None),
         })
@@ -40,7 +40,7 @@ pub(super) const ALL: [Scalar; 4] = [
 ];
 
 /// What is done at the end of a path.
-enum Change<'a> {
+enum DocumentChange<'a> {
     Set { value: &'a str, creates: bool },
     Delete,
 }
@@ -56,8 +56,8 @@ fn set(arguments: &Arguments) -> Result<ArrayRef> {
         else {
             return Ok(None);
         };
-        let change = Change::Set { value: checked(value)?, creates: creates.value(row) };
-        changed(checked(document)?, path, &change).map(Some)
+        let change = DocumentChange::Set { value: checked(value)?, creates: creates.value(row) };
+        change_at_path(checked(document)?, path, &change).map(Some)
     })
 }
 
@@ -79,11 +79,11 @@ fn paths(arguments: &Arguments, place: usize) -> Result<Vec<Option<Vec<String>>>
         return Ok(lists.iter().map(|list| list.map(steps)).collect());
     }
     let texts = arguments.texts(place)?;
-    texts.iter().map(|text| text.map(steps).transpose()).collect()
+    texts.iter().map(|text| text.map(parse_steps).transpose()).collect()
 }
 
 /// The steps of `{a,"b c",0}`.
-fn steps(path: &str) -> Result<Vec<String>> {
+fn parse_steps(path: &str) -> Result<Vec<String>> {
     let inner = path.trim().strip_prefix('{').and_then(|path| path.strip_suffix('}'));
     let Some(inner) = inner else {
         return exec_err!("'{path}' is no path: write its steps in braces, such as '{{a,b}}'");
@@ -99,41 +99,42 @@ fn steps(path: &str) -> Result<Vec<String>> {
             '"' => (is_quoted, was_quoted) = (!is_quoted, true),
             '\\' => step.extend(letters.next()),
             ',' if !is_quoted => {
-                steps.push(finished(&step, was_quoted));
+                steps.push(finish_step(&step, was_quoted));
                 (step, was_quoted) = (String::new(), false);
             }
             letter => step.push(letter),
         }
     }
-    steps.push(finished(&step, was_quoted));
+    steps.push(finish_step(&step, was_quoted));
     Ok(steps)
 }
 
-fn finished(step: &str, was_quoted: bool) -> String {
+fn finish_step(step: &str, was_quoted: bool) -> String {
     if was_quoted { step.to_owned() } else { step.trim().to_owned() }
 }
 
 /// A document with a change at the end of a path. A path that leads nowhere changes nothing.
-fn changed(document: &str, path: &[String], change: &Change<'_>) -> Result<String> {
+fn change_at_path(document: &str, path: &[String], change: &DocumentChange<'_>) -> Result<String> {
     let Some((step, rest)) = path.split_first() else { return Ok(document.to_owned()) };
     match Kind::of(document) {
+        // Members and items are copied as text: numbers keep digits that no double has.
         Kind::Object => {
             let mut parts = Vec::new();
             let mut is_found = false;
             for (name, value) in members(document)? {
                 let value = if name == *step {
                     is_found = true;
-                    at(value, rest, change)?
+                    change_value(value, rest, change)?
                 } else {
                     Some(value.to_owned())
                 };
-                parts.extend(value.map(|value| format!("{}:{value}", quoted(&name))));
+                parts.extend(value.map(|value| format!("{}:{value}", quote(&name))));
             }
-            if let Change::Set { value, creates: true } = change
+            if let DocumentChange::Set { value, creates: true } = change
                 && rest.is_empty()
                 && !is_found
             {
-                parts.push(format!("{}:{value}", quoted(step)));
+                parts.push(format!("{}:{value}", quote(step)));
             }
             Ok(format!("{{{}}}", parts.join(",")))
         }
@@ -148,15 +149,16 @@ fn changed(document: &str, path: &[String], change: &Change<'_>) -> Result<Strin
             let mut parts = Vec::new();
             for (at_item, item) in known.iter().enumerate() {
                 let item = if at_item as i64 == place {
-                    at(item, rest, change)?
+                    change_value(item, rest, change)?
                 } else {
                     Some((*item).to_owned())
                 };
                 parts.extend(item);
             }
-            if let Change::Set { value, creates: true } = change
+            if let DocumentChange::Set { value, creates: true } = change
                 && rest.is_empty()
             {
+                // As in PostgreSQL a place outside the array is the nearer end.
                 if place < 0 {
                     parts.insert(0, (*value).to_owned());
                 } else if place >= known.len() as i64 {
@@ -170,11 +172,15 @@ fn changed(document: &str, path: &[String], change: &Change<'_>) -> Result<Strin
 }
 
 /// The value at a step, with what comes below it changed; nothing when it is deleted.
-fn at(value: &str, rest: &[String], change: &Change<'_>) -> Result<Option<String>> {
+fn change_value(
+    value: &str,
+    rest: &[String],
+    change: &DocumentChange<'_>,
+) -> Result<Option<String>> {
     match change {
-        Change::Set { value, .. } if rest.is_empty() => Ok(Some((*value).to_owned())),
-        Change::Delete if rest.is_empty() => Ok(None),
-        change => changed(value, rest, change).map(Some),
+        DocumentChange::Set { value, .. } if rest.is_empty() => Ok(Some((*value).to_owned())),
+        DocumentChange::Delete if rest.is_empty() => Ok(None),
+        change => change_at_path(value, rest, change).map(Some),
     }
 }
 
@@ -190,7 +196,7 @@ fn concat(one: &str, other: &str) -> Result<String> {
                 }
             }
             let all: Vec<String> =
-                all.iter().map(|(name, value)| format!("{}:{value}", quoted(name))).collect();
+                all.iter().map(|(name, value)| format!("{}:{value}", quote(name))).collect();
             Ok(format!("{{{}}}", all.join(",")))
         }
         (Kind::Object, kind) | (kind, Kind::Object) if kind != Kind::Array => {
@@ -205,8 +211,9 @@ fn concat(one: &str, other: &str) -> Result<String> {
 }
 
 /// A document without a member, or an array without an item.
-fn without(arguments: &Arguments) -> Result<ArrayRef> {
+fn remove_part(arguments: &Arguments) -> Result<ArrayRef> {
     let documents = arguments.texts(0)?;
+    // The type of the argument decides, as in PostgreSQL: `- 1` takes an item, `- '1'` a member.
     if arguments.arrays[1].data_type().is_integer() {
         return arguments.map_text(|row| {
             match (text_of(&documents, row), int(&arguments.arrays[1], row)?) {
@@ -215,7 +222,7 @@ fn without(arguments: &Arguments) -> Result<ArrayRef> {
                     if Kind::of(document) != Kind::Array {
                         return exec_err!("- with a whole number takes an item away from an array, not from {document}");
                     }
-                    changed(document, &[index.to_string()], &Change::Delete).map(Some)
+                    change_at_path(document, &[index.to_string()], &DocumentChange::Delete).map(Some)
                 }
                 _ => Ok(None),
             }
@@ -228,7 +235,10 @@ fn without(arguments: &Arguments) -> Result<ArrayRef> {
         };
         let document = checked(document)?;
         match Kind::of(document) {
-            Kind::Object => changed(document, &[name.to_owned()], &Change::Delete).map(Some),
+            Kind::Object => {
+                change_at_path(document, &[name.to_owned()], &DocumentChange::Delete).map(Some)
+            }
+            // All texts of that name go, not only the first, as in PostgreSQL.
             Kind::Array => {
                 let mut kept = Vec::new();
                 for item in items(document)? {
@@ -248,8 +258,8 @@ mod tests {
     use super::*;
 
     fn set(document: &str, path: &str, value: &str, creates: bool) -> String {
-        let change = Change::Set { value, creates };
-        changed(document, &steps(path).unwrap(), &change).unwrap()
+        let change = DocumentChange::Set { value, creates };
+        change_at_path(document, &parse_steps(path).unwrap(), &change).unwrap()
     }
 
     #[test]

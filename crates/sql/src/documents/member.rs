@@ -1,4 +1,4 @@
-//! Whether an object has a member of a name, found in one pass that makes nothing.
+//! Whether an object has a member of some name: one pass over the text that builds no values.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 /// Whether the object in a text has a member of this name.
 pub(super) fn has_member(text: &str, name: &str) -> Result<bool> {
     let mut reader = serde_json::Deserializer::from_str(text);
-    let found = reader.deserialize_map(Members(name));
+    let found = reader.deserialize_map(MemberVisitor(name));
     match found.and_then(|found| reader.end().map(|()| found)) {
         Ok(found) => Ok(found),
         Err(error) => exec_err!("'{text}' is not JSON: {error}"),
@@ -16,9 +16,9 @@ pub(super) fn has_member(text: &str, name: &str) -> Result<bool> {
 }
 
 /// Looks through the members for one.
-struct Members<'a>(&'a str);
+struct MemberVisitor<'a>(&'a str);
 
-impl<'de> Visitor<'de> for Members<'_> {
+impl<'de> Visitor<'de> for MemberVisitor<'_> {
     type Value = bool;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -27,7 +27,7 @@ impl<'de> Visitor<'de> for Members<'_> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> std::result::Result<bool, A::Error> {
         let mut found = false;
-        while let Some(is_same) = members.next_key_seed(Name(self.0))? {
+        while let Some(is_same) = members.next_key_seed(MemberName(self.0))? {
             found |= is_same;
             members.next_value::<IgnoredAny>()?;
         }
@@ -36,9 +36,9 @@ impl<'de> Visitor<'de> for Members<'_> {
 }
 
 /// Compares a name with the one that is looked for.
-struct Name<'a>(&'a str);
+struct MemberName<'a>(&'a str);
 
-impl<'de> DeserializeSeed<'de> for Name<'_> {
+impl<'de> DeserializeSeed<'de> for MemberName<'_> {
     type Value = bool;
 
     fn deserialize<D: Deserializer<'de>>(self, name: D) -> std::result::Result<bool, D::Error> {
@@ -46,7 +46,7 @@ impl<'de> DeserializeSeed<'de> for Name<'_> {
     }
 }
 
-impl Visitor<'_> for Name<'_> {
+impl Visitor<'_> for MemberName<'_> {
     type Value = bool;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -1,11 +1,11 @@
-//! Functions of JSON documents, beside those of the library that read from them.
+//! Functions on JSON documents. The library has others, which read from documents.
 //!
-//! A document is taken apart as text (`scan.rs`), and what is not touched stays as it is written:
+//! Documents are split as text (`scan.rs`). What a function does not touch stays as it is written:
 //! numbers keep their digits and texts their escapes.
 
-mod ask;
 mod build;
 mod change;
+mod inspect;
 mod member;
 mod rows;
 mod scan;
@@ -21,12 +21,12 @@ use crate::functions::Scalar;
 
 /// The functions as sessions have them.
 pub(crate) fn scalars() -> Vec<ScalarUDF> {
-    let all = [ask::ALL.as_slice(), &build::ALL, &change::ALL, &rows::ALL];
+    let all = [inspect::ALL.as_slice(), &build::ALL, &change::ALL, &rows::ALL];
     all.into_iter().flatten().map(Scalar::function).collect()
 }
 
 /// One of the functions, by its name.
 pub(crate) fn function(name: &str) -> Option<ScalarUDF> {
-    let all = [ask::ALL.as_slice(), &build::ALL, &change::ALL, &rows::ALL];
+    let all = [inspect::ALL.as_slice(), &build::ALL, &change::ALL, &rows::ALL];
     all.into_iter().flatten().find(|scalar| scalar.name == name).map(Scalar::function)
 }

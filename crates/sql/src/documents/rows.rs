@@ -1,4 +1,4 @@
-//! What a document is made of, as lists for `unnest`: items of arrays and members of objects.
+//! The items of arrays and the members of objects as lists, for `unnest`.
 
 use std::sync::Arc;
 
@@ -34,7 +34,7 @@ fn entry() -> Fields {
     ])
 }
 
-const fn rows(
+const fn list_function(
     name: &'static str,
     form: &'static str,
     data_type: fn() -> DataType,
@@ -44,16 +44,16 @@ const fn rows(
 }
 
 pub(super) const ALL: [Scalar; 4] = [
-    rows(ITEMS, "json_array_elements(document)", list_type, |arguments| {
+    list_function(ITEMS, "json_array_elements(document)", list_type, |arguments| {
         all_items(arguments, |item| Ok(Some(item.to_owned())))
     }),
-    rows(TEXT_ITEMS, "json_array_elements_text(document)", list_type, |arguments| {
+    list_function(TEXT_ITEMS, "json_array_elements_text(document)", list_type, |arguments| {
         all_items(arguments, text)
     }),
-    rows(ENTRIES, "json_each(document)", entries_type, |arguments| {
+    list_function(ENTRIES, "json_each(document)", entries_type, |arguments| {
         all_entries(arguments, |value| Ok(Some(value.to_owned())))
     }),
-    rows(TEXT_ENTRIES, "json_each_text(document)", entries_type, |arguments| {
+    list_function(TEXT_ENTRIES, "json_each_text(document)", entries_type, |arguments| {
         all_entries(arguments, text)
     }),
 ];
@@ -67,9 +67,9 @@ fn text(value: &str) -> Result<Option<String>> {
     }
 }
 
-type Shown = fn(&str) -> Result<Option<String>>;
+type ItemText = fn(&str) -> Result<Option<String>>;
 
-fn all_items(arguments: &Arguments, shown: Shown) -> Result<ArrayRef> {
+fn all_items(arguments: &Arguments, shown: ItemText) -> Result<ArrayRef> {
     let documents = arguments.texts(0)?;
     let (mut lengths, mut values) = (Vec::new(), Vec::new());
     let mut are_there = Vec::new();
@@ -89,16 +89,17 @@ fn all_items(arguments: &Arguments, shown: Shown) -> Result<ArrayRef> {
         lengths.push(values.len() - before);
     }
     let field = Arc::new(Field::new_list_field(DataType::Utf8, true));
-    listed(field, Arc::new(StringArray::from(values)), lengths, are_there)
+    list_array(field, Arc::new(StringArray::from(values)), lengths, are_there)
 }
 
-fn all_entries(arguments: &Arguments, shown: Shown) -> Result<ArrayRef> {
+fn all_entries(arguments: &Arguments, shown: ItemText) -> Result<ArrayRef> {
     let documents = arguments.texts(0)?;
     let (mut lengths, mut keys, mut values) = (Vec::new(), Vec::new(), Vec::new());
     let mut are_there = Vec::new();
     for row in 0..arguments.rows {
         let document = text_of(&documents, row);
         are_there.push(document.is_some());
+        // All rows share the flat arrays of a list: what a row has added is its length.
         let before = values.len();
         if let Some(document) = document {
             let document = checked(document)?;
@@ -118,10 +119,10 @@ fn all_entries(arguments: &Arguments, shown: Shown) -> Result<ArrayRef> {
         vec![Arc::new(StringArray::from(keys)), Arc::new(StringArray::from(values))];
     let entries = Arc::new(StructArray::try_new(entry(), parts, None)?);
     let field = Arc::new(Field::new_list_field(DataType::Struct(entry()), true));
-    listed(field, entries, lengths, are_there)
+    list_array(field, entries, lengths, are_there)
 }
 
-fn listed(
+fn list_array(
     field: Arc<Field>,
     items: ArrayRef,
     lengths: Vec<usize>,

@@ -1,4 +1,4 @@
-//! Documents taken apart: members and items as they are written.
+//! Documents split into members and items, as they are written.
 
 use datafusion::common::Result;
 use tonnage::internal::json_text;

@@ -12,7 +12,7 @@ use datafusion::logical_expr::{
 use tonnage::{ColumnType, Value};
 
 use super::scan::{Kind, all_members, items};
-use super::write::{quoted, write};
+use super::write::{quote, write};
 use crate::error::into_datafusion;
 
 /// `json_set(document, key | index, ..., value)`.
@@ -95,8 +95,8 @@ fn cell((array, field): (&ArrayRef, &FieldRef), row: usize) -> Result<Value> {
     Value::from_array(array.as_ref(), field, row).map_err(into_datafusion)
 }
 
-/// A document with a value where the path leads. What is missing on the way is made: an object's new
-/// member, or the item right behind an array.
+/// A document with a value where the path leads. What is missing on the way is made: an object's
+/// new member, or the item right behind an array.
 fn set(document: &str, path: &[Value], new: &str) -> Result<String> {
     let Some((step, rest)) = path.split_first() else { return Ok(new.to_owned()) };
     match (Kind::of(document), step) {
@@ -125,10 +125,10 @@ fn set_member(
         let is_wanted = known == name && !is_set;
         is_set |= is_wanted;
         let value = if is_wanted { set(value, rest, new)? } else { value.to_owned() };
-        parts.push(format!("{}:{value}", quoted(&known)));
+        parts.push(format!("{}:{value}", quote(&known)));
     }
     if !is_set {
-        parts.push(format!("{}:{}", quoted(name), set("null", rest, new)?));
+        parts.push(format!("{}:{}", quote(name), set("null", rest, new)?));
     }
     Ok(format!("{{{}}}", parts.join(",")))
 }

@@ -1,4 +1,4 @@
-//! Values as JSON.
+//! SQL values written as JSON.
 
 use arrow::array::{Array, AsArray, MapArray};
 use arrow::datatypes::{DataType, Field, Float32Type, Float64Type};
@@ -8,7 +8,7 @@ use serde_json::Value as Json;
 use tonnage::Value;
 
 /// A text in quotes.
-pub(super) fn quoted(text: &str) -> String {
+pub(super) fn quote(text: &str) -> String {
     Json::from(text).to_string()
 }
 
@@ -73,7 +73,7 @@ fn name(out: &mut String, place: usize, name: &str) {
     if place > 0 {
         out.push(',');
     }
-    out.push_str(&quoted(name));
+    out.push_str(&quote(name));
     out.push(':');
 }
 
@@ -109,8 +109,8 @@ fn map(out: &mut String, maps: &MapArray, entries: &Field, row: usize) -> Result
 fn text(out: &mut String, array: &dyn Array, field: &Field, row: usize) -> Result<()> {
     match Value::from_array(array, field, row) {
         Ok(Value::Json(document)) => out.push_str(&document),
-        Ok(value) => out.push_str(&quoted(&value.to_string())),
-        Err(_) => out.push_str(&quoted(&array_value_to_string(array, row)?)),
+        Ok(value) => out.push_str(&quote(&value.to_string())),
+        Err(_) => out.push_str(&quote(&array_value_to_string(array, row)?)),
     }
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! `time_bucket` and `date_bin`: the beginning of the stretch of time that a moment lies in.
 //!
-//! The library's `date_bin` counts in nanoseconds of 64 bits, gives NULL for moments outside of 1677
-//! to 2262, and takes no column for a width (DataFusion 55). Times of a day are left to it.
+//! The library's `date_bin` counts in nanoseconds of 64 bits, gives NULL for moments outside of
+//! 1677 to 2262, and takes no column for a width (DataFusion 55). Times of a day are left to it.
 //!
 //! 1. Stretches of months are counted in months from their origin. One whose day the month lacks
 //!    begins on the last day of it.
@@ -35,27 +35,27 @@ const MONDAY_OF_2000: i128 = FIRST_OF_2000 + 2;
 pub(super) fn functions() -> [ScalarUDF; 2] {
     ["time_bucket", "date_bin"].map(|name| {
         let signature = Signature::user_defined(Volatility::Immutable);
-        ScalarUDF::new_from_impl(Bucket { name, signature, of_times: date_bin() })
+        ScalarUDF::new_from_impl(BucketFunction { name, signature, of_times: date_bin() })
     })
 }
 
 #[derive(Debug)]
-struct Bucket {
+struct BucketFunction {
     name: &'static str,
     signature: Signature,
     /// What does it for times of a day.
     of_times: Arc<ScalarUDF>,
 }
 
-impl PartialEq for Bucket {
+impl PartialEq for BucketFunction {
     fn eq(&self, other: &Self) -> bool {
         self.name == other.name
     }
 }
 
-impl Eq for Bucket {}
+impl Eq for BucketFunction {}
 
-impl Hash for Bucket {
+impl Hash for BucketFunction {
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.name.hash(state);
     }
@@ -65,7 +65,7 @@ fn is_time(data_type: &DataType) -> bool {
     matches!(data_type, DataType::Time32(_) | DataType::Time64(_))
 }
 
-impl ScalarUDFImpl for Bucket {
+impl ScalarUDFImpl for BucketFunction {
     fn name(&self) -> &str {
         self.name
     }
@@ -116,11 +116,11 @@ impl ScalarUDFImpl for Bucket {
         let rows = arguments.number_rows;
         let arrays = arguments.args.iter().map(|argument| argument.to_array(rows));
         let arrays = arrays.collect::<Result<Vec<_>>>()?;
-        let buckets = Buckets {
+        let buckets = BucketRows {
             name: self.name,
             widths: arrays[0].as_primitive::<IntervalMonthDayNanoType>().clone(),
-            moments: Counts::of(&arrays[1])?,
-            origins: arrays.get(2).map(Counts::of).transpose()?,
+            moments: MomentCounts::of(&arrays[1])?,
+            origins: arrays.get(2).map(MomentCounts::of).transpose()?,
         };
         let starts = (0..rows).map(|row| buckets.start(row)).collect::<Result<Int64Array>>()?;
         let starts: ArrayRef = Arc::new(starts);
@@ -138,13 +138,13 @@ impl ScalarUDFImpl for Bucket {
 }
 
 /// Moments as whole numbers of a unit.
-struct Counts {
+struct MomentCounts {
     counts: Int64Array,
     /// The nanoseconds of the unit.
     unit: i128,
 }
 
-impl Counts {
+impl MomentCounts {
     fn of(array: &ArrayRef) -> Result<Self> {
         let unit = match array.data_type() {
             DataType::Timestamp(TimeUnit::Second, _) => 1_000_000_000,
@@ -163,14 +163,14 @@ impl Counts {
     }
 }
 
-struct Buckets {
+struct BucketRows {
     name: &'static str,
     widths: IntervalMonthDayNanoArray,
-    moments: Counts,
-    origins: Option<Counts>,
+    moments: MomentCounts,
+    origins: Option<MomentCounts>,
 }
 
-impl Buckets {
+impl BucketRows {
     /// The first moment of the stretch that the moment of a row lies in.
     fn start(&self, row: usize) -> Result<Option<i64>> {
         let Some(moment) = self.moments.nanoseconds(row).filter(|_| self.widths.is_valid(row))
@@ -178,6 +178,7 @@ impl Buckets {
             return Ok(None);
         };
         let IntervalMonthDayNano { months, days, nanoseconds } = self.widths.value(row);
+        // The origins of `time_bucket` in DuckDB, and of `date_bin` in the library.
         let origin = match &self.origins {
             Some(origins) => match origins.nanoseconds(row) {
                 Some(origin) => origin,
@@ -189,6 +190,7 @@ impl Buckets {
         };
         let width = i128::from(days) * DAY + i128::from(nanoseconds);
         let start = match months {
+            // Rounded down, also for moments before the origin.
             0 if width > 0 => origin + (moment - origin).div_euclid(width) * width,
             months if months > 0 && width == 0 => start_of_months(moment, origin, months.into()),
             0 => return exec_err!("{}: the width is not longer than nothing", self.name),

@@ -12,7 +12,7 @@ use datafusion::logical_expr::Expr;
 use datafusion::logical_expr::expr::ScalarFunction;
 use tonnage::{ColumnType, Value};
 
-use super::scalar::{Arguments, Gives, Scalar, Work, text_of};
+use super::scalar::{Arguments, Gives, Scalar, ScalarWork, text_of};
 use crate::interval_fractions::in_whole_units;
 
 /// What stands before the digits of bytes.
@@ -28,11 +28,11 @@ const TRIED_BYTES: Scalar =
     bytes_of("_tried_bytes_text", "TRY_CAST(text AS BINARY)", |given| bytes(given, false));
 const DECIMAL: Scalar = of_text("_decimal_text", "CAST(text AS NUMBER)", decimals);
 
-const fn of_text(name: &'static str, form: &'static str, work: Work) -> Scalar {
+const fn of_text(name: &'static str, form: &'static str, work: ScalarWork) -> Scalar {
     Scalar { name, form, count: (1, 1), gives: Gives::Type(|| DataType::Utf8), work }
 }
 
-const fn bytes_of(name: &'static str, form: &'static str, work: Work) -> Scalar {
+const fn bytes_of(name: &'static str, form: &'static str, work: ScalarWork) -> Scalar {
     Scalar { name, form, count: (1, 1), gives: Gives::Type(|| DataType::Binary), work }
 }
 

@@ -18,22 +18,22 @@ pub(super) const ALL: [Scalar; 2] = [
         form: "format('%s and %s', a, b)",
         count: (1, 100),
         gives: Gives::Type(|| DataType::Utf8),
-        work: |arguments| each(arguments, postgres),
+        work: |arguments| format_rows(arguments, write_postgres),
     },
     Scalar {
         name: "printf",
         form: "printf('%d: %s', a, b)",
         count: (1, 100),
         gives: Gives::Type(|| DataType::Utf8),
-        work: |arguments| each(arguments, c),
+        work: |arguments| format_rows(arguments, write_c),
     },
 ];
 
-type Writer = fn(&Arguments, &Place, usize) -> Result<Option<String>>;
+type Writer = fn(&Arguments, &FormatSpecifier, usize) -> Result<Option<String>>;
 
 /// A place in a format, `%[position$][flags][width][.digits]letter`.
 #[derive(Debug, Default, PartialEq)]
-struct Place {
+struct FormatSpecifier {
     argument: usize,
     is_left: bool,
     is_zero: bool,
@@ -43,15 +43,15 @@ struct Place {
     letter: char,
 }
 
-fn each(arguments: &Arguments, write: Writer) -> Result<ArrayRef> {
+fn format_rows(arguments: &Arguments, write: Writer) -> Result<ArrayRef> {
     let formats = arguments.texts(0)?;
     arguments.map_text(|row| match text_of(&formats, row) {
-        Some(format) => written(arguments, format, row, write),
+        Some(format) => format_row(arguments, format, row, write),
         None => Ok(None),
     })
 }
 
-fn written(
+fn format_row(
     arguments: &Arguments,
     format: &str,
     row: usize,
@@ -65,15 +65,17 @@ fn written(
             rest = after;
             continue;
         }
-        let Some((mut place, after)) = read(after) else {
+        let Some((mut place, after)) = parse_specifier(after) else {
             return exec_err!(
                 "{}: a % stands at the end of '{format}': write %% for the sign",
                 arguments.name
             );
         };
+        // Argument 0 is the format itself, so it stands for a place without a position.
         if place.argument == 0 {
             place.argument = next;
         }
+        // As in PostgreSQL, the next place goes on behind the argument used last.
         next = place.argument + 1;
         if place.argument >= arguments.arrays.len() {
             return exec_err!(
@@ -82,7 +84,7 @@ fn written(
             );
         }
         match write(arguments, &place, row)? {
-            Some(value) => text.push_str(&padded(&value, &place)),
+            Some(value) => text.push_str(&pad(&value, &place)),
             None => return Ok(None),
         }
         rest = after;
@@ -91,8 +93,8 @@ fn written(
     Ok(Some(text))
 }
 
-fn read(mut rest: &str) -> Option<(Place, &str)> {
-    let mut place = Place::default();
+fn parse_specifier(mut rest: &str) -> Option<(FormatSpecifier, &str)> {
+    let mut place = FormatSpecifier::default();
     let number = |rest: &str| {
         let end = rest.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(rest.len());
         (rest[..end].parse::<usize>().ok(), end)
@@ -122,7 +124,7 @@ fn read(mut rest: &str) -> Option<(Place, &str)> {
     Some((place, &rest[letter.len_utf8()..]))
 }
 
-fn padded(text: &str, place: &Place) -> String {
+fn pad(text: &str, place: &FormatSpecifier) -> String {
     let missing = place.width.saturating_sub(text.chars().count());
     let is_number = !matches!(place.letter, 's' | 'I' | 'L' | 'c');
     if place.is_left {
@@ -139,7 +141,11 @@ fn padded(text: &str, place: &Place) -> String {
 }
 
 /// The value as it shows, unless it is NULL.
-fn shown(arguments: &Arguments, place: &Place, row: usize) -> Result<Option<String>> {
+fn value_text(
+    arguments: &Arguments,
+    place: &FormatSpecifier,
+    row: usize,
+) -> Result<Option<String>> {
     let (array, field) = (&arguments.arrays[place.argument], &arguments.fields[place.argument]);
     if array.is_null(row) || *array.data_type() == DataType::Null {
         return Ok(None);
@@ -152,8 +158,12 @@ fn shown(arguments: &Arguments, place: &Place, row: usize) -> Result<Option<Stri
 }
 
 /// `%s`, `%I` and `%L`: a value, a name in quotes where it needs them, and a literal.
-fn postgres(arguments: &Arguments, place: &Place, row: usize) -> Result<Option<String>> {
-    let value = shown(arguments, place, row)?;
+fn write_postgres(
+    arguments: &Arguments,
+    place: &FormatSpecifier,
+    row: usize,
+) -> Result<Option<String>> {
+    let value = value_text(arguments, place, row)?;
     match (place.letter, value) {
         ('s', value) => Ok(Some(value.unwrap_or_default())),
         ('L', None) => Ok(Some("NULL".to_owned())),
@@ -175,7 +185,7 @@ fn postgres(arguments: &Arguments, place: &Place, row: usize) -> Result<Option<S
 }
 
 /// `%d`, `%f`, `%s` and the like.
-fn c(arguments: &Arguments, place: &Place, row: usize) -> Result<Option<String>> {
+fn write_c(arguments: &Arguments, place: &FormatSpecifier, row: usize) -> Result<Option<String>> {
     let array = &arguments.arrays[place.argument];
     let whole = || match array.data_type().is_integer() || array.data_type().is_null() {
         true => int(array, row),
@@ -193,6 +203,7 @@ fn c(arguments: &Arguments, place: &Place, row: usize) -> Result<Option<String>>
                 array.data_type()
             );
         }
+        // One row is cast, not the column: each row may have a format of its own.
         let one = cast(&array.slice(row, 1), &DataType::Float64)?;
         let one = one.as_primitive::<Float64Type>();
         Ok(one.is_valid(0).then(|| one.value(0)))
@@ -201,9 +212,10 @@ fn c(arguments: &Arguments, place: &Place, row: usize) -> Result<Option<String>>
         true => format!("+{text}"),
         false => text,
     };
+    // C prints six digits where a format names none.
     let digits = place.digits.unwrap_or(6);
     Ok(match place.letter {
-        's' => shown(arguments, place, row)?.map(|text| match place.digits {
+        's' => value_text(arguments, place, row)?.map(|text| match place.digits {
             Some(most) => text.chars().take(most).collect(),
             None => text,
         }),
@@ -215,7 +227,7 @@ fn c(arguments: &Arguments, place: &Place, row: usize) -> Result<Option<String>>
             true => whole()?
                 .and_then(|number| char::from_u32(u32::try_from(number).ok()?))
                 .map(String::from),
-            false => shown(arguments, place, row)?.map(|text| text.chars().take(1).collect()),
+            false => value_text(arguments, place, row)?.map(|text| text.chars().take(1).collect()),
         },
         'f' | 'F' => double()?.map(|number| signed(format!("{number:.digits$}"))),
         'e' | 'E' => double()?.map(|number| signed(exponent(number, digits, place.letter))),
@@ -246,26 +258,27 @@ mod tests {
 
     #[test]
     fn places_are_read() {
-        let (place, rest) = read("2$-8.3f,").unwrap();
+        let (place, rest) = parse_specifier("2$-8.3f,").unwrap();
         assert_eq!(rest, ",");
         assert_eq!(
             place,
-            Place {
+            FormatSpecifier {
                 argument: 2,
                 is_left: true,
                 width: 8,
                 digits: Some(3),
                 letter: 'f',
-                ..Place::default()
+                ..FormatSpecifier::default()
             }
         );
-        assert!(read("").is_none() && read("5").is_none());
+        assert!(parse_specifier("").is_none() && parse_specifier("5").is_none());
     }
 
     #[test]
     fn numbers_are_padded_behind_their_sign() {
-        let place = Place { is_zero: true, width: 5, letter: 'd', ..Place::default() };
-        assert_eq!(padded("-42", &place), "-0042");
+        let place =
+            FormatSpecifier { is_zero: true, width: 5, letter: 'd', ..FormatSpecifier::default() };
+        assert_eq!(pad("-42", &place), "-0042");
         assert_eq!(exponent(15.0, 2, 'e'), "1.50e+01");
     }
 }

@@ -17,9 +17,9 @@ use datafusion::logical_expr::{Expr, ScalarUDF};
 use super::scalar::{Arguments, Gives, Scalar};
 use crate::interval::{DAY, INTERVAL, LENGTH, lengths};
 
-type Function = LazyLock<Arc<ScalarUDF>>;
+type LazyFunction = LazyLock<Arc<ScalarUDF>>;
 
-static LENGTH_OF: Function = Function::new(|| {
+static LENGTH_OF: LazyFunction = LazyFunction::new(|| {
     let function = Scalar {
         name: "_length",
         form: "_length(interval)",
@@ -30,29 +30,29 @@ static LENGTH_OF: Function = Function::new(|| {
     Arc::new(function.function())
 });
 
-static LONGEST: Function = Function::new(|| {
+static LONGEST: LazyFunction = LazyFunction::new(|| {
     let function = Scalar {
         name: "_longest",
         form: "greatest(interval, interval)",
         count: (1, usize::MAX),
         gives: Gives::Type(|| INTERVAL),
-        work: |arguments| chosen(arguments, |length, best| length > best),
+        work: |arguments| choose_interval(arguments, |length, best| length > best),
     };
     Arc::new(function.function())
 });
 
-static SHORTEST: Function = Function::new(|| {
+static SHORTEST: LazyFunction = LazyFunction::new(|| {
     let function = Scalar {
         name: "_shortest",
         form: "least(interval, interval)",
         count: (1, usize::MAX),
         gives: Gives::Type(|| INTERVAL),
-        work: |arguments| chosen(arguments, |length, best| length < best),
+        work: |arguments| choose_interval(arguments, |length, best| length < best),
     };
     Arc::new(function.function())
 });
 
-static WHOLE: Function = Function::new(|| {
+static WHOLE: LazyFunction = LazyFunction::new(|| {
     let function = Scalar {
         name: "_interval",
         form: "CAST(moment - moment AS INTERVAL)",
@@ -63,7 +63,7 @@ static WHOLE: Function = Function::new(|| {
     Arc::new(function.function())
 });
 
-static IN_DAYS: Function = Function::new(|| {
+static IN_DAYS: LazyFunction = LazyFunction::new(|| {
     let function = Scalar {
         name: "_in_days",
         form: "_in_days(moment - moment)",
@@ -74,7 +74,7 @@ static IN_DAYS: Function = Function::new(|| {
     Arc::new(function.function())
 });
 
-static SECONDS: Function = Function::new(|| {
+static SECONDS: LazyFunction = LazyFunction::new(|| {
     let function = Scalar {
         name: "_seconds",
         form: "_seconds(interval)",
@@ -85,7 +85,7 @@ static SECONDS: Function = Function::new(|| {
     Arc::new(function.function())
 });
 
-static MILLISECONDS: Function = Function::new(|| {
+static MILLISECONDS: LazyFunction = LazyFunction::new(|| {
     let function = Scalar {
         name: "_milliseconds",
         form: "_milliseconds(interval)",
@@ -96,7 +96,7 @@ static MILLISECONDS: Function = Function::new(|| {
     Arc::new(function.function())
 });
 
-static MICROSECONDS: Function = Function::new(|| {
+static MICROSECONDS: LazyFunction = LazyFunction::new(|| {
     let function = Scalar {
         name: "_microseconds",
         form: "_microseconds(interval)",
@@ -107,29 +107,29 @@ static MICROSECONDS: Function = Function::new(|| {
     Arc::new(function.function())
 });
 
-static TIMES: Function = Function::new(|| {
+static TIMES: LazyFunction = LazyFunction::new(|| {
     let function = Scalar {
         name: "_times",
         form: "interval * number",
         count: (2, 2),
         gives: Gives::Of(|fields| of_kind(fields[0].data_type())),
-        work: |arguments| scaled(arguments, By::Times),
+        work: |arguments| scale_interval(arguments, ScaleOp::Times),
     };
     Arc::new(function.function())
 });
 
-static OVER: Function = Function::new(|| {
+static OVER: LazyFunction = LazyFunction::new(|| {
     let function = Scalar {
         name: "_over",
         form: "interval / number",
         count: (2, 2),
         gives: Gives::Of(|fields| of_kind(fields[0].data_type())),
-        work: |arguments| scaled(arguments, By::Over),
+        work: |arguments| scale_interval(arguments, ScaleOp::Over),
     };
     Arc::new(function.function())
 });
 
-fn call(function: &Function, args: Vec<Expr>) -> Expr {
+fn call(function: &LazyFunction, args: Vec<Expr>) -> Expr {
     let func = LazyLock::force(function).clone();
     Expr::ScalarFunction(ScalarFunction { func, args })
 }
@@ -180,7 +180,7 @@ pub(crate) fn over(interval: Expr, number: Expr) -> Expr {
 }
 
 /// In each row the first of the intervals that none of the others is beyond, NULL aside.
-fn chosen(arguments: &Arguments, is_beyond: fn(i128, i128) -> bool) -> Result<ArrayRef> {
+fn choose_interval(arguments: &Arguments, is_beyond: fn(i128, i128) -> bool) -> Result<ArrayRef> {
     let measured =
         arguments.arrays.iter().map(|array| lengths(array)).collect::<Result<Vec<_>>>()?;
     let nothing = new_null_array(&INTERVAL, 1);
@@ -266,28 +266,30 @@ fn of_kind(data_type: &DataType) -> Result<DataType> {
 }
 
 #[derive(Clone, Copy)]
-enum By {
+enum ScaleOp {
     Times,
     Over,
 }
 
 /// The numbers of a product or a quotient.
-enum Numbers {
+enum ScaleNumbers {
     Whole(ArrayRef),
     Double(ArrayRef),
 }
 
-fn scaled(arguments: &Arguments, by: By) -> Result<ArrayRef> {
+fn scale_interval(arguments: &Arguments, by: ScaleOp) -> Result<ArrayRef> {
     let (array, numbers) = (&arguments.arrays[0], &arguments.arrays[1]);
     let given = numbers.data_type();
     let numbers = match given {
-        given if given.is_integer() => Numbers::Whole(cast(numbers, &DataType::Int64)?),
+        // Whole numbers stay whole: as doubles they would lose nanoseconds of long intervals.
+        given if given.is_integer() => ScaleNumbers::Whole(cast(numbers, &DataType::Int64)?),
         given if given.is_numeric() || given.is_null() => {
-            Numbers::Double(cast(numbers, &DataType::Float64)?)
+            ScaleNumbers::Double(cast(numbers, &DataType::Float64)?)
         }
         other => return exec_err!("an interval is multiplied by a number, not by {other}"),
     };
     let kind = of_kind(array.data_type())?;
+    // Times between moments have no months and no days, and their unit is that of the result.
     let parts: ArrayRef = match &kind {
         DataType::Duration(_) => as_parts(array)?,
         _ => cast(array, &INTERVAL)?,
@@ -299,26 +301,26 @@ fn scaled(arguments: &Arguments, by: By) -> Result<ArrayRef> {
         }
         let interval = parts.value(row);
         match &numbers {
-            Numbers::Whole(numbers) => {
+            ScaleNumbers::Whole(numbers) => {
                 let numbers = numbers.as_primitive::<Int64Type>();
                 if numbers.is_null(row) {
                     return Ok(None);
                 }
                 match by {
-                    By::Times => multiple(interval, numbers.value(row)).map(Some),
-                    By::Over => quotient(interval, numbers.value(row)).map(Some),
+                    ScaleOp::Times => multiple(interval, numbers.value(row)).map(Some),
+                    ScaleOp::Over => quotient(interval, numbers.value(row)).map(Some),
                 }
             }
-            Numbers::Double(numbers) => {
+            ScaleNumbers::Double(numbers) => {
                 let numbers = numbers.as_primitive::<Float64Type>();
                 if numbers.is_null(row) {
                     return Ok(None);
                 }
                 let number = numbers.value(row);
                 match by {
-                    By::Times => approximate(interval, |part| part * number).map(Some),
-                    By::Over if number == 0.0 => exec_err!("an interval is divided by zero"),
-                    By::Over => approximate(interval, |part| part / number).map(Some),
+                    ScaleOp::Times => approximate(interval, |part| part * number).map(Some),
+                    ScaleOp::Over if number == 0.0 => exec_err!("an interval is divided by zero"),
+                    ScaleOp::Over => approximate(interval, |part| part / number).map(Some),
                 }
             }
         }

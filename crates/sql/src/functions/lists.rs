@@ -13,7 +13,7 @@ use datafusion::common::{Result, exec_err};
 use datafusion::logical_expr::Expr;
 use datafusion::logical_expr::expr::ScalarFunction;
 
-use super::scalar::{Arguments, Gives, Scalar, Work};
+use super::scalar::{Arguments, Gives, Scalar, ScalarWork};
 
 /// Whether NULL is among the items.
 const HOLDS_NULL: Scalar = Scalar {
@@ -48,7 +48,7 @@ const LEAST: Scalar =
 
 pub(super) const ALL: [Scalar; 5] = [HOLDS_NULL, WITHOUT_NULL, COMPARE, GREATEST, LEAST];
 
-const fn extreme(name: &'static str, form: &'static str, work: Work) -> Scalar {
+const fn extreme(name: &'static str, form: &'static str, work: ScalarWork) -> Scalar {
     Scalar { name, form, count: (1, usize::MAX), gives: Gives::First, work }
 }
 

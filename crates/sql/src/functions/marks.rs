@@ -1,4 +1,4 @@
-//! Functions that give back what they get: marks, and checks on the way.
+//! Functions that return their argument. One marks a value for a later rule, one checks it.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use datafusion::common::{Result, exec_err};
 use datafusion::logical_expr::Expr;
 use datafusion::logical_expr::expr::ScalarFunction;
 
-use super::scalar::{Arguments, Gives, Scalar, Work, texts};
+use super::scalar::{Arguments, Gives, Scalar, ScalarWork, texts};
 use crate::text::{MARK, is_path};
 
 const VALUE: Scalar = as_it_is(MARK, "VALUES (value)", |arguments| Ok(arguments.arrays[0].clone()));
@@ -15,7 +15,7 @@ const JSON_KEY: Scalar = as_it_is("_json_key", "document -> name", names);
 
 pub(super) const ALL: [Scalar; 2] = [VALUE, JSON_KEY];
 
-const fn as_it_is(name: &'static str, form: &'static str, work: Work) -> Scalar {
+const fn as_it_is(name: &'static str, form: &'static str, work: ScalarWork) -> Scalar {
     Scalar { name, form, count: (1, 1), gives: Gives::First, work }
 }
 

@@ -1,20 +1,20 @@
-//! Functions of rows that the library lacks.
+//! Scalar functions that the library lacks, or answers wrongly.
 
+mod array_positions;
 mod buckets;
 mod calendar;
 mod cast_text;
 mod format;
 mod intervals;
-mod kinds;
-mod lengthened;
+mod length_limits;
 mod lists;
 mod marks;
-mod moments;
-mod names;
-mod positions;
-mod rounded;
+mod round_digits;
 mod scalar;
+mod session_info;
 mod text;
+mod timestamps;
+mod type_names;
 mod uuid;
 mod wrapped;
 
@@ -35,9 +35,9 @@ pub(crate) use uuid::{UUID, uuid_text};
 /// The functions as sessions have them.
 pub(crate) fn scalars() -> Vec<ScalarUDF> {
     let all = [
-        kinds::ALL.as_slice(),
-        &names::ALL,
-        &moments::ALL,
+        type_names::ALL.as_slice(),
+        &session_info::ALL,
+        &timestamps::ALL,
         &text::ALL,
         &format::ALL,
         &uuid::ALL,
@@ -46,8 +46,8 @@ pub(crate) fn scalars() -> Vec<ScalarUDF> {
     ];
     let own = all.into_iter().flatten().map(Scalar::function);
     own.chain(buckets::functions())
-        .chain(lengthened::functions())
-        .chain(positions::functions())
-        .chain(std::iter::once(rounded::function()))
+        .chain(length_limits::functions())
+        .chain(array_positions::functions())
+        .chain(std::iter::once(round_digits::function()))
         .collect()
 }

@@ -1,4 +1,4 @@
-//! A function of rows in a few words: its name, what it takes, what it gives, and how.
+//! Declares a scalar function: its name, how many arguments it takes, its result type, its work.
 
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use datafusion::logical_expr::{
 use tonnage::ColumnType;
 
 /// What a function does with its arguments.
-pub(crate) type Work = fn(&Arguments) -> Result<ArrayRef>;
+pub(crate) type ScalarWork = fn(&Arguments) -> Result<ArrayRef>;
 
 /// A function of rows.
 #[derive(Clone, Copy, Debug)]
@@ -25,7 +25,7 @@ pub(crate) struct Scalar {
     /// The least and the greatest number of arguments.
     pub(crate) count: (usize, usize),
     pub(crate) gives: Gives,
-    pub(crate) work: Work,
+    pub(crate) work: ScalarWork,
 }
 
 /// What a function gives.
@@ -40,7 +40,7 @@ pub(crate) enum Gives {
 
 impl Scalar {
     /// A call as columns are named by it. Of an operator the form shows it: `interval * number`.
-    fn written(&self, given: &[String], separator: &str) -> String {
+    fn call_text(&self, given: &[String], separator: &str) -> String {
         match (self.form.split(' ').collect::<Vec<_>>().as_slice(), given) {
             ([_, operator, _], [left, right]) if !self.form.contains('(') => {
                 format!("{left} {operator} {right}")
@@ -52,31 +52,31 @@ impl Scalar {
     pub(crate) fn function(&self) -> ScalarUDF {
         let any = vec![TypeSignature::VariadicAny, TypeSignature::Nullary];
         let signature = Signature::one_of(any, Volatility::Immutable);
-        ScalarUDF::new_from_impl(Known { scalar: *self, signature })
+        ScalarUDF::new_from_impl(OwnFunction { scalar: *self, signature })
     }
 }
 
 #[derive(Debug)]
-struct Known {
+struct OwnFunction {
     scalar: Scalar,
     signature: Signature,
 }
 
-impl PartialEq for Known {
+impl PartialEq for OwnFunction {
     fn eq(&self, other: &Self) -> bool {
         self.scalar.name == other.scalar.name
     }
 }
 
-impl Eq for Known {}
+impl Eq for OwnFunction {}
 
-impl Hash for Known {
+impl Hash for OwnFunction {
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.scalar.name.hash(state);
     }
 }
 
-impl ScalarUDFImpl for Known {
+impl ScalarUDFImpl for OwnFunction {
     fn name(&self) -> &str {
         self.scalar.name
     }
@@ -106,12 +106,12 @@ impl ScalarUDFImpl for Known {
 
     fn display_name(&self, arguments: &[Expr]) -> Result<String> {
         let given: Vec<String> = arguments.iter().map(ToString::to_string).collect();
-        Ok(self.scalar.written(&given, ", "))
+        Ok(self.scalar.call_text(&given, ", "))
     }
 
     fn schema_name(&self, arguments: &[Expr]) -> Result<String> {
         let given = arguments.iter().map(|argument| argument.schema_name().to_string());
-        Ok(self.scalar.written(&given.collect::<Vec<_>>(), ","))
+        Ok(self.scalar.call_text(&given.collect::<Vec<_>>(), ","))
     }
 
     fn invoke_with_args(&self, arguments: ScalarFunctionArgs) -> Result<ColumnarValue> {

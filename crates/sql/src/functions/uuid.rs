@@ -1,4 +1,4 @@
-//! UUIDs of text, and the other way.
+//! Casts between text and UUID.
 
 use std::sync::{Arc, LazyLock};
 
@@ -9,24 +9,24 @@ use datafusion::logical_expr::expr::ScalarFunction;
 use datafusion::logical_expr::{Expr, ScalarUDF};
 use tonnage::{ColumnType, Value};
 
-use super::scalar::{Arguments, Gives, Scalar, Work, text_of};
+use super::scalar::{Arguments, Gives, Scalar, ScalarWork, text_of};
 
 /// A UUID as Arrow holds it.
 pub(crate) const UUID: DataType = DataType::FixedSizeBinary(16);
 
-const TEXT: Scalar = cast("_uuid_text", "CAST(uuid AS STRING)", || DataType::Utf8, spelled);
+const TEXT: Scalar = cast("_uuid_text", "CAST(uuid AS STRING)", || DataType::Utf8, uuid_texts);
 
 pub(super) const ALL: [Scalar; 3] = [
     TEXT,
-    cast("_uuid", "CAST(text AS UUID)", || UUID, |arguments| parsed(arguments, false)),
-    cast("_try_uuid", "TRY_CAST(text AS UUID)", || UUID, |arguments| parsed(arguments, true)),
+    cast("_uuid", "CAST(text AS UUID)", || UUID, |arguments| parse_uuids(arguments, false)),
+    cast("_try_uuid", "TRY_CAST(text AS UUID)", || UUID, |arguments| parse_uuids(arguments, true)),
 ];
 
 const fn cast(
     name: &'static str,
     form: &'static str,
     gives: fn() -> DataType,
-    work: Work,
+    work: ScalarWork,
 ) -> Scalar {
     Scalar { name, form, count: (1, 1), gives: Gives::Type(gives), work }
 }
@@ -38,7 +38,7 @@ pub(crate) fn uuid_text(uuid: Expr) -> Expr {
 }
 
 /// A text as the UUID that it spells; 16 bytes are one.
-fn parsed(arguments: &Arguments, is_tried: bool) -> Result<ArrayRef> {
+fn parse_uuids(arguments: &Arguments, is_tried: bool) -> Result<ArrayRef> {
     let array = &arguments.arrays[0];
     if *array.data_type() == UUID {
         return Ok(array.clone());
@@ -57,7 +57,7 @@ fn parsed(arguments: &Arguments, is_tried: bool) -> Result<ArrayRef> {
     Ok(Arc::new(uuids.finish()))
 }
 
-fn spelled(arguments: &Arguments) -> Result<ArrayRef> {
+fn uuid_texts(arguments: &Arguments) -> Result<ArrayRef> {
     let array = &arguments.arrays[0];
     let Some(uuids) = array.as_fixed_size_binary_opt().filter(|uuids| uuids.value_length() == 16)
     else {

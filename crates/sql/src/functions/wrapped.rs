@@ -1,4 +1,4 @@
-//! A function of the library, with the same signature and other work.
+//! A function of the library with the same signature, and other work.
 
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
@@ -14,30 +14,30 @@ type WrappedWork = fn(&ScalarUDF, ScalarFunctionArgs) -> Result<ColumnarValue>;
 
 /// A function with other work.
 pub(super) fn wrapped(inner: Arc<ScalarUDF>, work: WrappedWork) -> ScalarUDF {
-    ScalarUDF::new_from_impl(Wrapped { inner, work })
+    ScalarUDF::new_from_impl(WrappedFunction { inner, work })
 }
 
 #[derive(Debug)]
-struct Wrapped {
+struct WrappedFunction {
     inner: Arc<ScalarUDF>,
     work: WrappedWork,
 }
 
-impl PartialEq for Wrapped {
+impl PartialEq for WrappedFunction {
     fn eq(&self, other: &Self) -> bool {
         self.inner == other.inner
     }
 }
 
-impl Eq for Wrapped {}
+impl Eq for WrappedFunction {}
 
-impl Hash for Wrapped {
+impl Hash for WrappedFunction {
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.inner.hash(state);
     }
 }
 
-impl ScalarUDFImpl for Wrapped {
+impl ScalarUDFImpl for WrappedFunction {
     fn name(&self) -> &str {
         self.inner.name()
     }

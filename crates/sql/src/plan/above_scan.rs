@@ -1,4 +1,4 @@
-//! What stands above the scan of a table: names, filters, and columns that are handed on.
+//! The nodes between a plan and the scan below it: names, filters, and columns that are passed on.
 
 use std::sync::Arc;
 
@@ -14,13 +14,13 @@ pub(super) fn store_table(scan: &TableScan) -> Option<StoreTable> {
 }
 
 /// The same scan of a table that knows more.
-pub(super) fn scan_of(scan: &TableScan, table: StoreTable) -> LogicalPlan {
+pub(super) fn scan_with_table(scan: &TableScan, table: StoreTable) -> LogicalPlan {
     let source = provider_as_source(Arc::new(table));
     LogicalPlan::TableScan(TableScan { source, ..scan.clone() })
 }
 
 /// The same node over another input with the same columns.
-pub(super) fn over(node: &LogicalPlan, input: LogicalPlan) -> Option<LogicalPlan> {
+pub(super) fn with_input(node: &LogicalPlan, input: LogicalPlan) -> Option<LogicalPlan> {
     node.with_new_exprs(node.expressions(), vec![input]).ok()
 }
 
@@ -36,22 +36,22 @@ pub(super) fn store_scan(plan: &LogicalPlan) -> Option<(&TableScan, StoreTable)>
 }
 
 /// The place in the table of the column that an expression is.
-pub(super) fn origin(plan: &LogicalPlan, expr: &Expr) -> Option<usize> {
+pub(super) fn table_column(plan: &LogicalPlan, expr: &Expr) -> Option<usize> {
     let Expr::Column(column) = unaliased(expr) else { return None };
     let place = plan.schema().index_of_column(column).ok()?;
-    origin_of(plan, place)
+    table_column_at(plan, place)
 }
 
-fn origin_of(plan: &LogicalPlan, place: usize) -> Option<usize> {
+fn table_column_at(plan: &LogicalPlan, place: usize) -> Option<usize> {
     match plan {
         LogicalPlan::TableScan(scan) => match &scan.projection {
             Some(columns) => columns.get(place).copied(),
             None => Some(place),
         },
-        LogicalPlan::SubqueryAlias(alias) => origin_of(&alias.input, place),
-        LogicalPlan::Filter(filter) => origin_of(&filter.input, place),
+        LogicalPlan::SubqueryAlias(alias) => table_column_at(&alias.input, place),
+        LogicalPlan::Filter(filter) => table_column_at(&filter.input, place),
         LogicalPlan::Projection(projection) => {
-            origin(&projection.input, projection.expr.get(place)?)
+            table_column(&projection.input, projection.expr.get(place)?)
         }
         _ => None,
     }

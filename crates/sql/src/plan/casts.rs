@@ -1,4 +1,4 @@
-//! Casts of text, `length` and BETWEEN, where the library takes them for what nobody means.
+//! Casts of text, `length` and BETWEEN, where the library gives an answer that nobody expects.
 
 use arrow::datatypes::DataType;
 use datafusion::common::tree_node::Transformed;
@@ -11,9 +11,9 @@ use crate::functions::{
     HEXADECIMAL, decimal_text, interval_text, is_leap, is_number, text_bytes, time_text,
 };
 
-/// Numbers in text are seconds of an interval and no time, and may have exponents; `length` of a list counts its items. What
-/// would give another answer is refused.
-pub(super) fn as_meant(mut part: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
+/// Numbers in text are seconds of an interval and no time, and may have exponents. `length` of a
+/// list counts its items. What would give another answer is refused.
+pub(super) fn rewrite_cast(mut part: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
     let is_tried = matches!(part, Expr::TryCast(_));
     match &mut part {
         Expr::Cast(Cast { expr, field }) | Expr::TryCast(TryCast { expr, field }) => {
@@ -52,7 +52,7 @@ pub(super) fn as_meant(mut part: Expr, schema: &DFSchema) -> Result<Transformed<
         }
         // What is tested and what is given would be two values.
         Expr::ScalarFunction(call)
-            if call.func.name() == "coalesce" && is_drawn_twice(&call.args, schema) =>
+            if call.func.name() == "coalesce" && is_evaluated_twice(&call.args, schema) =>
         {
             not_impl_err!(
                 "coalesce of a value that differs each time, as random(): compute it in a subquery of FROM"
@@ -67,7 +67,7 @@ pub(super) fn as_meant(mut part: Expr, schema: &DFSchema) -> Result<Transformed<
 }
 
 /// Whether a value that differs each time is tested before it is given.
-fn is_drawn_twice(values: &[Expr], schema: &DFSchema) -> bool {
+fn is_evaluated_twice(values: &[Expr], schema: &DFSchema) -> bool {
     let tested = values.split_last().map_or(&[][..], |(_, tested)| tested);
     tested.iter().any(|value| value.is_volatile() && value.nullable(schema).unwrap_or(true))
 }

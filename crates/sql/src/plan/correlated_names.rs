@@ -1,10 +1,11 @@
-//! Names of their own for the columns by which a subquery is tied to the row outside.
+//! Unique names for the columns that tie a subquery to the row outside.
 //!
-//! DataFusion 55 makes a join of a correlated subquery, and tells its columns apart by their names
-//! alone. Of `a.x = o.x AND b.x = o.y` both become `__correlated_sq_1.x`, and the join gives wrong rows.
-//! A column of the answer that is called so is refused: `(SELECT max(y) AS x FROM a WHERE a.x = o.x)`.
+//! DataFusion 55 makes a join of a correlated subquery, and tells its columns apart by name alone.
+//! Of `a.x = o.x AND b.x = o.y` both columns become `__correlated_sq_1.x`, and the join gives wrong
+//! rows. An output column of that name is an error: `(SELECT max(y) AS x FROM a WHERE a.x = o.x)`.
 //!
-//! Where names meet, the columns of the condition are given once more, under names that nobody has:
+//! Where names clash, the columns of the condition are added once more, under names that nobody
+//! has:
 //!
 //! ```text
 //! Filter: a.x = outer_ref(o.x)            Projection: a.x, a.y
@@ -46,7 +47,7 @@ impl OptimizerRule for CorrelatedNamesRule {
     ) -> Result<Transformed<LogicalPlan>> {
         let names = config.alias_generator();
         if let LogicalPlan::Subquery(mut subquery) = plan {
-            let is_changed = settle(&mut subquery, names)?;
+            let is_changed = rename_correlated(&mut subquery, names)?;
             let plan = LogicalPlan::Subquery(subquery);
             return Ok(if is_changed { Transformed::yes(plan) } else { Transformed::no(plan) });
         }
@@ -59,7 +60,7 @@ impl OptimizerRule for CorrelatedNamesRule {
                 else {
                     return Ok(Transformed::no(part));
                 };
-                let is_changed = settle(subquery, names)?;
+                let is_changed = rename_correlated(subquery, names)?;
                 Ok(if is_changed { Transformed::yes(part) } else { Transformed::no(part) })
             })
         })
@@ -67,14 +68,14 @@ impl OptimizerRule for CorrelatedNamesRule {
 }
 
 /// Answers whether names met, and are apart now.
-fn settle(subquery: &mut Subquery, names: &AliasGenerator) -> Result<bool> {
-    let tied = tied_columns(&subquery.subquery)?;
-    if !do_names_meet(&subquery.subquery, &tied)? {
+fn rename_correlated(subquery: &mut Subquery, names: &AliasGenerator) -> Result<bool> {
+    let tied = correlated_columns(&subquery.subquery)?;
+    if !has_name_clash(&subquery.subquery, &tied)? {
         return Ok(false);
     }
     let plan = subquery.subquery.as_ref().clone().transform_up(|node| match node {
         LogicalPlan::Filter(filter) if filter.predicate.contains_outer() => {
-            own_names(filter, names).map(Transformed::yes)
+            with_renamed_columns(filter, names).map(Transformed::yes)
         }
         node => Ok(Transformed::no(node)),
     })?;
@@ -84,7 +85,7 @@ fn settle(subquery: &mut Subquery, names: &AliasGenerator) -> Result<bool> {
 }
 
 /// The columns that are held against the row outside.
-fn tied_columns(plan: &LogicalPlan) -> Result<BTreeSet<Column>> {
+fn correlated_columns(plan: &LogicalPlan) -> Result<BTreeSet<Column>> {
     let mut tied = BTreeSet::new();
     plan.apply(|node| {
         if let LogicalPlan::Filter(filter) = node {
@@ -98,7 +99,7 @@ fn tied_columns(plan: &LogicalPlan) -> Result<BTreeSet<Column>> {
 }
 
 /// Whether two of the columns are called alike, or something else that is given above them is.
-fn do_names_meet(plan: &LogicalPlan, tied: &BTreeSet<Column>) -> Result<bool> {
+fn has_name_clash(plan: &LogicalPlan, tied: &BTreeSet<Column>) -> Result<bool> {
     let names: BTreeSet<&str> = tied.iter().map(Column::name).collect();
     if names.len() < tied.len() {
         return Ok(true);
@@ -127,7 +128,7 @@ fn do_names_meet(plan: &LogicalPlan, tied: &BTreeSet<Column>) -> Result<bool> {
     Ok(do_meet)
 }
 
-fn own_names(filter: Filter, names: &AliasGenerator) -> Result<LogicalPlan> {
+fn with_renamed_columns(filter: Filter, names: &AliasGenerator) -> Result<LogicalPlan> {
     let mut own: BTreeMap<Column, Column> = BTreeMap::new();
     for part in split_conjunction(&filter.predicate) {
         if part.contains_outer() {
@@ -137,6 +138,7 @@ fn own_names(filter: Filter, names: &AliasGenerator) -> Result<LogicalPlan> {
             }
         }
     }
+    // The old columns stay beside the new ones: the last projection gives them to the nodes above.
     let columns: Vec<Expr> = filter.input.schema().columns().into_iter().map(Expr::from).collect();
     let twice = own.iter().map(|(column, name)| Expr::from(column.clone()).alias(name.name()));
     let twice = Projection::try_new(columns.iter().cloned().chain(twice).collect(), filter.input)?;

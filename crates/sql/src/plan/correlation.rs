@@ -1,16 +1,19 @@
-//! Subqueries that are tied to the row outside, looked at before the library makes joins of them.
+//! Correlated subqueries, checked before the library makes joins of them.
 //!
-//! For that it takes the condition that ties a subquery out of it, and puts it above. Over some nodes
-//! that means something else (DataFusion 55), and these are refused here: outer joins of which the
-//! side that may be missing is tied, windows, DISTINCT ON, ASOF joins, OFFSET, a LIMIT further inside,
-//! and an aggregate over all rows that is not the last step.
+//! The library moves the condition that ties a subquery to the row outside up, above the subquery.
+//! Above some nodes the condition means something else (DataFusion 55). These are refused here:
+//!
+//! - outer joins whose optional side is correlated
+//! - windows, DISTINCT ON and ASOF joins
+//! - OFFSET, and a LIMIT further inside
+//! - an aggregate over all rows that is not the last step
 
 use datafusion::common::{JoinType, Result, plan_err};
 use datafusion::logical_expr::{Distinct, Expr, FetchType, Limit, LogicalPlan, SkipType};
 
 /// What becomes of the rows of a subquery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Asked {
+pub(super) enum SubqueryUse {
     /// Whether there are any.
     Existence,
     /// Their values.
@@ -20,18 +23,18 @@ pub(super) enum Asked {
 /// Whether anything in a subquery is of the row outside.
 ///
 /// # Errors
-/// For a subquery that would be carried out wrongly.
-pub(super) fn is_tied(plan: &LogicalPlan, asked: Asked) -> Result<bool> {
-    below(plan, asked, true)
+/// For a correlated subquery that the library would carry out wrongly.
+pub(super) fn check_correlation(plan: &LogicalPlan, asked: SubqueryUse) -> Result<bool> {
+    check_node(plan, asked, true)
 }
 
 /// `is_last` says that nothing above changes which rows there are.
-fn below(plan: &LogicalPlan, asked: Asked, is_last: bool) -> Result<bool> {
+fn check_node(plan: &LogicalPlan, asked: SubqueryUse, is_last: bool) -> Result<bool> {
     let is_own = plan.expressions().iter().any(Expr::contains_outer);
     let tied = match plan {
         LogicalPlan::Join(join) => {
-            let left = below(&join.left, asked, false)?;
-            let right = below(&join.right, asked, false)?;
+            let left = check_node(&join.left, asked, false)?;
+            let right = check_node(&join.right, asked, false)?;
             use JoinType::{Inner, Left, LeftAnti, LeftMark, LeftSemi};
             use JoinType::{Right, RightAnti, RightMark, RightSemi};
             let is_wrong = match join.join_type {
@@ -41,48 +44,48 @@ fn below(plan: &LogicalPlan, asked: Asked, is_last: bool) -> Result<bool> {
                 JoinType::Full => left || right || is_own,
             };
             if is_wrong {
-                return refused("an outer join whose condition or optional side is tied to it");
+                return refuse("an outer join whose condition or optional side is tied to it");
             }
             left || right
         }
         // What stands beside it may be meant, not the row outside.
         LogicalPlan::Subquery(_) => false,
         LogicalPlan::Projection(_) | LogicalPlan::SubqueryAlias(_) | LogicalPlan::Sort(_) => {
-            any_below(plan, asked, is_last)?
+            check_inputs(plan, asked, is_last)?
         }
         LogicalPlan::Limit(limit) => {
-            let tied = any_below(plan, asked, false)?;
-            if tied && !(is_last && asked == Asked::Existence && keeps_one(limit)) {
-                return refused("LIMIT or OFFSET");
+            let tied = check_inputs(plan, asked, false)?;
+            if tied && !(is_last && asked == SubqueryUse::Existence && keeps_one(limit)) {
+                return refuse("LIMIT or OFFSET");
             }
             tied
         }
-        LogicalPlan::Window(_) => apart(plan, asked, "a window")?,
-        LogicalPlan::Distinct(Distinct::On(_)) => apart(plan, asked, "DISTINCT ON")?,
-        LogicalPlan::Extension(_) => apart(plan, asked, "an ASOF join")?,
+        LogicalPlan::Window(_) => check_barrier(plan, asked, "a window")?,
+        LogicalPlan::Distinct(Distinct::On(_)) => check_barrier(plan, asked, "DISTINCT ON")?,
+        LogicalPlan::Extension(_) => check_barrier(plan, asked, "an ASOF join")?,
         LogicalPlan::Aggregate(aggregate) if aggregate.group_expr.is_empty() => {
-            let tied = any_below(plan, asked, false)?;
+            let tied = check_inputs(plan, asked, false)?;
             if tied && !is_last {
-                return refused("an aggregate further inside");
+                return refuse("an aggregate further inside");
             }
             tied
         }
-        plan => any_below(plan, asked, false)?,
+        plan => check_inputs(plan, asked, false)?,
     };
     Ok(tied || is_own)
 }
 
-fn any_below(plan: &LogicalPlan, asked: Asked, is_last: bool) -> Result<bool> {
+fn check_inputs(plan: &LogicalPlan, asked: SubqueryUse, is_last: bool) -> Result<bool> {
     let mut tied = false;
     for input in plan.inputs() {
-        tied |= below(input, asked, is_last)?;
+        tied |= check_node(input, asked, is_last)?;
     }
     Ok(tied)
 }
 
 /// What is below a node over which no condition is taken.
-fn apart(plan: &LogicalPlan, asked: Asked, what: &str) -> Result<bool> {
-    if any_below(plan, asked, false)? { refused(what) } else { Ok(false) }
+fn check_barrier(plan: &LogicalPlan, asked: SubqueryUse, what: &str) -> Result<bool> {
+    if check_inputs(plan, asked, false)? { refuse(what) } else { Ok(false) }
 }
 
 /// Whether one row at least is left of any.
@@ -95,7 +98,7 @@ pub(super) fn keeps_one(limit: &Limit) -> bool {
     keeps_first && takes_one
 }
 
-fn refused<T>(what: &str) -> Result<T> {
+fn refuse<T>(what: &str) -> Result<T> {
     plan_err!(
         "a subquery that is tied to the row outside has {what}: write it as a join, or aggregate in FROM"
     )

@@ -1,8 +1,8 @@
-//! Doubles of which each value has one form: zero without a sign, and one NaN.
+//! Doubles in canonical form: zero without a sign, and one NaN.
 //!
-//! Plans order and group doubles by their bits, which tell `-0.0` from `0.0` and set a NaN with a
-//! sign below all numbers. Stored ones lose the sign when they are read. What a statement computes
-//! loses it here: behind each operator, function and cast that may make one, and behind sums.
+//! Plans order and group doubles by their bits. These tell `-0.0` from `0.0`, and put a NaN with a
+//! sign below all numbers. Stored doubles lose the sign when they are read. Computed ones lose it
+//! here: after each operator, function and cast that may make one, and after sums.
 
 use std::sync::Arc;
 
@@ -32,12 +32,12 @@ const PICKING: [&str; 9] = [
 ];
 pub(crate) const NAME: &str = "_one_double";
 
-/// An expression whose parts are done, and whose types are settled.
-pub(super) fn settled(expr: Expr, schema: &DFSchema) -> Transformed<Expr> {
+/// An expression in canonical form, whose parts have it, after type coercion.
+pub(super) fn canonicalise_result(expr: Expr, schema: &DFSchema) -> Transformed<Expr> {
     if !may_be_odd(&expr, schema) || !expr.get_type(schema).is_ok_and(|kind| kind.is_floating()) {
         return Transformed::no(expr);
     }
-    Transformed::yes(one(without_inner(expr)))
+    Transformed::yes(call_one_double(without_inner_calls(expr)))
 }
 
 /// Whether an expression may make a zero or a NaN with a sign out of parts that have none.
@@ -65,19 +65,20 @@ fn is_arithmetic(op: Operator) -> bool {
 }
 
 /// `a + b + c` needs one look at its end. A divisor needs its own: it makes infinity.
-fn without_inner(expr: Expr) -> Expr {
+fn without_inner_calls(expr: Expr) -> Expr {
     match expr {
         Expr::BinaryExpr(BinaryExpr { left, op, right })
             if matches!(op, Operator::Plus | Operator::Minus | Operator::Multiply) =>
         {
-            let (left, right) = (Box::new(bare(*left)), Box::new(bare(*right)));
+            let (left, right) =
+                (Box::new(without_one_double(*left)), Box::new(without_one_double(*right)));
             Expr::BinaryExpr(BinaryExpr { left, op, right })
         }
         other => other,
     }
 }
 
-fn bare(expr: Expr) -> Expr {
+fn without_one_double(expr: Expr) -> Expr {
     match expr {
         Expr::ScalarFunction(mut call) if call.func.name() == NAME && call.args.len() == 1 => {
             call.args.remove(0)
@@ -86,14 +87,14 @@ fn bare(expr: Expr) -> Expr {
     }
 }
 
-fn one(expr: Expr) -> Expr {
+fn call_one_double(expr: Expr) -> Expr {
     let func =
         ScalarUDF::new_from_impl(OneDouble { signature: Signature::any(1, Volatility::Immutable) });
     Expr::ScalarFunction(ScalarFunction { func: func.into(), args: vec![expr] })
 }
 
 /// A node with sums of doubles, which may be NaN, and above it what takes the sign off them.
-pub(super) fn summed(node: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
+pub(super) fn canonicalise_sums(node: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
     let made = match &node {
         LogicalPlan::Aggregate(node) => &node.aggr_expr,
         LogicalPlan::Window(node) => &node.window_expr,
@@ -105,7 +106,7 @@ pub(super) fn summed(node: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
     let is_sum = |place: usize| {
         place >= before
             && schema.field(place).data_type().is_floating()
-            && made.get(place - before).is_some_and(is_reckoned)
+            && made.get(place - before).is_some_and(is_computed)
     };
     if !(0..schema.fields().len()).any(is_sum) {
         return Ok(Transformed::no(node));
@@ -114,7 +115,7 @@ pub(super) fn summed(node: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
         let (relation, field) = schema.qualified_field(place);
         let column = Expr::from((relation, field));
         match is_sum(place) {
-            true => one(column).alias_qualified(relation.cloned(), field.name()),
+            true => call_one_double(column).alias_qualified(relation.cloned(), field.name()),
             false => column,
         }
     };
@@ -124,9 +125,9 @@ pub(super) fn summed(node: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
 }
 
 /// Whether an aggregate reckons, and does not give one of the values.
-fn is_reckoned(expr: &Expr) -> bool {
+fn is_computed(expr: &Expr) -> bool {
     match expr {
-        Expr::Alias(alias) => is_reckoned(&alias.expr),
+        Expr::Alias(alias) => is_computed(&alias.expr),
         Expr::AggregateFunction(AggregateFunction { func, .. }) => !PICKING.contains(&func.name()),
         Expr::WindowFunction(function) => {
             let WindowFunction { fun, .. } = function.as_ref();
@@ -137,10 +138,12 @@ fn is_reckoned(expr: &Expr) -> bool {
 }
 
 /// Takes the sign off zeros and NaNs.
-pub(crate) fn settle(array: &mut ArrayRef) {
+pub(crate) fn canonicalise_doubles(array: &mut ArrayRef) {
     const ZERO: u64 = (-0.0_f64).to_bits();
     const NARROW_ZERO: u32 = (-0.0_f32).to_bits();
     match array.data_type() {
+        // Odd values are rare: an array without them is not written anew. Adding 0.0 takes the sign
+        // off a zero.
         DataType::Float64 => {
             let values = array.as_primitive::<Float64Type>();
             let is_odd = |value: &f64| {
@@ -203,12 +206,12 @@ impl ScalarUDFImpl for OneDouble {
     fn invoke_with_args(&self, mut arguments: ScalarFunctionArgs) -> Result<ColumnarValue> {
         match arguments.args.pop() {
             Some(ColumnarValue::Array(mut array)) => {
-                settle(&mut array);
+                canonicalise_doubles(&mut array);
                 Ok(ColumnarValue::Array(array))
             }
             Some(ColumnarValue::Scalar(scalar)) => {
                 let mut array = scalar.to_array()?;
-                settle(&mut array);
+                canonicalise_doubles(&mut array);
                 let scalar = datafusion::common::ScalarValue::try_from_array(&array, 0)?;
                 Ok(ColumnarValue::Scalar(scalar))
             }

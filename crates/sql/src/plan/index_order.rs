@@ -1,7 +1,7 @@
-//! `ORDER BY x LIMIT n` through an index on x: no more than n rows are read.
+//! `ORDER BY x LIMIT n` through an index on x, which reads no more than n rows.
 //!
-//! The rule tells the scan which rows come first, and leaves the sort where it is. A scan that takes
-//! such an index says so of its rows, and the sort goes when the plan is carried out.
+//! The rule tells the scan which rows come first, and leaves the sort where it is. If the scan uses
+//! such an index, it declares the order of its rows, and the physical plan drops the sort.
 
 use std::sync::Arc;
 
@@ -12,8 +12,8 @@ use datafusion::logical_expr::{Expr, LogicalPlan, Projection, Sort, SubqueryAlia
 use datafusion::optimizer::optimizer::ApplyOrder;
 use datafusion::optimizer::{OptimizerConfig, OptimizerRule};
 
-use super::above_scan::{origin, over, scan_of, store_table};
-use crate::access::Ordered;
+use super::above_scan::{scan_with_table, store_table, table_column, with_input};
+use crate::access::ColumnOrder;
 use crate::catalog::{FirstRows, condition_of};
 
 /// Tells reads which rows are wanted first.
@@ -35,42 +35,49 @@ impl OptimizerRule for IndexOrderRule {
         _: &dyn OptimizerConfig,
     ) -> Result<Transformed<LogicalPlan>> {
         let rewritten = match &plan {
-            LogicalPlan::Sort(sort) => sorted(sort),
+            LogicalPlan::Sort(sort) => rewrite_sort(sort),
             _ => None,
         };
         Ok(rewritten.map_or_else(|| Transformed::no(plan), Transformed::yes))
     }
 }
 
-fn sorted(sort: &Sort) -> Option<LogicalPlan> {
+fn rewrite_sort(sort: &Sort) -> Option<LogicalPlan> {
     let [key] = sort.expr.as_slice() else { return None };
     // NULL comes where SQL has it by itself.
     if key.nulls_first == key.asc {
         return None;
     }
-    let column = origin(&sort.input, &key.expr)?;
-    let first = FirstRows { order: Ordered { column, descending: !key.asc }, rows: sort.fetch? };
-    let input = Arc::new(told(&sort.input, first)?);
+    let column = table_column(&sort.input, &key.expr)?;
+    let first =
+        FirstRows { order: ColumnOrder { column, descending: !key.asc }, rows: sort.fetch? };
+    let input = Arc::new(with_first_rows(&sort.input, first)?);
     Some(LogicalPlan::Sort(Sort { input, ..sort.clone() }))
 }
 
 /// The plan whose scan knows which rows come first, where nothing but what an index answers stands
 /// between.
-fn told(plan: &LogicalPlan, first: FirstRows) -> Option<LogicalPlan> {
+fn with_first_rows(plan: &LogicalPlan, first: FirstRows) -> Option<LogicalPlan> {
     match plan {
-        LogicalPlan::TableScan(scan) => told_scan(scan, &[], first),
+        LogicalPlan::TableScan(scan) => scan_with_first_rows(scan, &[], first),
         LogicalPlan::Filter(filter) => {
             let LogicalPlan::TableScan(scan) = filter.input.as_ref() else { return None };
             let conditions = split_conjunction(&filter.predicate);
-            over(plan, told_scan(scan, &conditions, first)?)
+            with_input(plan, scan_with_first_rows(scan, &conditions, first)?)
         }
         LogicalPlan::SubqueryAlias(SubqueryAlias { input, .. })
-        | LogicalPlan::Projection(Projection { input, .. }) => over(plan, told(input, first)?),
+        | LogicalPlan::Projection(Projection { input, .. }) => {
+            with_input(plan, with_first_rows(input, first)?)
+        }
         _ => None,
     }
 }
 
-fn told_scan(scan: &TableScan, conditions: &[&Expr], first: FirstRows) -> Option<LogicalPlan> {
+fn scan_with_first_rows(
+    scan: &TableScan,
+    conditions: &[&Expr],
+    first: FirstRows,
+) -> Option<LogicalPlan> {
     let table = store_table(scan)?;
     let wanted = scan.filters.iter().chain(conditions.iter().copied());
     let conditions = wanted.map(|wanted| condition_of(table.table(), wanted));
@@ -78,5 +85,5 @@ fn told_scan(scan: &TableScan, conditions: &[&Expr], first: FirstRows) -> Option
     if scan.fetch.is_some() || !table.is_in_order(&conditions, first) {
         return None;
     }
-    Some(scan_of(scan, table.with_order(first)))
+    Some(scan_with_table(scan, table.with_order(first)))
 }

@@ -1,8 +1,7 @@
-//! Groups of intervals: those of one length are one.
+//! Groups of intervals: intervals of one length are one group.
 //!
-//! GROUP BY an interval, DISTINCT, and sets of rows with intervals among their columns go by the
-//! lengths, and each group shows the first of its intervals. The second plan takes the place of the
-//! first:
+//! GROUP BY an interval, DISTINCT, and set operations on rows with intervals compare the lengths.
+//! Each group shows the first of its intervals. The second plan replaces the first:
 //!
 //! ```text
 //! Aggregate: groupBy=[x, y], aggr=[sum(z)]
@@ -28,9 +27,9 @@ use crate::functions::length_of;
 use crate::interval::is_interval;
 
 /// A node whose expressions are done.
-pub(super) fn grouped(node: LogicalPlan) -> Result<LogicalPlan> {
+pub(super) fn group_by_length(node: LogicalPlan) -> Result<LogicalPlan> {
     match node {
-        LogicalPlan::Aggregate(aggregate) => of_groups(aggregate),
+        LogicalPlan::Aggregate(aggregate) => rewrite_groups(aggregate),
         LogicalPlan::Distinct(Distinct::All(input)) => {
             let mut has_intervals = false;
             for field in input.schema().fields() {
@@ -41,7 +40,7 @@ pub(super) fn grouped(node: LogicalPlan) -> Result<LogicalPlan> {
                 return Ok(LogicalPlan::Distinct(Distinct::All(input)));
             }
             let columns = input.schema().columns().into_iter().map(Expr::Column).collect();
-            of_groups(Aggregate::try_new(input, columns, Vec::new())?)
+            rewrite_groups(Aggregate::try_new(input, columns, Vec::new())?)
         }
         LogicalPlan::RecursiveQuery(query) => {
             refuse_repeated(&query)?;
@@ -52,7 +51,7 @@ pub(super) fn grouped(node: LogicalPlan) -> Result<LogicalPlan> {
 }
 
 /// The pairs of columns of a join.
-pub(super) fn joined(join: &mut Join) -> Result<()> {
+pub(super) fn join_by_length(join: &mut Join) -> Result<()> {
     for (one, other) in &mut join.on {
         let is_either = measure(one, join.left.schema())?;
         let is_other = measure(other, join.right.schema())?;
@@ -66,7 +65,7 @@ pub(super) fn joined(join: &mut Join) -> Result<()> {
     Ok(())
 }
 
-fn of_groups(aggregate: Aggregate) -> Result<LogicalPlan> {
+fn rewrite_groups(aggregate: Aggregate) -> Result<LogicalPlan> {
     let schema = aggregate.input.schema().clone();
     let mut is_measured = Vec::with_capacity(aggregate.group_expr.len());
     for group in &aggregate.group_expr {

@@ -1,10 +1,10 @@
-//! Intervals by their length.
+//! Intervals compared by their length.
 //!
-//! The planner compares months first, then days, then what is left: 25 hours are less than a day to
-//! it, and so is the time between any two moments, which it counts in less than days. So whatever
-//! compares intervals gets their lengths (`interval.rs`). Groups go by lengths in
-//! `interval_groups.rs`, `min` and `max` in `aggregate/longest.rs`. `date_part` gets intervals as
-//! other databases take them apart.
+//! The planner compares months first, then days, then the rest. To it 25 hours are less than a day,
+//! and so is the time between any two moments, which it counts in units below days. So every
+//! comparison of intervals gets their lengths (`interval.rs`). `interval_groups.rs` does the same
+//! for groups, `aggregate/extreme_interval.rs` for `min` and `max`. `date_part` splits intervals as
+//! other databases do.
 
 use std::str::FromStr;
 
@@ -51,37 +51,42 @@ const EXTREMES: [&str; 2] = ["min", "max"];
 const COUNTING: [&str; 2] = ["mode", "histogram"];
 
 /// An expression whose parts are done.
-pub(super) fn by_length(mut expr: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
+pub(super) fn compare_by_length(mut expr: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
     let changed = match &mut expr {
         Expr::BinaryExpr(BinaryExpr { left, op, right }) if is_compared(*op) => {
-            measured(&mut [left, right], schema)?
+            measure_compared(&mut [left, right], schema)?
         }
         Expr::InList(InList { expr, list, .. }) => {
             let mut parts: Vec<&mut Expr> = std::iter::once(expr.as_mut()).chain(list).collect();
-            measured(&mut parts, schema)?
+            measure_compared(&mut parts, schema)?
         }
-        Expr::Between(Between { expr, low, high, .. }) => measured(&mut [expr, low, high], schema)?,
+        Expr::Between(Between { expr, low, high, .. }) => {
+            measure_compared(&mut [expr, low, high], schema)?
+        }
         Expr::Case(Case { expr: Some(tested), when_then_expr, .. }) => {
             let listed = when_then_expr.iter_mut().map(|(when, _)| when.as_mut());
             let mut parts: Vec<&mut Expr> =
                 std::iter::once(tested.as_mut()).chain(listed).collect();
-            measured(&mut parts, schema)?
+            measure_compared(&mut parts, schema)?
         }
-        Expr::ScalarFunction(call) => match of_call(call, schema)? {
+        Expr::ScalarFunction(call) => match rewrite_call(call, schema)? {
             Some(made) => return Ok(Transformed::yes(made)),
             None => false,
         },
         Expr::AggregateFunction(AggregateFunction { func, params }) => {
-            let is_changed = of_values(func.name(), &mut params.args, params.distinct, schema)?;
-            ordered_by(&mut params.order_by, schema)? || is_changed
+            // The arguments and the order both change: `||` must not pass the second by.
+            let is_changed =
+                rewrite_aggregate(func.name(), &mut params.args, params.distinct, schema)?;
+            measure_sort_keys(&mut params.order_by, schema)? || is_changed
         }
         Expr::WindowFunction(function) => {
             let WindowFunction { fun, params } = function.as_mut();
-            let mut is_changed = of_values(fun.name(), &mut params.args, params.distinct, schema)?;
+            let mut is_changed =
+                rewrite_aggregate(fun.name(), &mut params.args, params.distinct, schema)?;
             for part in &mut params.partition_by {
                 is_changed |= measure(part, schema)?;
             }
-            ordered_by(&mut params.order_by, schema)? || is_changed
+            measure_sort_keys(&mut params.order_by, schema)? || is_changed
         }
         _ => false,
     };
@@ -89,24 +94,24 @@ pub(super) fn by_length(mut expr: Expr, schema: &DFSchema) -> Result<Transformed
 }
 
 /// A sort, or DISTINCT ON, whose intervals go by their length.
-pub(super) fn ordered(node: LogicalPlan, schema: &DFSchema) -> Result<LogicalPlan> {
+pub(super) fn sort_by_length(node: LogicalPlan, schema: &DFSchema) -> Result<LogicalPlan> {
     Ok(match node {
         LogicalPlan::Sort(mut sort) => {
-            ordered_by(&mut sort.expr, schema)?;
+            measure_sort_keys(&mut sort.expr, schema)?;
             LogicalPlan::Sort(sort)
         }
         LogicalPlan::Distinct(Distinct::On(mut distinct)) => {
             for key in &mut distinct.on_expr {
                 measure(key, schema)?;
             }
-            ordered_by(distinct.sort_expr.as_deref_mut().unwrap_or_default(), schema)?;
+            measure_sort_keys(distinct.sort_expr.as_deref_mut().unwrap_or_default(), schema)?;
             LogicalPlan::Distinct(Distinct::On(distinct))
         }
         node => node,
     })
 }
 
-fn ordered_by(keys: &mut [Sort], schema: &DFSchema) -> Result<bool> {
+fn measure_sort_keys(keys: &mut [Sort], schema: &DFSchema) -> Result<bool> {
     let mut is_changed = false;
     for key in keys {
         is_changed |= measure(&mut key.expr, schema)?;
@@ -137,7 +142,7 @@ pub(super) fn refuse_parts(kind: &DataType) -> Result<()> {
 
 /// Makes numbers of values that are compared, if intervals are among them. Times between moments
 /// are left to themselves.
-fn measured(parts: &mut [&mut Expr], schema: &DFSchema) -> Result<bool> {
+fn measure_compared(parts: &mut [&mut Expr], schema: &DFSchema) -> Result<bool> {
     let Some(types) = types_of(parts.iter().map(|part| &**part), schema) else { return Ok(false) };
     types.iter().try_for_each(refuse_parts)?;
     if !are_lengths(&types) {
@@ -172,7 +177,7 @@ fn is_duration(kind: &DataType) -> bool {
 
 /// A time between moments that becomes an interval, once types are settled. The library's own cast
 /// counts nanoseconds, and fails where they are more than 292 years apart.
-pub(super) fn settled(part: Expr, schema: &DFSchema) -> Transformed<Expr> {
+pub(super) fn rewrite_duration_cast(part: Expr, schema: &DFSchema) -> Transformed<Expr> {
     match part {
         Expr::Cast(Cast { expr, field }) | Expr::TryCast(TryCast { expr, field })
             if *field.data_type() == INTERVAL
@@ -194,7 +199,7 @@ fn as_interval(value: Expr, kind: &DataType) -> Expr {
 
 /// A part of an interval. The library counts the whole time between two moments in the unit of the
 /// part, where `hour` is what days leave of it. It cuts fractions, and has years of 360 days.
-fn part_of(call: &mut ScalarFunction, schema: &DFSchema) -> Option<Expr> {
+fn rewrite_date_part(call: &mut ScalarFunction, schema: &DFSchema) -> Option<Expr> {
     let [part, value] = call.args.as_mut_slice() else { return None };
     let kind = value.get_type(schema).ok()?;
     if !is_interval(&kind) && !is_duration(&kind) {
@@ -220,10 +225,10 @@ fn part_of(call: &mut ScalarFunction, schema: &DFSchema) -> Option<Expr> {
 }
 
 /// The calls of functions that compare their arguments, and of `date_part`.
-fn of_call(call: &mut ScalarFunction, schema: &DFSchema) -> Result<Option<Expr>> {
+fn rewrite_call(call: &mut ScalarFunction, schema: &DFSchema) -> Result<Option<Expr>> {
     let name = call.func.name();
     if name == "date_part" {
-        return Ok(part_of(call, schema));
+        return Ok(rewrite_date_part(call, schema));
     }
     let is_extreme = matches!(name, "greatest" | "least");
     if !is_extreme && name != "nullif" && !COMPARING.contains(&name) {
@@ -238,6 +243,7 @@ fn of_call(call: &mut ScalarFunction, schema: &DFSchema) -> Result<Option<Expr>>
     let args = std::mem::take(&mut call.args);
     let mut args = args.into_iter().zip(&types);
     if is_extreme {
+        // They give one of the intervals back: a length could not be turned into it again.
         let alike = args.map(|(value, kind)| match *kind == INTERVAL {
             true => value,
             false => Expr::Cast(Cast::new(Box::new(value), INTERVAL)),
@@ -247,6 +253,7 @@ fn of_call(call: &mut ScalarFunction, schema: &DFSchema) -> Result<Option<Expr>>
     let (Some((value, kind)), Some((other, of_other))) = (args.next(), args.next()) else {
         return plan_err!("nullif takes two values");
     };
+    // `nullif` gives the interval itself, so only the test goes by length.
     let value = as_interval(value, kind);
     let other = as_length(other, of_other);
     let is_same = length_of(value.clone()).eq(other);
@@ -259,13 +266,14 @@ fn of_call(call: &mut ScalarFunction, schema: &DFSchema) -> Result<Option<Expr>>
 }
 
 /// The arguments of an aggregate that compares them.
-fn of_values(
+fn rewrite_aggregate(
     name: &str,
     values: &mut [Expr],
     is_distinct: bool,
     schema: &DFSchema,
 ) -> Result<bool> {
     let is_counted = COUNTING.contains(&name);
+    // `min` and `max` compare lengths themselves (`aggregate/extreme_interval.rs`).
     if EXTREMES.contains(&name) {
         for value in values.iter() {
             refuse_parts(&value.get_type(schema).unwrap_or(DataType::Null))?;
@@ -281,6 +289,7 @@ fn of_values(
         if !is_interval(&kind) {
             continue;
         }
+        // A count does not show its values, so lengths may take their place. Others show them.
         if !matches!(name, "count" | "approx_distinct") {
             return plan_err!(
                 "{name} takes no intervals that it must tell apart: group by the interval in a subquery"

@@ -1,7 +1,7 @@
-//! Names of members that are computed: `doc -> name`.
+//! Member names that are computed: `doc -> name`.
 //!
-//! `'$.a'` as a literal is a path, which is taken apart before planning. A value that looks like one
-//! would be taken for the name of a member, and nothing would be found. It is refused when it comes.
+//! The literal `'$.a'` is a path, which is split before planning. A computed value that looks like
+//! a path would be taken for a member name, and nothing would be found. It is refused at run time.
 
 use datafusion::common::DFSchema;
 use datafusion::common::tree_node::Transformed;
@@ -11,7 +11,7 @@ use datafusion::logical_expr::{Expr, ExprSchemable};
 use crate::functions::json_key;
 
 /// An expression whose parts are done.
-pub(super) fn checked(mut part: Expr, schema: &DFSchema) -> Transformed<Expr> {
+pub(super) fn check_json_keys(mut part: Expr, schema: &DFSchema) -> Transformed<Expr> {
     let Expr::ScalarFunction(ScalarFunction { func, args }) = &mut part else {
         return Transformed::no(part);
     };

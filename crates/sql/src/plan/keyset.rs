@@ -1,13 +1,12 @@
 //! Long lists of values, kept out of plans.
 //!
-//! A list of 100,000 values would be copied, compared and rewritten by every step of planning. So
-//! `x IN (...)` with a long list of plain numbers or texts becomes a call of a function that holds
-//! the values as one array, before planning begins; where that can be, before the statement is
-//! parsed.
+//! Every step of planning would copy, compare and rewrite a list of 100,000 values. So `x IN (...)`
+//! with a long list of plain numbers or texts becomes a call of a function that holds the values as
+//! one array. That happens before planning, and where possible before the statement is parsed.
 
 use std::hash::{Hash, Hasher};
 use std::ops::ControlFlow;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use arrow::array::{Array, ArrayRef, Int64Array, RecordBatch, StringArray};
 use arrow::datatypes::{DataType, Field, Schema};
@@ -20,9 +19,10 @@ use datafusion::logical_expr::{
 use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_expr::expressions::{Column, InListExpr};
 use datafusion::sql::sqlparser::ast::{self, Value};
+use tonnage_engine::sync::lock;
 
-use super::listed_values::{compared, listed};
-use super::lists::{VALUES_MIN, placeholder, shortened};
+use super::listed_values::{compared_value, list_values_as};
+use super::long_lists::{VALUES_MIN, extract_long_lists, placeholder};
 use crate::text::{self, Piece, Rewriter, call, walk_mut};
 
 /// The long lists of one statement.
@@ -36,7 +36,7 @@ pub(crate) struct KeySets {
 impl KeySets {
     /// A statement without its long lists, and these.
     pub(crate) fn parse(piece: &Piece) -> tonnage::Result<(ast::Statement, Self)> {
-        let (tokens, shortened) = shortened(&piece.tokens);
+        let (tokens, shortened) = extract_long_lists(&piece.tokens);
         if !shortened.is_empty()
             && let Ok(mut statement) = text::parse(tokens, piece.end)
         {
@@ -183,13 +183,13 @@ impl KeySet {
     }
 
     fn test(&self, data_type: &DataType) -> Result<Arc<InListExpr>> {
-        let mut test = self.test.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut test = lock(&self.test);
         if let Some((tested, list)) = test.as_ref()
             && tested == data_type
         {
             return Ok(list.clone());
         }
-        let values = listed(&self.values, data_type)?;
+        let values = list_values_as(&self.values, data_type)?;
         let schema = argument_schema(values.data_type());
         let argument: Arc<dyn PhysicalExpr> = Arc::new(Column::new("argument", 0));
         let list = Arc::new(InListExpr::try_new_from_array(argument, values, false, &schema)?);
@@ -244,7 +244,7 @@ impl ScalarUDFImpl for KeySet {
     fn invoke_with_args(&self, arguments: ScalarFunctionArgs) -> Result<ColumnarValue> {
         let array = arguments.args[0].to_array(arguments.number_rows)?;
         let test = self.test(array.data_type())?;
-        let array = compared(array, &self.values)?;
+        let array = compared_value(array, &self.values)?;
         let schema = Arc::new(argument_schema(array.data_type()));
         test.evaluate(&RecordBatch::try_new(schema, vec![array])?)
     }

@@ -1,13 +1,12 @@
-//! "The latest row of each" read as that, instead of reading everything and throwing most of it
-//! away.
+//! Reads of the latest row of each shard key, which skip all other rows.
 //!
 //! Where a plan groups rows by the whole shard key and wants the first of each group in key order,
-//! the read below it needs no more than these rows. The grouping stays as it is and finds what it
-//! would have found; so nothing depends on the reader keeping to the limit.
+//! the read below needs no other rows. The grouping stays as it is and finds the same rows. So no
+//! answer depends on the reader keeping to the limit.
 //!
 //! 1. `ROW_NUMBER() OVER (PARTITION BY shard ORDER BY minor DESC) <= n`.
-//! 2. `first_value(x ORDER BY minor DESC) ... GROUP BY shard`, which `DISTINCT ON` becomes while it
-//!    is optimised.
+//! 2. `first_value(x ORDER BY minor DESC) ... GROUP BY shard`, which the optimizer makes of
+//!    `DISTINCT ON`.
 //! 3. `max(minor) ... GROUP BY shard`.
 
 use std::sync::Arc;
@@ -24,8 +23,10 @@ use datafusion::optimizer::optimizer::ApplyOrder;
 use datafusion::optimizer::{OptimizerConfig, OptimizerRule};
 use tonnage::Direction;
 
-use super::above_scan::{origin, over, scan_of, store_scan, store_table, unaliased};
-use crate::access::{Latest, Path, choose, is_ordered_as_sql};
+use super::above_scan::{
+    scan_with_table, store_scan, store_table, table_column, unaliased, with_input,
+};
+use crate::access::{AccessPath, LatestRows, choose_access_path, is_ordered_as_sql};
 use crate::catalog::condition_of;
 
 /// Puts a limit per shard key on reads that need no more.
@@ -47,8 +48,8 @@ impl OptimizerRule for LatestRule {
         _: &dyn OptimizerConfig,
     ) -> Result<Transformed<LogicalPlan>> {
         let rewritten = match &plan {
-            LogicalPlan::Filter(filter) => numbered(filter),
-            LogicalPlan::Aggregate(aggregate) => grouped(aggregate),
+            LogicalPlan::Filter(filter) => rewrite_row_number(filter),
+            LogicalPlan::Aggregate(aggregate) => rewrite_groups(aggregate),
             _ => None,
         };
         Ok(rewritten.map_or_else(|| Transformed::no(plan), Transformed::yes))
@@ -56,7 +57,7 @@ impl OptimizerRule for LatestRule {
 }
 
 /// Rows numbered within their group, and a filter on the number.
-fn numbered(filter: &Filter) -> Option<LogicalPlan> {
+fn rewrite_row_number(filter: &Filter) -> Option<LogicalPlan> {
     let LogicalPlan::Window(window) = filter.input.as_ref() else { return None };
     let [expr] = window.window_expr.as_slice() else { return None };
     let Expr::WindowFunction(function) = unaliased(expr) else { return None };
@@ -70,13 +71,14 @@ fn numbered(filter: &Filter) -> Option<LogicalPlan> {
     }
     let number = window.schema.qualified_field(window.schema.fields().len() - 1);
     let number = Column::from(number);
+    // The filter stays above, so conditions that are not understood here still hold.
     let rows = split_conjunction(&filter.predicate)
         .into_iter()
         .filter_map(|part| at_most(part, &number))
         .min()?;
     let input = &window.input;
     let direction = order_within(input, &params.partition_by, &params.order_by)?;
-    let input = limited(input, Latest { rows, direction })?;
+    let input = with_latest(input, LatestRows { rows, direction })?;
     let window = Window { input: Arc::new(input), ..window.clone() };
     Some(LogicalPlan::Filter(
         Filter::try_new(filter.predicate.clone(), Arc::new(LogicalPlan::Window(window))).ok()?,
@@ -100,15 +102,15 @@ fn at_most(condition: &Expr, number: &Column) -> Option<u64> {
 }
 
 /// Groups of which one row is wanted.
-fn grouped(aggregate: &Aggregate) -> Option<LogicalPlan> {
+fn rewrite_groups(aggregate: &Aggregate) -> Option<LogicalPlan> {
     let input = &aggregate.input;
     let mut directions =
-        aggregate.aggr_expr.iter().map(|expr| wanted_end(input, &aggregate.group_expr, expr));
+        aggregate.aggr_expr.iter().map(|expr| end_of_group(input, &aggregate.group_expr, expr));
     let direction = directions.next()??;
     if !directions.all(|other| other == Some(direction)) {
         return None;
     }
-    let input = limited(input, Latest { rows: 1, direction })?;
+    let input = with_latest(input, LatestRows { rows: 1, direction })?;
     let aggregate = Aggregate::try_new(
         Arc::new(input),
         aggregate.group_expr.clone(),
@@ -119,7 +121,7 @@ fn grouped(aggregate: &Aggregate) -> Option<LogicalPlan> {
 }
 
 /// From which end of its group an aggregate takes its one row.
-fn wanted_end(input: &LogicalPlan, groups: &[Expr], expr: &Expr) -> Option<Direction> {
+fn end_of_group(input: &LogicalPlan, groups: &[Expr], expr: &Expr) -> Option<Direction> {
     let Expr::AggregateFunction(AggregateFunction { func, params }) = unaliased(expr) else {
         return None;
     };
@@ -157,7 +159,8 @@ fn order_within(input: &LogicalPlan, groups: &[Expr], order: &[Sort]) -> Option<
     let (_, table) = store_scan(input)?;
     let schema = table.table().schema();
     let (shard, minor) = schema.key.split_at(schema.shard_key_len);
-    let mut grouped = groups.iter().map(|expr| origin(input, expr)).collect::<Option<Vec<_>>>()?;
+    let mut grouped =
+        groups.iter().map(|expr| table_column(input, expr)).collect::<Option<Vec<_>>>()?;
     grouped.sort_unstable();
     grouped.dedup();
     if grouped.len() != shard.len() || !shard.iter().all(|column| grouped.contains(column)) {
@@ -166,7 +169,8 @@ fn order_within(input: &LogicalPlan, groups: &[Expr], order: &[Sort]) -> Option<
     let mut minor = minor.iter();
     let mut ascending = None;
     for sort in order {
-        let column = origin(input, &sort.expr)?;
+        let column = table_column(input, &sort.expr)?;
+        // Within a group the shard key is constant: it orders nothing.
         if shard.contains(&column) {
             continue;
         }
@@ -182,23 +186,25 @@ fn order_within(input: &LogicalPlan, groups: &[Expr], order: &[Sort]) -> Option<
 
 /// The plan with the limit on its scan; `None` when a filter in between may throw away the very
 /// rows that the limit leaves.
-fn limited(plan: &LogicalPlan, latest: Latest) -> Option<LogicalPlan> {
+fn with_latest(plan: &LogicalPlan, latest: LatestRows) -> Option<LogicalPlan> {
     match plan {
-        LogicalPlan::TableScan(scan) => limited_scan(scan, latest),
+        LogicalPlan::TableScan(scan) => scan_with_latest(scan, latest),
         LogicalPlan::SubqueryAlias(SubqueryAlias { input, .. })
-        | LogicalPlan::Projection(Projection { input, .. }) => over(plan, limited(input, latest)?),
+        | LogicalPlan::Projection(Projection { input, .. }) => {
+            with_input(plan, with_latest(input, latest)?)
+        }
         LogicalPlan::Filter(filter) => {
             let (_, table) = store_scan(&filter.input)?;
             let schema = table.table().schema();
             let is_shard = |column: usize| schema.key[..schema.shard_key_len].contains(&column);
             let columns = filter.predicate.column_refs();
             let by_shard = |column: &&Column| {
-                origin(&filter.input, &Expr::Column((*column).clone())).is_some_and(is_shard)
+                table_column(&filter.input, &Expr::Column((*column).clone())).is_some_and(is_shard)
             };
             if !columns.iter().all(by_shard) || filter.predicate.is_volatile() {
                 return None;
             }
-            over(plan, limited(&filter.input, latest)?)
+            with_input(plan, with_latest(&filter.input, latest)?)
         }
         _ => None,
     }
@@ -206,7 +212,7 @@ fn limited(plan: &LogicalPlan, latest: Latest) -> Option<LogicalPlan> {
 
 /// Filters that were pushed into the scan are fine when they choose among shard keys, or are a
 /// range that is read under each of them.
-fn limited_scan(scan: &TableScan, latest: Latest) -> Option<LogicalPlan> {
+fn scan_with_latest(scan: &TableScan, latest: LatestRows) -> Option<LogicalPlan> {
     let table = store_table(scan)?;
     if table.latest().is_some() || scan.fetch.is_some() || !table.options().push_down {
         return None;
@@ -217,16 +223,18 @@ fn limited_scan(scan: &TableScan, latest: Latest) -> Option<LogicalPlan> {
             .iter()
             .map(|filter| condition_of(table.table(), filter))
             .collect::<Option<Vec<_>>>()?;
-        let choice = choose(table.table(), &conditions.concat()).ok()?;
+        let choice = choose_access_path(table.table(), &conditions.concat()).ok()?;
         let is_per_shard_key = match &choice.path {
-            Path::Keys { keys, .. } => keys.num_columns() == table.table().schema().shard_key_len,
+            AccessPath::Keys { keys, .. } => {
+                keys.num_columns() == table.table().schema().shard_key_len
+            }
             // Of each shard key it has all rows or none, if that is the column.
-            Path::Range { .. } => true,
-            Path::All | Path::Nothing | Path::Index(_) => false,
+            AccessPath::Range { .. } => true,
+            AccessPath::All | AccessPath::Nothing | AccessPath::Index(_) => false,
         };
         if !is_per_shard_key || !choice.answered.iter().all(|answered| *answered) {
             return None;
         }
     }
-    Some(scan_of(scan, table.with_latest(latest)))
+    Some(scan_with_table(scan, table.with_latest(latest)))
 }

@@ -1,4 +1,4 @@
-//! Calls of functions of lists whose NULL the library takes for a value.
+//! Calls of list functions that the library answers wrongly for NULL.
 
 use std::sync::Arc;
 
@@ -20,6 +20,7 @@ pub(super) fn without_null_items(mut part: Expr, schema: &DFSchema) -> Transform
         Expr::ScalarFunction(ScalarFunction { func, args })
             if func.name() == "array_has_any" && args.len() == 2 && may_hold_null(&args[1]) =>
         {
+            // One list without NULL is enough: a NULL of the other then finds no equal.
             let wanted = args.remove(1);
             args.push(without_null(wanted));
             Transformed::yes(part)
@@ -27,6 +28,7 @@ pub(super) fn without_null_items(mut part: Expr, schema: &DFSchema) -> Transform
         Expr::ScalarFunction(ScalarFunction { func, args })
             if func.name() == "array_has_all" && args.len() == 2 && may_hold_null(&args[1]) =>
         {
+            // PostgreSQL finds NULL in no list, not even in one that holds it.
             let has_none = !holds_null(args[1].clone());
             Transformed::yes(part.and(has_none))
         }

@@ -1,9 +1,9 @@
-//! The values of a long list, as they are compared with a value of some type: as those of a short
-//! list are, which the planner reads one by one.
+//! The values of a long list, converted to the type of the value that is compared with them. The
+//! result is that of a short list, whose values the planner converts one by one.
 //!
-//! 1. Values that a type does not hold as they are equal none of its values. They are left out.
-//! 2. Text that a type cannot read at all is an error.
-//! 3. Text beside numbers is read as numbers, and intervals go by their length.
+//! 1. Values that the type cannot hold exactly equal none of its values. They are left out.
+//! 2. Text that the type cannot read at all is an error.
+//! 3. Text beside numbers is read as numbers. Intervals compare by length.
 
 use std::sync::Arc;
 
@@ -17,17 +17,17 @@ use tonnage::{ColumnType, Value};
 
 use super::moments::count_of_text;
 use super::numbers::digits_of_text;
-use crate::access::comparable;
+use crate::access::non_null_values;
 use crate::interval::{INTERVAL, lengths};
 
-/// The values that are looked for among those of a type, in the type that [`compared`] gives.
+/// The values that are looked for among those of a type, in the type that [`compared_value`] gives.
 ///
 /// # Errors
 /// For text that spells no value of the type, and for numbers beside what is none.
-pub(crate) fn listed(values: &ArrayRef, data_type: &DataType) -> Result<ArrayRef> {
+pub(crate) fn list_values_as(values: &ArrayRef, data_type: &DataType) -> Result<ArrayRef> {
     let found = match values.as_string_opt::<i32>() {
         _ if data_type.is_null() => values.clone(),
-        Some(texts) => of_texts(texts, data_type)?,
+        Some(texts) => values_of_texts(texts, data_type)?,
         None => match data_type {
             data_type if data_type.is_string() => values.clone(),
             data_type if data_type.is_numeric() => cast(values, data_type)?,
@@ -35,33 +35,35 @@ pub(crate) fn listed(values: &ArrayRef, data_type: &DataType) -> Result<ArrayRef
             other => return exec_err!("{other} is compared with a list of numbers"),
         },
     };
-    Ok(comparable(&found)?)
+    Ok(non_null_values(&found)?)
 }
 
 /// What is held against the values of a list, in the type that they are compared in.
-pub(super) fn compared(array: ArrayRef, values: &ArrayRef) -> Result<ArrayRef> {
+pub(super) fn compared_value(array: ArrayRef, values: &ArrayRef) -> Result<ArrayRef> {
     match array.data_type() {
         DataType::Interval(_) | DataType::Duration(_) => Ok(Arc::new(lengths(&array)?)),
         DataType::Null => Ok(cast(&array, values.data_type())?),
         given if given.is_string() && values.data_type().is_integer() => {
-            strictly(&array, values.data_type())
+            cast_strictly(&array, values.data_type())
         }
         _ => Ok(array),
     }
 }
 
 /// A cast that fails for what the type cannot read.
-fn strictly(array: &dyn Array, data_type: &DataType) -> Result<ArrayRef> {
+fn cast_strictly(array: &dyn Array, data_type: &DataType) -> Result<ArrayRef> {
     let options = CastOptions { safe: false, ..CastOptions::default() };
     Ok(cast_with_options(array, data_type, &options)?)
 }
 
-fn of_texts(texts: &StringArray, data_type: &DataType) -> Result<ArrayRef> {
+fn values_of_texts(texts: &StringArray, data_type: &DataType) -> Result<ArrayRef> {
     match data_type {
         DataType::FixedSizeBinary(16) => uuids(texts),
         DataType::Interval(_) | DataType::Duration(_) => {
-            Ok(Arc::new(lengths(&strictly(texts, &INTERVAL)?)?))
+            Ok(Arc::new(lengths(&cast_strictly(texts, &INTERVAL)?)?))
         }
+        // A cast would cut what the type cannot hold, and find rows that are not equal. Such a
+        // value is NULL here, which `list_values_as` leaves out.
         DataType::Timestamp(unit, None) => {
             let count = |text: &str| match count_of_text(text, *unit) {
                 Some(count) => Ok(count),
@@ -81,7 +83,7 @@ fn of_texts(texts: &StringArray, data_type: &DataType) -> Result<ArrayRef> {
             let digits = digits.with_precision_and_scale(*precision, *scale)?;
             Ok(cast(&digits, data_type)?)
         }
-        data_type => strictly(texts, data_type),
+        data_type => cast_strictly(texts, data_type),
     }
 }
 

@@ -1,7 +1,7 @@
 //! `m[k]` of a map whose keys have another type than `k`.
 //!
-//! The library compares both as they are: of whole numbers of two sizes it makes an error, and of
-//! lists as keys a panic (DataFusion 55). `map_extract` knows such keys.
+//! The library compares both as they are. Whole numbers of two sizes are an error, and lists as
+//! keys a panic (DataFusion 55). `map_extract` handles such keys.
 
 use arrow::datatypes::DataType;
 use datafusion::common::tree_node::Transformed;
@@ -11,7 +11,7 @@ use datafusion::logical_expr::expr::ScalarFunction;
 use datafusion::logical_expr::{Expr, ExprSchemable, TryCast, lit};
 
 /// An expression whose parts are done.
-pub(super) fn looked_up(mut part: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
+pub(super) fn rewrite_map_lookup(mut part: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
     let Expr::ScalarFunction(ScalarFunction { func, args }) = &mut part else {
         return Ok(Transformed::no(part));
     };

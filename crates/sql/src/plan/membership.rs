@@ -1,13 +1,12 @@
-//! `x IN (subquery)` with its third value.
+//! `x IN (subquery)` with its third value, NULL.
 //!
-//! Where such a test is not a condition by itself, but below OR, NOT, IS or CASE, DataFusion 55
-//! makes a join of it that marks rows, and the mark knows true and false only: NULL is taken for
-//! false, and NOT makes it true. And beside WHERE it knows neither these tests nor EXISTS. So
-//! before it begins:
+//! Below OR, NOT, IS or CASE, DataFusion 55 makes a join of such a test that marks rows. The mark
+//! knows true and false only: NULL counts as false, and NOT makes it true. In projections it
+//! supports neither these tests nor EXISTS. So this rule runs first:
 //!
-//! 1. A test that may be NULL, where NULL is not the same as false, becomes
-//!    `CASE WHEN EXISTS (an equal one) THEN true WHEN EXISTS (a NULL) OR x IS NULL AND EXISTS (any) THEN NULL ELSE false END`,
-//!    which says the same without a third value below.
+//! 1. A test that may be NULL, where NULL is not the same as false, becomes the following, which
+//!    needs no third value below: `CASE WHEN EXISTS (an equal one) THEN true WHEN EXISTS (a NULL)
+//!    OR x IS NULL AND EXISTS (any) THEN NULL ELSE false END`.
 //! 2. In a projection EXISTS becomes a count that is compared with zero.
 
 use std::sync::Arc;
@@ -44,11 +43,11 @@ impl OptimizerRule for MembershipRule {
         _: &dyn OptimizerConfig,
     ) -> Result<Transformed<LogicalPlan>> {
         match plan {
-            LogicalPlan::Filter(filter) if has_test(&filter.predicate) => filtered(filter),
+            LogicalPlan::Filter(filter) if has_test(&filter.predicate) => rewrite_filter(filter),
             LogicalPlan::Projection(_)
                 if plan.expressions().iter().any(|expr| has_test(expr) || has_exists(expr)) =>
             {
-                projected(plan)
+                rewrite_projection(plan)
             }
             plan => Ok(Transformed::no(plan)),
         }
@@ -66,12 +65,12 @@ fn has_exists(expr: &Expr) -> bool {
     expr.exists(|part| Ok(matches!(part, Expr::Exists(_)))).unwrap_or(false)
 }
 
-fn filtered(filter: Filter) -> Result<Transformed<LogicalPlan>> {
+fn rewrite_filter(filter: Filter) -> Result<Transformed<LogicalPlan>> {
     let schema = filter.input.schema().clone();
     let mut changed = false;
     let mut conditions = Vec::new();
     for condition in split_conjunction_owned(filter.predicate) {
-        let condition = settled(condition, &schema, true)?;
+        let condition = rewrite_condition(condition, &schema, true)?;
         changed |= condition.transformed;
         conditions.push(condition.data);
     }
@@ -81,7 +80,7 @@ fn filtered(filter: Filter) -> Result<Transformed<LogicalPlan>> {
 }
 
 /// A condition with its tests settled. `is_plain` says that NULL is the same as false to who asks.
-fn settled(expr: Expr, schema: &DFSchema, is_plain: bool) -> Result<Transformed<Expr>> {
+fn rewrite_condition(expr: Expr, schema: &DFSchema, is_plain: bool) -> Result<Transformed<Expr>> {
     match expr {
         // A test by itself becomes a join that knows NULL, as long as nothing of the rows outside
         // stands in the subquery.
@@ -105,13 +104,15 @@ fn settled(expr: Expr, schema: &DFSchema, is_plain: bool) -> Result<Transformed<
             // A test below OR is marked: NULL must not be taken for true there.
             let is_plain = |side: &Expr| is_plain && !is_negated(side);
             let (plain_left, plain_right) = (is_plain(&left), is_plain(&right));
-            let (left, right) =
-                (settled(*left, schema, plain_left)?, settled(*right, schema, plain_right)?);
+            let (left, right) = (
+                rewrite_condition(*left, schema, plain_left)?,
+                rewrite_condition(*right, schema, plain_right)?,
+            );
             let changed = left.transformed || right.transformed;
             let both = BinaryExpr { left: Box::new(left.data), op, right: Box::new(right.data) };
             Ok(Transformed::new_transformed(Expr::BinaryExpr(both), changed))
         }
-        other => other.map_children(|child| settled(child, schema, false)),
+        other => other.map_children(|child| rewrite_condition(child, schema, false)),
     }
 }
 
@@ -127,8 +128,8 @@ fn is_correlated(test: &InSubquery) -> bool {
     !test.subquery.outer_ref_columns.is_empty()
 }
 
-/// Whether an expression makes NULL of columns that have none, such as `nullif(k, 2)`. The join looks at
-/// columns alone, and would take NULL for a value that is not among the rows.
+/// Whether an expression makes NULL of columns that have none, such as `nullif(k, 2)`. The join
+/// looks at columns alone, and would take NULL for a value that is not among the rows.
 fn hides_null(test: &InSubquery, schema: &DFSchema) -> bool {
     let columns = test.expr.column_refs();
     let mut columns = columns.into_iter();
@@ -144,7 +145,7 @@ fn may_be_null(test: &InSubquery, schema: &DFSchema) -> bool {
 }
 
 /// In a projection nothing is marked: all is counted.
-fn projected(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
+fn rewrite_projection(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
     let schema = datafusion::logical_expr::utils::merge_schema(&plan.inputs());
     let names = NamePreserver::new(&plan);
     let counted = plan.map_expressions(|expr| {
@@ -156,10 +157,10 @@ fn projected(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
                     LogicalPlan::Projection(projection) => projection.input.as_ref(),
                     rows => rows,
                 };
-                let found = some(rows.clone())?;
+                let found = has_rows(rows.clone())?;
                 Ok(Transformed::yes(if negated { Expr::Not(Box::new(found)) } else { found }))
             }
-            Expr::InSubquery(test) => membership(test, &schema, some).map(Transformed::yes),
+            Expr::InSubquery(test) => membership(test, &schema, has_rows).map(Transformed::yes),
             part => Ok(Transformed::no(part)),
         })?;
         Ok(counted.update_data(|expr| name.restore(expr)))
@@ -180,7 +181,7 @@ fn membership(
     let rows = LogicalPlanBuilder::from(rows).project([value])?.build()?;
     let value = Expr::Column(Column::new_unqualified(VALUE));
     let kept = |condition: Expr| LogicalPlanBuilder::from(rows.clone()).filter(condition)?.build();
-    let found = any(kept(outward(expr.as_ref().clone(), schema)?.eq(value.clone()))?)?;
+    let found = any(kept(as_outer_reference(expr.as_ref().clone(), schema)?.eq(value.clone()))?)?;
     let first = |rows: LogicalPlan| match subquery.outer_ref_columns.is_empty() {
         true => LogicalPlanBuilder::from(rows).limit(0, Some(1))?.build(),
         false => Ok(rows),
@@ -201,7 +202,7 @@ fn membership(
 }
 
 /// An expression of the rows outside, as a subquery names it.
-fn outward(expr: Expr, schema: &DFSchema) -> Result<Expr> {
+fn as_outer_reference(expr: Expr, schema: &DFSchema) -> Result<Expr> {
     let outward = expr.transform(|part| match part {
         Expr::Column(column) => {
             let field = schema.qualified_field_from_column(&column)?.1.clone();
@@ -223,7 +224,7 @@ fn exists(rows: LogicalPlan) -> Result<Expr> {
 }
 
 /// `(SELECT count(*) FROM rows) > 0`
-fn some(rows: LogicalPlan) -> Result<Expr> {
+fn has_rows(rows: LogicalPlan) -> Result<Expr> {
     let counted =
         LogicalPlanBuilder::from(rows).aggregate(Vec::<Expr>::new(), vec![count_all()])?.build()?;
     Ok(Expr::ScalarSubquery(subquery(counted)).gt(lit(0_i64)))

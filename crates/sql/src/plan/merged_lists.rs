@@ -1,14 +1,14 @@
-//! Two lists that one value is held against: kept apart where the optimizer would merge them wrongly.
+//! Two lists that test one value, kept apart where the optimizer would merge them wrongly.
 //!
-//! It makes one list of `x NOT IN (1) OR x NOT IN (2)`: that of the values in both. There are none,
-//! so the condition becomes true, even where x is NULL. Likewise `x IN (1) AND x IN (2)` becomes
-//! false instead of NULL, which NOT makes true, and lists with NULL lose it (DataFusion 55,
+//! It merges `x NOT IN (1) OR x NOT IN (2)` into one list of the values in both. There are none, so
+//! the condition becomes true, even where x is NULL. Likewise `x IN (1) AND x IN (2)` becomes false
+//! instead of NULL, which NOT makes true. Lists with NULL lose it (DataFusion 55,
 //! `inlist_intersection` and `inlist_except`).
 //!
-//! Two lists are merged only if they are about the same expression. So in each chain of AND or OR all
-//! but one of such lists get another expression of the same value, `_nullable(x)`. What can be merged
-//! without harm stays: `IN` with OR, `NOT IN` with AND. What the optimizer makes lists of, such as
-//! `x = 1 OR x = 2`, counts as a list.
+//! The optimizer merges two lists only if they test the same expression. So in each chain of AND or
+//! OR all but one of such lists get another expression of the same value, `_nullable(x)`. Harmless
+//! merges stay: `IN` with OR, `NOT IN` with AND. A comparison that the optimizer turns into a list,
+//! such as `x = 1 OR x = 2`, counts as a list.
 
 use std::collections::HashMap;
 
@@ -18,7 +18,7 @@ use datafusion::config::ConfigOptions;
 use datafusion::logical_expr::{BinaryExpr, Expr, LogicalPlan, Operator};
 use datafusion::optimizer::AnalyzerRule;
 
-use super::named::map_named;
+use super::named_expressions::map_named;
 use super::nullable::nullable;
 
 /// Runs after types are settled.
@@ -32,7 +32,7 @@ impl AnalyzerRule for MergedListRule {
 
     fn analyze(&self, plan: LogicalPlan, _: &ConfigOptions) -> Result<LogicalPlan> {
         let rewritten = plan.transform_up_with_subqueries(|node| {
-            let node = map_named(node, |expr| expr.transform_down(kept_apart))?;
+            let node = map_named(node, |expr| expr.transform_down(keep_lists_apart))?;
             if node.transformed { node.map_data(LogicalPlan::recompute_schema) } else { Ok(node) }
         });
         rewritten.map(|rewritten| rewritten.data)
@@ -40,7 +40,7 @@ impl AnalyzerRule for MergedListRule {
 }
 
 /// A chain of ANDs or ORs whose lists the optimizer leaves alone.
-fn kept_apart(mut part: Expr) -> Result<Transformed<Expr>> {
+fn keep_lists_apart(mut part: Expr) -> Result<Transformed<Expr>> {
     let Expr::BinaryExpr(BinaryExpr { op: op @ (Operator::And | Operator::Or), .. }) = part else {
         return Ok(Transformed::no(part));
     };
@@ -62,6 +62,8 @@ struct ValueList<'e> {
 impl<'e> ValueList<'e> {
     /// An expression that is a list, or becomes one: `x = 1 OR x = 2`, and `x <> 1 AND x <> 2`.
     fn of(expr: &'e Expr) -> Option<Self> {
+        // In step with `as_inlist` of DataFusion 55, which takes a comparison for a list only where
+        // a column stands beside a literal.
         match expr {
             Expr::InList(list) => Some(ValueList { value: &list.expr, negated: list.negated }),
             Expr::Not(inner) => {
@@ -108,8 +110,8 @@ struct ListCounts {
 }
 
 impl ListCounts {
-    /// Whether there is one list alone, or all of them together are one longer list. A NOT before the
-    /// chain makes no difference: it turns the lists with the operator.
+    /// Whether there is one list alone, or all of them together are one longer list. A NOT before
+    /// the chain makes no difference: it turns the lists with the operator.
     fn is_harmless(&self, op: Operator) -> bool {
         let others = if op == Operator::Or { self.negated } else { self.plain };
         others == 0 || self.plain + self.negated == 1
@@ -126,7 +128,9 @@ impl ListChain {
     ) -> Result<()> {
         match part {
             Expr::Not(inner) => self.visit(inner, !negated, each),
-            Expr::BinaryExpr(BinaryExpr { left, op, right }) if self.joins(*op, negated) => {
+            Expr::BinaryExpr(BinaryExpr { left, op, right })
+                if self.continues_with(*op, negated) =>
+            {
                 self.visit(left, negated, each)?;
                 self.visit(right, negated, each)
             }
@@ -137,7 +141,7 @@ impl ListChain {
     }
 
     /// Whether an operator is that of the chain. NOT makes AND of OR.
-    fn joins(&self, op: Operator, negated: bool) -> bool {
+    fn continues_with(&self, op: Operator, negated: bool) -> bool {
         match op {
             Operator::And | Operator::Or => (op == self.op) != negated,
             _ => false,
@@ -152,8 +156,8 @@ impl ListChain {
         Ok(())
     }
 
-    /// Gives a list another expression of its value, unless it is the one that stays: a plain one, for
-    /// keys and indexes answer it.
+    /// Gives a list another expression of its value, unless it is the one that stays: a plain one,
+    /// for keys and indexes answer it.
     fn keep_apart(&mut self, part: &mut Expr, negated: bool) -> Result<()> {
         let Some(list) = ValueList::of(part) else { return Ok(()) };
         let (value, negated) = (list.value.clone(), list.negated != negated);

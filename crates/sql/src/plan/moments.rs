@@ -1,10 +1,10 @@
-//! Moments as they are compared with columns of timestamps.
+//! Timestamps and dates compared with columns of timestamps.
 //!
 //! The planner compares a text, a date or the current time with a timestamp in nanoseconds, which
-//! reach from 1677 to 2262. A column reaches over all years, and 9999-12-31 is what people write
-//! for "until further notice". So what is constant comes to the column's unit, or to microseconds
-//! where that would cut it. A bound that would be cut is rounded instead: keys and indexes know the
-//! column's unit alone. A column of days beside timestamps is counted in microseconds.
+//! reach from 1677 to 2262. A column covers all years, and people write 9999-12-31 for "until
+//! further notice". So constants get the unit of the column, or microseconds where that unit would
+//! cut them. A bound that would be cut is rounded instead: keys and indexes know the unit of the
+//! column alone. A column of days beside timestamps is counted in microseconds.
 
 use std::sync::Arc;
 
@@ -17,32 +17,34 @@ use tonnage::{ColumnType, Value};
 
 use super::nullable::nullable;
 use super::numbers::is_compared;
-use super::whole_moments::{per_second, whole};
+use super::whole_moments::{per_second, round_moment};
 
 const MICROSECONDS_PER_DAY: i64 = 86_400_000_000;
 
 /// An expression whose parts are done.
-pub(super) fn of_columns(mut expr: Expr, schema: &DFSchema) -> Transformed<Expr> {
+pub(super) fn compare_with_columns(mut expr: Expr, schema: &DFSchema) -> Transformed<Expr> {
     let changed = match &mut expr {
         Expr::BinaryExpr(BinaryExpr { left, op, right }) if is_compared(*op) => {
-            let has_days = days(&mut [left.as_mut(), right.as_mut()], schema);
-            rounded(left, op, right, schema) || compared(&mut [left, right], schema) || has_days
+            let has_days = cast_days(&mut [left.as_mut(), right.as_mut()], schema);
+            round_bound(left, op, right, schema)
+                || unify_units(&mut [left, right], schema)
+                || has_days
         }
         Expr::InList(InList { expr, list, .. }) => {
             let mut parts: Vec<&mut Expr> = std::iter::once(expr.as_mut()).chain(list).collect();
-            let has_days = days(&mut parts, schema);
-            compared(&mut parts, schema) || has_days
+            let has_days = cast_days(&mut parts, schema);
+            unify_units(&mut parts, schema) || has_days
         }
         Expr::Between(Between { expr, low, high, .. }) => {
-            let has_days = days(&mut [expr.as_mut(), low.as_mut(), high.as_mut()], schema);
-            let unit = counted_in(expr, schema);
+            let has_days = cast_days(&mut [expr.as_mut(), low.as_mut(), high.as_mut()], schema);
+            let unit = column_unit(expr, schema);
             let is_rounded = unit.is_some_and(|unit| {
                 let is_low_rounded = round_up(low, unit) || round_constant(low, unit, true, schema);
                 let is_high_rounded =
                     round_down(high, unit) || round_constant(high, unit, false, schema);
                 is_low_rounded || is_high_rounded
             });
-            compared(&mut [expr, low, high], schema) || is_rounded || has_days
+            unify_units(&mut [expr, low, high], schema) || is_rounded || has_days
         }
         // A day of any year is a moment in microseconds.
         Expr::Cast(Cast { expr, field })
@@ -59,7 +61,7 @@ pub(super) fn of_columns(mut expr: Expr, schema: &DFSchema) -> Transformed<Expr>
 }
 
 /// Days of a column beside timestamps as such. The planner would count both in nanoseconds.
-fn days(parts: &mut [&mut Expr], schema: &DFSchema) -> bool {
+fn cast_days(parts: &mut [&mut Expr], schema: &DFSchema) -> bool {
     if !parts.iter().any(|part| unit_of(part, schema).is_some()) {
         return false;
     }
@@ -75,11 +77,11 @@ fn days(parts: &mut [&mut Expr], schema: &DFSchema) -> bool {
 }
 
 /// Rounds the bound of `at < bound` and the like where the column does not keep all of its digits.
-fn rounded(left: &mut Expr, op: &mut Operator, right: &mut Expr, schema: &DFSchema) -> bool {
+fn round_bound(left: &mut Expr, op: &mut Operator, right: &mut Expr, schema: &DFSchema) -> bool {
     let is_swapped = !varies(left);
     let Some(plain) = (if is_swapped { op.swap() } else { Some(*op) }) else { return false };
     let (column, bound) = if is_swapped { (right, left) } else { (left, right) };
-    let Some(unit) = counted_in(column, schema) else { return false };
+    let Some(unit) = column_unit(column, schema) else { return false };
     let is_up = match plain {
         Operator::Lt | Operator::GtEq => true,
         Operator::LtEq | Operator::Gt => false,
@@ -102,7 +104,7 @@ fn rounded(left: &mut Expr, op: &mut Operator, right: &mut Expr, schema: &DFSche
 }
 
 /// The unit of what varies, if that is a timestamp without a zone.
-fn counted_in(expr: &Expr, schema: &DFSchema) -> Option<TimeUnit> {
+fn column_unit(expr: &Expr, schema: &DFSchema) -> Option<TimeUnit> {
     let (unit, zone) = unit_of(expr, schema)?;
     (varies(expr) && zone.is_none()).then_some(unit)
 }
@@ -123,7 +125,7 @@ fn round_constant(expr: &mut Expr, unit: TimeUnit, is_up: bool, schema: &DFSchem
     if varies(expr) || moment(expr).is_some() || finer_unit(expr, unit, schema).is_none() {
         return false;
     }
-    *expr = whole(std::mem::take(expr), unit, is_up);
+    *expr = round_moment(std::mem::take(expr), unit, is_up);
     true
 }
 
@@ -134,7 +136,7 @@ fn finer_unit(expr: &Expr, unit: TimeUnit, schema: &DFSchema) -> Option<TimeUnit
 }
 
 fn round(expr: &mut Expr, unit: TimeUnit, add: i64) -> bool {
-    let Some(count) = moment(expr).and_then(|moment| moment.cut(unit)) else { return false };
+    let Some(count) = moment(expr).and_then(|moment| moment.floor_to(unit)) else { return false };
     *expr = Expr::Literal(literal(unit, count + add), None);
     true
 }
@@ -148,12 +150,12 @@ fn literal(unit: TimeUnit, count: i64) -> ScalarValue {
     }
 }
 
-fn compared(parts: &mut [&mut Expr], schema: &DFSchema) -> bool {
+fn unify_units(parts: &mut [&mut Expr], schema: &DFSchema) -> bool {
     let varying = parts.iter().filter(|part| varies(part)).find_map(|part| unit_of(part, schema));
     let Some((unit, None)) = varying else { return false };
-    let moments: Vec<Option<Moment>> =
+    let moments: Vec<Option<LiteralMoment>> =
         parts.iter().map(|part| if varies(part) { None } else { moment(part) }).collect();
-    let common = moments.iter().flatten().fold(unit, |unit, moment| moment.unit_beside(unit));
+    let common = moments.iter().flatten().fold(unit, |unit, moment| moment.common_unit(unit));
     // Of a constant nanoseconds are left out, beside a column that reaches over all years.
     let common = parts
         .iter()
@@ -168,11 +170,11 @@ fn compared(parts: &mut [&mut Expr], schema: &DFSchema) -> bool {
     let mut changed = false;
     for (part, moment) in parts.iter_mut().zip(moments) {
         if let Some(moment) = moment {
-            **part = Expr::Literal(moment.counted(common), None);
+            **part = Expr::Literal(moment.to_scalar(common), None);
             changed = true;
         } else if varies(part) {
             if common != unit && unit_of(part, schema).is_some() {
-                **part = converted(std::mem::take(&mut **part), common);
+                **part = cast_column(std::mem::take(&mut **part), common);
                 changed = true;
             }
         } else if let Some((TimeUnit::Nanosecond, zone)) = unit_of(part, schema)
@@ -189,7 +191,7 @@ fn compared(parts: &mut [&mut Expr], schema: &DFSchema) -> bool {
 
 /// A column counted in a finer unit, in such a way that the optimiser does not count the literal in
 /// the coarser one instead: it would cut it.
-fn converted(expr: Expr, unit: TimeUnit) -> Expr {
+fn cast_column(expr: Expr, unit: TimeUnit) -> Expr {
     let cast = Expr::Cast(Cast::new(Box::new(expr), DataType::Timestamp(unit, None)));
     Expr::ScalarFunction(ScalarFunction { func: Arc::new(nullable()), args: vec![cast] })
 }
@@ -213,17 +215,17 @@ fn unit_of(expr: &Expr, schema: &DFSchema) -> Option<(TimeUnit, ZoneName)> {
 
 /// A moment that is written in the statement.
 #[derive(Clone, Copy)]
-struct Moment {
+struct LiteralMoment {
     microseconds: i64,
     /// With the digits behind those, where it has such.
     nanoseconds: Option<i64>,
 }
 
 /// What a literal or a parameter says: a text, a date, a timestamp without a zone.
-fn moment(expr: &Expr) -> Option<Moment> {
+fn moment(expr: &Expr) -> Option<LiteralMoment> {
     match expr {
         Expr::Literal(ScalarValue::Utf8(Some(text)), _) => of_text(text),
-        Expr::Literal(ScalarValue::Date32(Some(days)), _) => Some(Moment {
+        Expr::Literal(ScalarValue::Date32(Some(days)), _) => Some(LiteralMoment {
             microseconds: i64::from(*days) * MICROSECONDS_PER_DAY,
             nanoseconds: None,
         }),
@@ -245,13 +247,13 @@ fn moment(expr: &Expr) -> Option<Moment> {
 }
 
 /// A moment without a zone that is a value already.
-fn of_value(value: &ScalarValue) -> Option<Moment> {
-    let whole = |microseconds| Some(Moment { microseconds, nanoseconds: None });
+fn of_value(value: &ScalarValue) -> Option<LiteralMoment> {
+    let whole = |microseconds| Some(LiteralMoment { microseconds, nanoseconds: None });
     match value {
         ScalarValue::TimestampSecond(Some(count), None) => whole(count.checked_mul(1_000_000)?),
         ScalarValue::TimestampMillisecond(Some(count), None) => whole(count.checked_mul(1_000)?),
         ScalarValue::TimestampMicrosecond(Some(count), None) => whole(*count),
-        ScalarValue::TimestampNanosecond(Some(count), None) => Some(Moment {
+        ScalarValue::TimestampNanosecond(Some(count), None) => Some(LiteralMoment {
             microseconds: count.div_euclid(1_000),
             nanoseconds: Some(*count).filter(|count| count % 1_000 != 0),
         }),
@@ -259,22 +261,22 @@ fn of_value(value: &ScalarValue) -> Option<Moment> {
     }
 }
 
-fn of_text(text: &str) -> Option<Moment> {
+fn of_text(text: &str) -> Option<LiteralMoment> {
     let count = |precision| match Value::parse(text, ColumnType::Timestamp(precision)) {
         Ok(Value::Timestamp { value, .. }) => Some(value),
         _ => None,
     };
     let microseconds = count(6)?;
     let nanoseconds = count(9).filter(|fine| Some(*fine) != microseconds.checked_mul(1_000));
-    Some(Moment { microseconds, nanoseconds })
+    Some(LiteralMoment { microseconds, nanoseconds })
 }
 
-/// A moment that a text says as a count of a unit: nothing if the unit cannot tell it, and nothing at
-/// all for a text that says none.
+/// A moment that a text says as a count of a unit: nothing if the unit cannot tell it, and nothing
+/// at all for a text that says none.
 pub(super) fn count_of_text(text: &str, unit: TimeUnit) -> Option<Option<i64>> {
     let moment = of_text(text)?;
-    let is_told = moment.unit_beside(unit) == unit;
-    match moment.counted(unit) {
+    let is_told = moment.common_unit(unit) == unit;
+    match moment.to_scalar(unit) {
         ScalarValue::TimestampSecond(count, _)
         | ScalarValue::TimestampMillisecond(count, _)
         | ScalarValue::TimestampMicrosecond(count, _)
@@ -283,9 +285,9 @@ pub(super) fn count_of_text(text: &str, unit: TimeUnit) -> Option<Option<i64>> {
     }
 }
 
-impl Moment {
+impl LiteralMoment {
     /// The unit in which this and what is counted in another can both be counted.
-    fn unit_beside(self, unit: TimeUnit) -> TimeUnit {
+    fn common_unit(self, unit: TimeUnit) -> TimeUnit {
         let is_whole = |units: i64| self.microseconds % units == 0;
         match unit {
             _ if self.nanoseconds.is_some() => TimeUnit::Nanosecond,
@@ -298,7 +300,7 @@ impl Moment {
         }
     }
 
-    fn counted(self, unit: TimeUnit) -> ScalarValue {
+    fn to_scalar(self, unit: TimeUnit) -> ScalarValue {
         let Self { microseconds, nanoseconds } = self;
         let count = match unit {
             TimeUnit::Second => microseconds / 1_000_000,
@@ -312,8 +314,8 @@ impl Moment {
 
     /// The count of the last moment before this one that a unit can tell; nothing for one that the
     /// unit can tell itself.
-    fn cut(self, unit: TimeUnit) -> Option<i64> {
-        if self.unit_beside(unit) == unit {
+    fn floor_to(self, unit: TimeUnit) -> Option<i64> {
+        if self.common_unit(unit) == unit {
             return None;
         }
         let per_microsecond = match unit {

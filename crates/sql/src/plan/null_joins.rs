@@ -1,9 +1,9 @@
 //! Joins by IS NOT DISTINCT FROM.
 //!
-//! The library makes a join of such a condition whose keys take NULL for equal to NULL, and goes on
-//! with its rules. They forget that when they put joins in another order, and hold it of keys that
-//! they add, which `=` compares: rows are lost, and others come that do not match (DataFusion 55).
-//! So such joins are made when all rules are done.
+//! The library makes a join of such a condition whose keys take NULL as equal to NULL, and goes on
+//! with its rules. These forget that when they reorder joins, and apply it to keys that they add,
+//! which `=` compares. Rows are lost, and rows appear that do not match (DataFusion 55). So such
+//! joins are made after all rules have run.
 
 use datafusion::common::tree_node::Transformed;
 use datafusion::common::{NullEquality, Result};
@@ -14,11 +14,11 @@ use datafusion::optimizer::{OptimizerConfig, OptimizerRule};
 
 /// Takes the place of the rule that finds the keys of joins: it finds those of `=`.
 #[derive(Debug, Default)]
-pub(crate) struct EqualKeys {
+pub(crate) struct EqualKeysRule {
     keys: ExtractEquijoinPredicate,
 }
 
-impl OptimizerRule for EqualKeys {
+impl OptimizerRule for EqualKeysRule {
     fn name(&self) -> &str {
         self.keys.name()
     }

@@ -1,4 +1,4 @@
-//! `_nullable`: a value as it is, of which the plan no longer says that it is never NULL.
+//! `_nullable`: a value as it is, but the plan no longer says that it is never NULL.
 
 use arrow::datatypes::{DataType, FieldRef};
 use datafusion::common::{Result, exec_err, plan_err};
@@ -10,20 +10,20 @@ use datafusion::logical_expr::{
 const NAME: &str = "_nullable";
 
 pub(super) fn nullable() -> ScalarUDF {
-    ScalarUDF::new_from_impl(Nullable { signature: Signature::any(1, Volatility::Immutable) })
+    ScalarUDF::new_from_impl(NullableValue { signature: Signature::any(1, Volatility::Immutable) })
 }
 
 /// The same, which the optimiser does not take away from constants.
-pub(super) fn lastingly_nullable() -> ScalarUDF {
-    ScalarUDF::new_from_impl(Nullable { signature: Signature::any(1, Volatility::Volatile) })
+pub(super) fn volatile_nullable() -> ScalarUDF {
+    ScalarUDF::new_from_impl(NullableValue { signature: Signature::any(1, Volatility::Volatile) })
 }
 
 #[derive(Debug, PartialEq, Eq, Hash)]
-struct Nullable {
+struct NullableValue {
     signature: Signature,
 }
 
-impl ScalarUDFImpl for Nullable {
+impl ScalarUDFImpl for NullableValue {
     fn name(&self) -> &str {
         NAME
     }

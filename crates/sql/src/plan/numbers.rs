@@ -1,24 +1,24 @@
 //! Decimals among other numbers.
 //!
 //! A literal with a point is a decimal, and exact. The planner would make a decimal of every double
-//! that meets one, which doubles do not survive: they have digits that the decimal has not, and
+//! that meets one. Doubles do not survive that: they have digits that the decimal has not, and
 //! `NaN`. So here a decimal that meets a double becomes a double, as in other databases:
 //!
-//! 1. Compared or reckoned with a double, in one list, CASE, call or union with one, a decimal
-//!    becomes a double; a literal beside a FLOAT becomes a FLOAT.
+//! 1. Compared or computed with a double, in one list, CASE, call or union with one, a decimal
+//!    becomes a double. A literal beside a FLOAT becomes a FLOAT.
 //! 2. A literal that is compared with text becomes a double, for the text may be any number.
-//! 3. Text that is written beside decimals is the number that it says, with all of its digits. The
+//! 3. A literal text beside decimals becomes the number that it spells, with all of its digits. The
 //!    planner would cut those that the column has not.
 //! 4. A whole literal that is compared with whole numbers becomes one of them: `k = 5.0` is
 //!    `k = 5`.
 //! 5. A division of decimals is one of doubles. The planner would cut its result after a few
 //!    digits.
-//! 6. A decimal of 128 bits beside one of 256 becomes one of 256 with the digits that it has. The
-//!    planner would widen both to what holds either, and refuse them where that has more than 76
-//!    digits: a literal `1.5` beside NUMBER(76), too. A literal that is compared with a column of 256
-//!    bits gets the column's own type if that holds it.
-//! 7. A count such as `row_number()`, which has no sign, is a LONG where it is reckoned with whole
-//!    numbers. The planner would make decimals of them, whose division has a fraction.
+//! 6. A decimal of 128 bits beside one of 256 becomes one of 256, with its own digits. The planner
+//!    would widen both to a type that holds either, and refuse more than 76 digits, such as a
+//!    literal `1.5` beside NUMBER(76). A literal that is compared with a column of 256 bits gets
+//!    the type of the column if that holds it.
+//! 7. A count such as `row_number()`, which has no sign, becomes a LONG among whole numbers. The
+//!    planner would make decimals of them, whose division has a fraction.
 
 use arrow::datatypes::{
     DECIMAL128_MAX_PRECISION, DECIMAL256_MAX_PRECISION, DataType, Decimal256Type, DecimalType, i256,
@@ -55,37 +55,42 @@ fn kind_of(expr: &Expr, schema: &DFSchema) -> NumberKind {
 }
 
 /// An expression whose parts are done.
-pub(super) fn reckoned(expr: Expr, schema: &DFSchema) -> Transformed<Expr> {
+pub(super) fn unify_numbers(expr: Expr, schema: &DFSchema) -> Transformed<Expr> {
     let mut expr = expr;
+    // The functions below rewrite, and answer whether they did. Where two must run, the second
+    // stands left of `||`: on the right it would be passed by.
     let changed = match &mut expr {
         Expr::BinaryExpr(BinaryExpr { left, op: Operator::Divide, right }) => {
-            let is_signed = signed(&mut [left.as_mut(), right.as_mut()], schema);
-            divided(left, right, schema) || is_signed
+            let is_signed = sign_counts(&mut [left.as_mut(), right.as_mut()], schema);
+            divide_as_doubles(left, right, schema) || is_signed
         }
         Expr::BinaryExpr(BinaryExpr { left, op, right }) if is_compared(*op) => {
-            compared(&mut [left, right], schema)
+            unify_compared(&mut [left, right], schema)
         }
-        Expr::BinaryExpr(BinaryExpr { left, op, right }) if is_reckoned(*op) => {
-            let is_signed = signed(&mut [left.as_mut(), right.as_mut()], schema);
-            unified(&mut [left, right], schema) || is_signed
+        Expr::BinaryExpr(BinaryExpr { left, op, right }) if is_arithmetic(*op) => {
+            let is_signed = sign_counts(&mut [left.as_mut(), right.as_mut()], schema);
+            unify_parts(&mut [left, right], schema) || is_signed
         }
         Expr::InList(InList { expr, list, .. }) => {
             let mut parts: Vec<&mut Expr> = std::iter::once(expr.as_mut()).chain(list).collect();
-            compared(&mut parts, schema)
+            unify_compared(&mut parts, schema)
         }
-        Expr::Between(Between { expr, low, high, .. }) => compared(&mut [expr, low, high], schema),
-        Expr::Case(case) => of_case(case, schema),
-        Expr::ScalarFunction(ScalarFunction { args, .. }) => all_unified(args, schema),
+        Expr::Between(Between { expr, low, high, .. }) => {
+            unify_compared(&mut [expr, low, high], schema)
+        }
+        Expr::Case(case) => unify_case(case, schema),
+        Expr::ScalarFunction(ScalarFunction { args, .. }) => unify_arguments(args, schema),
         Expr::AggregateFunction(AggregateFunction { func, params }) => {
             let is_share = func.name().contains("percentile") || func.name().contains("quantile");
-            is_share && approximated(&mut params.args) || all_unified(&mut params.args, schema)
+            is_share && literals_to_doubles(&mut params.args)
+                || unify_arguments(&mut params.args, schema)
         }
         Expr::WindowFunction(function) => {
             let WindowFunction { params, .. } = function.as_mut();
-            all_unified(&mut params.args, schema)
+            unify_arguments(&mut params.args, schema)
         }
         Expr::Cast(Cast { expr: inner, field })
-            if *field.data_type() == DataType::Float64 && number(inner).is_some() =>
+            if *field.data_type() == DataType::Float64 && literal_number(inner).is_some() =>
         {
             expr = to_double(std::mem::take(inner.as_mut()));
             true
@@ -110,19 +115,19 @@ pub(super) fn is_compared(op: Operator) -> bool {
     )
 }
 
-fn is_reckoned(op: Operator) -> bool {
+fn is_arithmetic(op: Operator) -> bool {
     matches!(op, Operator::Plus | Operator::Minus | Operator::Multiply | Operator::Modulo)
 }
 
 /// Values that are compared with each other.
-fn compared(parts: &mut [&mut Expr], schema: &DFSchema) -> bool {
-    let is_read = read(parts, schema);
-    let is_fitted = fitted(parts, schema);
-    compared_as_kinds(parts, schema) || is_fitted || is_read
+fn unify_compared(parts: &mut [&mut Expr], schema: &DFSchema) -> bool {
+    let is_read = read_texts(parts, schema);
+    let is_fitted = fit_wide_decimals(parts, schema);
+    unify_kinds(parts, schema) || is_fitted || is_read
 }
 
 /// Texts that are written beside decimals as the numbers that they say.
-fn read(parts: &mut [&mut Expr], schema: &DFSchema) -> bool {
+fn read_texts(parts: &mut [&mut Expr], schema: &DFSchema) -> bool {
     let mut kinds = parts
         .iter()
         .filter(|part| !matches!(part, Expr::Literal(..)))
@@ -134,7 +139,7 @@ fn read(parts: &mut [&mut Expr], schema: &DFSchema) -> bool {
     let mut changed = false;
     for part in parts.iter_mut() {
         if let Expr::Literal(ScalarValue::Utf8(Some(text)), _) = &**part
-            && let Some(literal) = Number::parse(text).and_then(|number| number.decimal())
+            && let Some(literal) = DecimalLiteral::parse(text).and_then(|number| number.decimal())
         {
             **part = Expr::Literal(literal, None);
             changed = true;
@@ -146,13 +151,13 @@ fn read(parts: &mut [&mut Expr], schema: &DFSchema) -> bool {
 /// The digits of a number that a text says in a decimal of that many: nothing if it does not hold
 /// the number as it is, and nothing at all for a text that says none.
 pub(super) fn digits_of_text(text: &str, precision: u8, scale: i8) -> Option<Option<i256>> {
-    let number = Number::parse(text)?;
-    Some(number.at(precision, scale))
+    let number = DecimalLiteral::parse(text)?;
+    Some(number.digits_in(precision, scale))
 }
 
 /// Literals beside decimals of 256 bits of one type as that type, where it holds them: the planner
 /// would widen the column to what holds any whole number, and not look into keys and indexes.
-fn fitted(parts: &mut [&mut Expr], schema: &DFSchema) -> bool {
+fn fit_wide_decimals(parts: &mut [&mut Expr], schema: &DFSchema) -> bool {
     let mut types = parts
         .iter()
         .filter(|part| !matches!(part, Expr::Literal(..)))
@@ -163,7 +168,8 @@ fn fitted(parts: &mut [&mut Expr], schema: &DFSchema) -> bool {
     }
     let mut changed = false;
     for part in parts.iter_mut() {
-        if let Some(digits) = any_number(part).and_then(|number| number.at(precision, scale)) {
+        if let Some(digits) = any_number(part).and_then(|number| number.digits_in(precision, scale))
+        {
             let literal = ScalarValue::Decimal256(Some(digits), precision, scale);
             **part = Expr::Literal(literal, None);
             changed = true;
@@ -172,9 +178,9 @@ fn fitted(parts: &mut [&mut Expr], schema: &DFSchema) -> bool {
     changed
 }
 
-fn compared_as_kinds(parts: &mut [&mut Expr], schema: &DFSchema) -> bool {
-    if !parts.iter().any(|part| number(part).is_some()) {
-        return unified(parts, schema);
+fn unify_kinds(parts: &mut [&mut Expr], schema: &DFSchema) -> bool {
+    if !parts.iter().any(|part| literal_number(part).is_some()) {
+        return unify_parts(parts, schema);
     }
     let kinds: Vec<NumberKind> = parts.iter().map(|part| kind_of(part, schema)).collect();
     let is_narrow = parts
@@ -183,7 +189,8 @@ fn compared_as_kinds(parts: &mut [&mut Expr], schema: &DFSchema) -> bool {
     let is_text = |(part, kind): (&&mut Expr, &NumberKind)| {
         *kind == NumberKind::Text && !matches!(part, Expr::Literal(..))
     };
-    let others = || parts.iter().zip(&kinds).filter(|(part, _)| number(part).is_none());
+    let others = || parts.iter().zip(&kinds).filter(|(part, _)| literal_number(part).is_none());
+    // A FLOAT is read from the digits: by way of a double it would be rounded twice.
     if is_narrow && others().all(|(_, kind)| *kind == NumberKind::Float) {
         parts.iter_mut().for_each(|part| {
             replace(part, |value| Some(ScalarValue::Float32(Some(value.text().parse().ok()?))))
@@ -196,28 +203,29 @@ fn compared_as_kinds(parts: &mut [&mut Expr], schema: &DFSchema) -> bool {
     }
     if others().all(|(_, kind)| *kind == NumberKind::Whole) && others().next().is_some() {
         let mut changed = false;
+        // `k = 5.5` keeps its decimal: no whole number equals it, and rounding would find one.
         for part in parts
             .iter_mut()
-            .filter(|part| number(part).is_some_and(|value| value.whole().is_some()))
+            .filter(|part| literal_number(part).is_some_and(|value| value.whole().is_some()))
         {
             replace(part, |value| value.whole().map(|whole| ScalarValue::Int64(Some(whole))));
             changed = true;
         }
         return changed;
     }
-    unified(parts, schema)
+    unify_parts(parts, schema)
 }
 
 /// Values of which decimals become doubles when there is a double among them.
-fn unified(parts: &mut [&mut Expr], schema: &DFSchema) -> bool {
-    let is_widened = widened(parts, schema);
+fn unify_parts(parts: &mut [&mut Expr], schema: &DFSchema) -> bool {
+    let is_widened = widen_decimals(parts, schema);
     let mut parts: Vec<(&mut Expr, &DFSchema)> =
         parts.iter_mut().map(|part| (&mut **part, schema)).collect();
     unify(&mut parts) || is_widened
 }
 
 /// Decimals of 128 bits beside those of 256.
-fn widened(parts: &mut [&mut Expr], schema: &DFSchema) -> bool {
+fn widen_decimals(parts: &mut [&mut Expr], schema: &DFSchema) -> bool {
     let is_wide = |part: &&mut Expr| matches!(part.get_type(schema), Ok(DataType::Decimal256(..)));
     if !parts.iter().any(is_wide) {
         return false;
@@ -238,17 +246,17 @@ fn widened(parts: &mut [&mut Expr], schema: &DFSchema) -> bool {
     changed
 }
 
-fn all_unified(parts: &mut [Expr], schema: &DFSchema) -> bool {
+fn unify_arguments(parts: &mut [Expr], schema: &DFSchema) -> bool {
     if parts.len() < 2 {
         return false;
     }
     let mut parts: Vec<&mut Expr> = parts.iter_mut().collect();
-    let is_signed = signed(&mut parts, schema);
-    unified(&mut parts, schema) || is_signed
+    let is_signed = sign_counts(&mut parts, schema);
+    unify_parts(&mut parts, schema) || is_signed
 }
 
 /// Counts among whole numbers as such numbers.
-fn signed(parts: &mut [&mut Expr], schema: &DFSchema) -> bool {
+fn sign_counts(parts: &mut [&mut Expr], schema: &DFSchema) -> bool {
     let types = parts.iter().map(|part| part.get_type(schema).ok());
     let Some(types) = types.collect::<Option<Vec<DataType>>>() else { return false };
     if !types.iter().all(DataType::is_integer) {
@@ -280,7 +288,7 @@ pub(super) fn unify(parts: &mut [(&mut Expr, &DFSchema)]) -> bool {
     true
 }
 
-fn divided(left: &mut Expr, right: &mut Expr, schema: &DFSchema) -> bool {
+fn divide_as_doubles(left: &mut Expr, right: &mut Expr, schema: &DFSchema) -> bool {
     let kinds = [kind_of(left, schema), kind_of(right, schema)];
     if !kinds.contains(&NumberKind::Decimal)
         || kinds.iter().any(|kind| matches!(kind, NumberKind::Text | NumberKind::Other))
@@ -295,7 +303,7 @@ fn divided(left: &mut Expr, right: &mut Expr, schema: &DFSchema) -> bool {
     true
 }
 
-fn of_case(case: &mut Case, schema: &DFSchema) -> bool {
+fn unify_case(case: &mut Case, schema: &DFSchema) -> bool {
     let Case { expr, when_then_expr, else_expr } = case;
     let (mut tested, mut given) = (Vec::new(), Vec::new());
     for (when, then) in when_then_expr {
@@ -303,17 +311,19 @@ fn of_case(case: &mut Case, schema: &DFSchema) -> bool {
         given.push(then.as_mut());
     }
     given.extend(else_expr.as_deref_mut());
-    let is_signed = signed(&mut given, schema);
-    let is_given_changed = unified(&mut given, schema) || is_signed;
+    let is_signed = sign_counts(&mut given, schema);
+    let is_given_changed = unify_parts(&mut given, schema) || is_signed;
     let Some(expr) = expr else { return is_given_changed };
     tested.push(expr);
-    compared(&mut tested, schema) || is_given_changed
+    unify_compared(&mut tested, schema) || is_given_changed
 }
 
 /// The literals behind the first argument as doubles.
-fn approximated(arguments: &mut [Expr]) -> bool {
+fn literals_to_doubles(arguments: &mut [Expr]) -> bool {
     let mut changed = false;
-    for argument in arguments.iter_mut().skip(1).filter(|argument| number(argument).is_some()) {
+    for argument in
+        arguments.iter_mut().skip(1).filter(|argument| literal_number(argument).is_some())
+    {
         replace(argument, |value| Some(value.double()));
         changed = true;
     }
@@ -322,51 +332,51 @@ fn approximated(arguments: &mut [Expr]) -> bool {
 
 /// A value as the nearest double.
 pub(super) fn to_double(expr: Expr) -> Expr {
-    match number(&expr) {
+    match literal_number(&expr) {
         // The cast would divide, and miss the nearest one.
         Some(value) => Expr::Literal(value.double(), None),
         None => Expr::Cast(Cast::new(Box::new(expr), DataType::Float64)),
     }
 }
 
-fn replace(part: &mut Expr, value: impl Fn(&Number) -> Option<ScalarValue>) {
-    if let Some(value) = number(part).and_then(|number| value(&number)) {
+fn replace(part: &mut Expr, value: impl Fn(&DecimalLiteral) -> Option<ScalarValue>) {
+    if let Some(value) = literal_number(part).and_then(|number| value(&number)) {
         *part = Expr::Literal(value, None);
     }
 }
 
 /// The digits of a literal, and how many of them stand behind the point.
-struct Number {
+struct DecimalLiteral {
     digits: i256,
     scale: i8,
 }
 
-fn number(expr: &Expr) -> Option<Number> {
+fn literal_number(expr: &Expr) -> Option<DecimalLiteral> {
     match expr {
         Expr::Literal(ScalarValue::Decimal128(Some(digits), _, scale), _) => {
-            Some(Number { digits: i256::from_i128(*digits), scale: *scale })
+            Some(DecimalLiteral { digits: i256::from_i128(*digits), scale: *scale })
         }
         Expr::Literal(ScalarValue::Decimal256(Some(digits), _, scale), _) => {
-            Some(Number { digits: *digits, scale: *scale })
+            Some(DecimalLiteral { digits: *digits, scale: *scale })
         }
         _ => None,
     }
 }
 
 /// The same, or a whole number.
-fn any_number(expr: &Expr) -> Option<Number> {
+fn any_number(expr: &Expr) -> Option<DecimalLiteral> {
     match expr {
         Expr::Literal(ScalarValue::Int64(Some(whole)), _) => {
-            Some(Number { digits: i256::from(*whole), scale: 0 })
+            Some(DecimalLiteral { digits: i256::from(*whole), scale: 0 })
         }
         Expr::Literal(ScalarValue::UInt64(Some(whole)), _) => {
-            Some(Number { digits: i256::from_i128((*whole).into()), scale: 0 })
+            Some(DecimalLiteral { digits: i256::from_i128((*whole).into()), scale: 0 })
         }
-        _ => number(expr),
+        _ => literal_number(expr),
     }
 }
 
-impl Number {
+impl DecimalLiteral {
     /// A number such as `-1.50`. Others are left to the planner.
     fn parse(text: &str) -> Option<Self> {
         let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
@@ -399,7 +409,7 @@ impl Number {
     }
 
     /// The digits in a column of that many, if it holds the number as it is.
-    fn at(&self, precision: u8, scale: i8) -> Option<i256> {
+    fn digits_in(&self, precision: u8, scale: i8) -> Option<i256> {
         let shift = i16::from(scale) - i16::from(self.scale);
         let power = i256::from_i128(10).checked_pow(shift.unsigned_abs().into())?;
         let digits = match shift >= 0 {

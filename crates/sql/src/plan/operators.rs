@@ -1,4 +1,4 @@
-//! Operators that the library has no meaning for, or another one: on documents, dates and intervals.
+//! Operators that the library lacks or understands otherwise: on documents, dates and intervals.
 
 use arrow::datatypes::{DataType, Field, IntervalUnit, TimeUnit};
 use datafusion::common::{
@@ -29,14 +29,14 @@ impl ExprPlanner for OperatorPlanner {
     ) -> Result<PlannerResult<RawBinaryExpr>> {
         let of_documents = match step(&expr) {
             Some(step) => Some(step),
-            None => of_documents(&expr, schema)?,
+            None => document_operator(&expr, schema)?,
         };
         let planned = of_documents
-            .or_else(|| of_lists(&expr, schema))
-            .or_else(|| less_null(&expr, schema))
-            .or_else(|| of_dates(&expr, schema))
-            .or_else(|| multiple(&expr, schema))
-            .or_else(|| of_spans(&expr, schema));
+            .or_else(|| list_operator(&expr, schema))
+            .or_else(|| difference_with_null(&expr, schema))
+            .or_else(|| date_operator(&expr, schema))
+            .or_else(|| interval_multiple(&expr, schema))
+            .or_else(|| duration_comparison(&expr, schema));
         match planned {
             Some(planned) => Ok(PlannerResult::Planned(planned)),
             None => Ok(PlannerResult::Original(expr)),
@@ -60,7 +60,7 @@ impl ExprPlanner for OperatorPlanner {
                 );
             }
         };
-        Ok(PlannerResult::Planned(below(access.expr, [step])))
+        Ok(PlannerResult::Planned(json_part(access.expr, [step])))
     }
 
     fn plan_compound_identifier(
@@ -74,13 +74,13 @@ impl ExprPlanner for OperatorPlanner {
         }
         let column = Expr::Column(Column::from((qualifier, field)));
         let steps = names.iter().map(|name| lit(name.as_str()));
-        Ok(PlannerResult::Planned(below(column, steps)))
+        Ok(PlannerResult::Planned(json_part(column, steps)))
     }
 }
 
-/// `doc->'a'` and `doc->>'a'`, named as they are written. The library's own planner names each step,
-/// and then asks for the type of what has a name twice: 20 steps took it 37 seconds (DataFusion 55,
-/// `to_field`).
+/// `doc->'a'` and `doc->>'a'`, named as they are written. The library's own planner names each
+/// step, and then asks for the type of what has a name twice: 20 steps took it 37 seconds
+/// (DataFusion 55, `to_field`).
 fn step(expr: &RawBinaryExpr) -> Option<Expr> {
     let RawBinaryExpr { op, left, right } = expr;
     let func = match op {
@@ -92,17 +92,17 @@ fn step(expr: &RawBinaryExpr) -> Option<Expr> {
         }
         _ => return None,
     };
-    let name = format!("{} {op} {}", written(left), written(right));
+    let name = format!("{} {op} {}", written_name(left), written_name(right));
     let args = vec![left.clone().unalias_nested().data, right.clone()];
     Some(Expr::ScalarFunction(ScalarFunction { func, args }).alias(name))
 }
 
 /// A side of a step as the name of a column shows it.
-fn written(expr: &Expr) -> String {
+fn written_name(expr: &Expr) -> String {
     match expr {
         Expr::Column(column) => column.name.clone(),
         Expr::Alias(alias) => alias.name.clone(),
-        Expr::Cast(cast) => written(&cast.expr),
+        Expr::Cast(cast) => written_name(&cast.expr),
         Expr::Literal(value, _) => match value.try_as_str() {
             Some(Some(text)) => format!("'{text}'"),
             _ => value.to_string(),
@@ -117,7 +117,7 @@ fn is_json(expr: &Expr, schema: &DFSchema) -> bool {
 }
 
 /// A part of a document, as a document, under the name of the last step.
-fn below(document: Expr, steps: impl IntoIterator<Item = Expr>) -> Expr {
+fn json_part(document: Expr, steps: impl IntoIterator<Item = Expr>) -> Expr {
     let mut args = match part(&document).or_else(|| steps_of(&document)) {
         Some(call) => call.args.clone(),
         None => vec![document.unalias_nested().data],
@@ -179,12 +179,13 @@ fn is_text_literal(expr: &Expr) -> bool {
     )
 }
 
-fn of_documents(expr: &RawBinaryExpr, schema: &DFSchema) -> Result<Option<Expr>> {
+fn document_operator(expr: &RawBinaryExpr, schema: &DFSchema) -> Result<Option<Expr>> {
     use BinaryOperator::{
         ArrowAt, AtArrow, Eq, Gt, GtEq, HashMinus, Lt, LtEq, Minus, NotEq, Question, QuestionAnd,
         QuestionPipe, StringConcat,
     };
     let RawBinaryExpr { op, left, right } = expr;
+    // Operators are looked at before types, which cost a walk through the whole expression.
     if !matches!(
         op,
         ArrowAt
@@ -223,14 +224,14 @@ fn of_documents(expr: &RawBinaryExpr, schema: &DFSchema) -> Result<Option<Expr>>
         Question if is_left => call("_json_has", both())?,
         QuestionPipe => call("_json_has_any", both())?,
         QuestionAnd => call("_json_has_all", both())?,
-        Eq | NotEq | Gt | GtEq | Lt | LtEq => return compared(expr, schema),
+        Eq | NotEq | Gt | GtEq | Lt | LtEq => return document_comparison(expr, schema),
         _ => return Ok(None),
     }))
 }
 
 /// A part of a document beside a value: by its text beside text. A number is refused, for `9` as
 /// text comes behind `10`.
-fn compared(expr: &RawBinaryExpr, schema: &DFSchema) -> Result<Option<Expr>> {
+fn document_comparison(expr: &RawBinaryExpr, schema: &DFSchema) -> Result<Option<Expr>> {
     let RawBinaryExpr { op, left, right } = expr;
     let (of_document, other) = match (part(left).is_some(), part(right).is_some()) {
         (true, false) => (left, right),
@@ -254,6 +255,7 @@ fn compared(expr: &RawBinaryExpr, schema: &DFSchema) -> Result<Option<Expr>> {
         BinaryOperator::Lt => Operator::Lt,
         _ => Operator::LtEq,
     };
+    // The sides keep their places, for the operator is not turned.
     let (one, another) = match std::ptr::eq(of_document, left) {
         true => (text_of(left), right.clone()),
         false => (left.clone(), text_of(right)),
@@ -262,7 +264,7 @@ fn compared(expr: &RawBinaryExpr, schema: &DFSchema) -> Result<Option<Expr>> {
 }
 
 /// A list and NULL, which adds no item to it: NULL stands for a list that is not there.
-fn of_lists(expr: &RawBinaryExpr, schema: &DFSchema) -> Option<Expr> {
+fn list_operator(expr: &RawBinaryExpr, schema: &DFSchema) -> Option<Expr> {
     let RawBinaryExpr { op, left, right } = expr;
     let is_list = |side: &Expr| side.get_type(schema).is_ok_and(|kind| kind.is_list());
     let is_null = |side: &Expr| matches!(side, Expr::Literal(value, _) if value.is_null());
@@ -274,7 +276,7 @@ fn of_lists(expr: &RawBinaryExpr, schema: &DFSchema) -> Option<Expr> {
 }
 
 /// A day or a moment less NULL, or the other way round: nothing, of the type of a difference.
-fn less_null(expr: &RawBinaryExpr, schema: &DFSchema) -> Option<Expr> {
+fn difference_with_null(expr: &RawBinaryExpr, schema: &DFSchema) -> Option<Expr> {
     let RawBinaryExpr { op: BinaryOperator::Minus, left, right } = expr else { return None };
     let other = match (left, right) {
         (Expr::Literal(ScalarValue::Null, _), other)
@@ -290,7 +292,7 @@ fn less_null(expr: &RawBinaryExpr, schema: &DFSchema) -> Option<Expr> {
 
 /// Dates and numbers of days. A cast has the name of what is cast, so the columns are named as they
 /// are written.
-fn of_dates(expr: &RawBinaryExpr, schema: &DFSchema) -> Option<Expr> {
+fn date_operator(expr: &RawBinaryExpr, schema: &DFSchema) -> Option<Expr> {
     let RawBinaryExpr { op, left, right } = expr;
     let op = match op {
         BinaryOperator::Plus => Operator::Plus,
@@ -324,7 +326,7 @@ fn of_dates(expr: &RawBinaryExpr, schema: &DFSchema) -> Option<Expr> {
 }
 
 /// An interval, or the time between two moments, as many times as a number says.
-fn multiple(expr: &RawBinaryExpr, schema: &DFSchema) -> Option<Expr> {
+fn interval_multiple(expr: &RawBinaryExpr, schema: &DFSchema) -> Option<Expr> {
     let RawBinaryExpr { op, left, right } = expr;
     let is_length = |expr: &Expr| {
         expr.get_type(schema)
@@ -349,7 +351,7 @@ fn multiple(expr: &RawBinaryExpr, schema: &DFSchema) -> Option<Expr> {
 }
 
 /// The time between two moments beside a text, which stands for an interval.
-fn of_spans(expr: &RawBinaryExpr, schema: &DFSchema) -> Option<Expr> {
+fn duration_comparison(expr: &RawBinaryExpr, schema: &DFSchema) -> Option<Expr> {
     let RawBinaryExpr { op, left, right } = expr;
     let op = match op {
         BinaryOperator::Eq => Operator::Eq,

@@ -1,8 +1,8 @@
-//! Whole numbers and decimals that grow out of their type: an error, not another number.
+//! Overflow of whole numbers and decimals as an error.
 //!
 //! The operators of plans wrap around. So additions, subtractions and multiplications of whole
-//! numbers, and of decimals that may become too long, become calls of functions that look, once
-//! types are settled.
+//! numbers, and of decimals that may get too many digits, become calls of functions that check.
+//! This happens after type coercion.
 
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ use datafusion::logical_expr_common::type_coercion::binary::BinaryTypeCoercer;
 use datafusion::optimizer::AnalyzerRule;
 use datafusion::physical_expr_common::datum::apply;
 
-use super::named::map_named;
+use super::named_expressions::map_named;
 use super::{doubles, intervals};
 
 /// Runs after types are brought together.
@@ -49,20 +49,21 @@ impl AnalyzerRule for OverflowRule {
             };
             let node = map_named(node, |expr| {
                 expr.transform_up(|part| {
-                    checked(part, &schema)
-                        .transform_data(|part| Ok(doubles::settled(part, &schema)))?
-                        .transform_data(|part| Ok(intervals::settled(part, &schema)))
+                    check_arithmetic(part, &schema)
+                        .transform_data(|part| Ok(doubles::canonicalise_result(part, &schema)))?
+                        .transform_data(|part| Ok(intervals::rewrite_duration_cast(part, &schema)))
                 })
             })?;
             let node =
                 if node.transformed { node.map_data(LogicalPlan::recompute_schema)? } else { node };
-            node.transform_data(doubles::summed)
+            node.transform_data(doubles::canonicalise_sums)
         });
         rewritten.map(|rewritten| rewritten.data)
     }
 }
 
-fn checked(part: Expr, schema: &DFSchema) -> Transformed<Expr> {
+fn check_arithmetic(part: Expr, schema: &DFSchema) -> Transformed<Expr> {
+    // A narrower type of a decimal result holds all its results: the planner has widened it.
     let may_overflow = |expr: &Expr| match expr.get_type(schema) {
         Ok(DataType::Decimal128(precision, _)) => precision == DECIMAL128_MAX_PRECISION,
         Ok(DataType::Decimal256(precision, _)) => precision == DECIMAL256_MAX_PRECISION,
@@ -70,7 +71,7 @@ fn checked(part: Expr, schema: &DFSchema) -> Transformed<Expr> {
         Err(_) => false,
     };
     let call = |op, args| {
-        let func = ScalarUDF::new_from_impl(Checked {
+        let func = ScalarUDF::new_from_impl(CheckedArithmetic {
             op,
             signature: Signature::any(2, Volatility::Immutable),
         });
@@ -90,6 +91,7 @@ fn checked(part: Expr, schema: &DFSchema) -> Transformed<Expr> {
             .get_type(schema)
         {
             Ok(data_type) if data_type.is_integer() => match ScalarValue::new_zero(&data_type) {
+                // The least number has no opposite: a subtraction from zero finds that out.
                 Ok(zero) => {
                     call(Operator::Minus, vec![Expr::Literal(zero, None), inner.as_ref().clone()])
                 }
@@ -103,12 +105,12 @@ fn checked(part: Expr, schema: &DFSchema) -> Transformed<Expr> {
 
 /// An operator that looks whether its result fits.
 #[derive(Debug, PartialEq, Eq, Hash)]
-struct Checked {
+struct CheckedArithmetic {
     op: Operator,
     signature: Signature,
 }
 
-impl ScalarUDFImpl for Checked {
+impl ScalarUDFImpl for CheckedArithmetic {
     fn name(&self) -> &str {
         match self.op {
             Operator::Plus => "checked_add",
@@ -147,6 +149,7 @@ impl ScalarUDFImpl for Checked {
             };
         apply(left, right, |left, right| {
             let result = kernel(left, right)?;
+            // The kernels of decimals see when the bits overflow, not when the digits do.
             match result.data_type() {
                 DataType::Decimal128(precision, _) => {
                     result

@@ -1,8 +1,8 @@
 //! Regular expressions that the planner must leave alone.
 //!
-//! It makes LIKE of those that are plain text, and takes a backslash of that text for the escape of
-//! LIKE: to it `s ~ 'a\\c'` was `s LIKE '%a\c%'`, which finds `ac`. In a group it leaves them as
-//! they are.
+//! The planner makes LIKE of a pattern that is plain text, and takes a backslash of that text as
+//! the escape of LIKE: `s ~ 'a\\c'` was `s LIKE '%a\c%'`, which finds `ac`. It leaves a pattern in
+//! a group as it is.
 
 use datafusion::common::ScalarValue;
 use datafusion::common::tree_node::Transformed;
@@ -13,7 +13,7 @@ use datafusion::logical_expr::{BinaryExpr, Expr, Operator};
 const BACKSLASHES: [&str; 4] = [r"\\", r"\x", r"\u", r"\U"];
 
 /// A test of a text whose pattern has backslashes, with the pattern in a group.
-pub(super) fn kept(mut part: Expr) -> Transformed<Expr> {
+pub(super) fn protect_pattern(mut part: Expr) -> Transformed<Expr> {
     let changed = match &mut part {
         Expr::BinaryExpr(BinaryExpr {
             op:
@@ -23,16 +23,16 @@ pub(super) fn kept(mut part: Expr) -> Transformed<Expr> {
                 | Operator::RegexNotIMatch,
             right,
             ..
-        }) => group(right),
+        }) => group_pattern(right),
         Expr::ScalarFunction(ScalarFunction { func, args }) if func.name() == "regexp_like" => {
-            args.get_mut(1).is_some_and(group)
+            args.get_mut(1).is_some_and(group_pattern)
         }
         _ => false,
     };
     if changed { Transformed::yes(part) } else { Transformed::no(part) }
 }
 
-fn group(pattern: &mut Expr) -> bool {
+fn group_pattern(pattern: &mut Expr) -> bool {
     let Expr::Literal(ScalarValue::Utf8(Some(text)), _) = pattern else { return false };
     let is_meant = BACKSLASHES.iter().any(|written| text.contains(written));
     if is_meant {

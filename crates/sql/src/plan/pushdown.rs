@@ -1,22 +1,23 @@
-//! Filters on their way down a physical plan.
+//! Filter and projection pushdown in physical plans.
 //!
-//! Before a plan runs the library hands down what is learned while it runs (`FilterPushdown`). In
-//! DataFusion 55 that goes wrong in two ways:
+//! Before a plan runs the library pushes down filters that are learned while it runs
+//! (`FilterPushdown`). In DataFusion 55 that goes wrong in two ways:
 //!
-//! 1. A node with two columns of one name gives a filter on the second to the first. A join whose
-//!    sides were swapped has a projection of such columns, and so has one of tables whose keys are
-//!    called alike.
-//! 2. A join that takes NULL for equal to NULL (INTERSECT, EXCEPT) gives its keys without NULL.
+//! 1. A node with two columns of one name applies a filter on the second to the first. A join whose
+//!    sides were swapped has a projection of such columns, and so has a join of tables whose keys
+//!    have the same name.
+//! 2. A join that takes NULL as equal to NULL (INTERSECT, EXCEPT) pushes its keys down without
+//!    NULL.
 //!
-//! In plans with one of these nothing is handed down. The static filters, which the library would
-//! hand down likewise, are where they belong since the logical plan.
+//! In plans with one of these nothing is pushed down. Static filters were pushed down in the
+//! logical plan already.
 //!
-//! An aggregate is never answered by what is known of the rows beforehand (`AggregateStatistics`):
-//! `count(DISTINCT a), count(DISTINCT b)` of the rows with one value of each is 1 for that, though
-//! there may be no such row. All that the store knows beforehand are estimates.
+//! An aggregate is never answered from statistics (`AggregateStatistics`). Of rows with one value
+//! of each, `count(DISTINCT a), count(DISTINCT b)` is 1 to that rule, though there may be no such
+//! row. All statistics of the store are estimates.
 //!
-//! Projections go down as well (`ProjectionPushdown`), to read less. Below a filter that has a
-//! projection of its own that fails with an internal error; then the plan stays as it is.
+//! Projections are pushed down too (`ProjectionPushdown`), to read fewer columns. Below a filter
+//! with a projection of its own that fails with an internal error. Then the plan stays as it is.
 
 use std::sync::Arc;
 
@@ -34,10 +35,10 @@ use datafusion::physical_plan::joins::HashJoinExec;
 use datafusion::physical_plan::projection::ProjectionExec;
 use datafusion::physical_plan::sorts::sort::SortExec;
 
-type Rule = Arc<dyn PhysicalOptimizerRule + Send + Sync>;
+type PhysicalRule = Arc<dyn PhysicalOptimizerRule + Send + Sync>;
 
 /// The rules for physical plans.
-pub(crate) fn physical_rules() -> Vec<Rule> {
+pub(crate) fn physical_rules() -> Vec<PhysicalRule> {
     let early = FilterPushdown::new();
     let late = FilterPushdown::new_post_optimization();
     let mut rules = PhysicalOptimizer::new().rules;
@@ -46,9 +47,10 @@ pub(crate) fn physical_rules() -> Vec<Rule> {
     let narrowing = ProjectionPushdown::new();
     for rule in &mut rules {
         if rule.name() == late.name() {
-            *rule = Arc::new(CarefulPushdown { inner: FilterPushdown::new_post_optimization() });
+            *rule =
+                Arc::new(GuardedFilterPushdown { inner: FilterPushdown::new_post_optimization() });
         } else if rule.name() == narrowing.name() {
-            *rule = Arc::new(OptionalProjection { inner: ProjectionPushdown::new() });
+            *rule = Arc::new(FallibleProjectionPushdown { inner: ProjectionPushdown::new() });
         }
     }
     // Once more at the end: a limit that came free when its sort was found to be the order of the
@@ -58,11 +60,11 @@ pub(crate) fn physical_rules() -> Vec<Rule> {
 }
 
 #[derive(Debug)]
-struct CarefulPushdown {
+struct GuardedFilterPushdown {
     inner: FilterPushdown,
 }
 
-impl PhysicalOptimizerRule for CarefulPushdown {
+impl PhysicalOptimizerRule for GuardedFilterPushdown {
     fn optimize(
         &self,
         plan: Arc<dyn ExecutionPlan>,
@@ -81,11 +83,11 @@ impl PhysicalOptimizerRule for CarefulPushdown {
 }
 
 #[derive(Debug)]
-struct OptionalProjection {
+struct FallibleProjectionPushdown {
     inner: ProjectionPushdown,
 }
 
-impl PhysicalOptimizerRule for OptionalProjection {
+impl PhysicalOptimizerRule for FallibleProjectionPushdown {
     fn optimize(
         &self,
         plan: Arc<dyn ExecutionPlan>,
@@ -109,24 +111,24 @@ fn may_mislead(plan: &Arc<dyn ExecutionPlan>) -> Result<bool> {
         let is_null_equal = node
             .downcast_ref::<HashJoinExec>()
             .is_some_and(|join| join.null_equality == NullEquality::NullEqualsNull);
-        let is_projection_of_twins = node.is::<ProjectionExec>() && has_twins(node);
+        let is_projection_of_twins = node.is::<ProjectionExec>() && has_duplicate_names(node);
         misleads |= is_null_equal || is_projection_of_twins;
         Ok(if misleads { TreeNodeRecursion::Stop } else { TreeNodeRecursion::Continue })
     })?;
-    Ok(misleads || hands_down_to_twins(plan, false))
+    Ok(misleads || pushes_to_duplicate_names(plan, false))
 }
 
 /// Whether a node with two columns of one name lies below one that hands something down.
-fn hands_down_to_twins(node: &Arc<dyn ExecutionPlan>, is_below: bool) -> bool {
-    if is_below && has_twins(node) {
+fn pushes_to_duplicate_names(node: &Arc<dyn ExecutionPlan>, is_below: bool) -> bool {
+    if is_below && has_duplicate_names(node) {
         return true;
     }
     let hands_down = node.is::<HashJoinExec>() || node.is::<SortExec>();
     let is_below = is_below || hands_down;
-    node.children().into_iter().any(|child| hands_down_to_twins(child, is_below))
+    node.children().into_iter().any(|child| pushes_to_duplicate_names(child, is_below))
 }
 
-fn has_twins(node: &Arc<dyn ExecutionPlan>) -> bool {
+fn has_duplicate_names(node: &Arc<dyn ExecutionPlan>) -> bool {
     let schema = node.schema();
     let fields = schema.fields();
     (1..fields.len())

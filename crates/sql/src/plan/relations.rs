@@ -1,6 +1,6 @@
-//! What stands in FROM and the library has no plan for, or a wrong one: ASOF joins, INTERSECT ALL
-//! and EXCEPT ALL, joins by USING, and functions that make rows of documents. `text/joins.rs` and `text/sets.rs` bring them into
-//! the form of a join in parentheses.
+//! Relations in FROM that the library plans wrongly or not at all: ASOF joins, INTERSECT ALL and
+//! EXCEPT ALL, joins by USING, and functions that make rows of documents. `text/joins.rs` and
+//! `text/sets.rs` write them as joins in parentheses.
 
 use std::sync::Arc;
 
@@ -33,9 +33,9 @@ use crate::text::{is_asof, is_by_names, is_counted, of_document};
 
 /// Plans what is our own.
 #[derive(Debug)]
-pub(crate) struct OwnRelations;
+pub(crate) struct OwnRelationPlanner;
 
-impl RelationPlanner for OwnRelations {
+impl RelationPlanner for OwnRelationPlanner {
     fn plan_relation(
         &self,
         relation: TableFactor,
@@ -57,8 +57,8 @@ impl RelationPlanner for OwnRelations {
                     let relation = TableFactor::NestedJoin { table_with_joins, alias };
                     return Ok(RelationPlanning::Original(Box::new(relation)));
                 };
-                let left = context.plan(before(*table_with_joins))?;
-                (joined(left, join, context)?, alias)
+                let left = context.plan(left_of_last_join(*table_with_joins))?;
+                (plan_join(left, join, context)?, alias)
             }
             relation => return Ok(RelationPlanning::Original(Box::new(relation))),
         };
@@ -67,46 +67,49 @@ impl RelationPlanner for OwnRelations {
 }
 
 /// What the last join stands upon.
-fn before(table: TableWithJoins) -> TableFactor {
+fn left_of_last_join(table: TableWithJoins) -> TableFactor {
     match table.joins.is_empty() {
         true => table.relation,
         false => TableFactor::NestedJoin { table_with_joins: Box::new(table), alias: None },
     }
 }
 
-fn joined(
+fn plan_join(
     left: LogicalPlan,
     join: Join,
     context: &mut dyn RelationPlannerContext,
 ) -> Result<LogicalPlan> {
+    // Its argument names columns of the left side, so it cannot be planned by itself.
     if let Some(name) = of_document(&join.relation) {
-        return rows_of_documents(left, &name, join, context);
+        return plan_document_rows(left, &name, join, context);
     }
     let by_names = is_by_names(&join);
     let right = context.plan(join.relation)?;
     if by_names {
-        return joined_by_names(left, right, join.join_operator, context);
+        return plan_join_by_names(left, right, join.join_operator, context);
     }
+    // The parser has no names for these joins: `text/sets.rs` writes sets that count as SEMI and
+    // ANTI, and ASOF without MATCH_CONDITION comes as a global join.
     match join.join_operator {
-        JoinOperator::LeftSemi(_) => counted(left, right, LogicalPlanBuilder::intersect),
-        JoinOperator::LeftAnti(_) => counted(left, right, LogicalPlanBuilder::except),
+        JoinOperator::LeftSemi(_) => plan_counting_set(left, right, LogicalPlanBuilder::intersect),
+        JoinOperator::LeftAnti(_) => plan_counting_set(left, right, LogicalPlanBuilder::except),
         JoinOperator::AsOf { match_condition, constraint } => {
             let schema = left.schema().join(right.schema())?;
             let moments = context.sql_to_expr(match_condition, &schema)?;
-            asof((left, right), Some(moments), constraint, join.global, context)
+            plan_asof((left, right), Some(moments), constraint, join.global, context)
         }
         JoinOperator::Left(constraint) | JoinOperator::LeftOuter(constraint) => {
-            asof((left, right), None, constraint, true, context)
+            plan_asof((left, right), None, constraint, true, context)
         }
         JoinOperator::Join(constraint) | JoinOperator::Inner(constraint) => {
-            asof((left, right), None, constraint, false, context)
+            plan_asof((left, right), None, constraint, false, context)
         }
         _ => not_impl_err!("ASOF JOIN and ASOF LEFT JOIN are there, no others"),
     }
 }
 
 /// A join by USING or NATURAL.
-fn joined_by_names(
+fn plan_join_by_names(
     left: LogicalPlan,
     right: LogicalPlan,
     operator: JoinOperator,
@@ -125,6 +128,7 @@ fn joined_by_names(
         }
         _ => return not_impl_err!("such a join by USING"),
     };
+    // A name of USING may bring the table that the column comes into (`scopes/naming.rs`).
     let names = match constraint {
         JoinConstraint::Using(names) => names
             .into_iter()
@@ -133,14 +137,14 @@ fn joined_by_names(
                 Ok((name.schema().map(str::to_owned), name.table().to_owned()))
             })
             .collect::<Result<Vec<_>>>()?,
-        _ => using::common(&left, &right).into_iter().map(|name| (None, name)).collect(),
+        _ => using::common_names(&left, &right).into_iter().map(|name| (None, name)).collect(),
     };
-    using::joined(left, right, join_type, &names)
+    using::join_using(left, right, join_type, &names)
 }
 
 const FORM: &str = "write ASOF JOIN r ON l.k = r.k AND l.at >= r.at, with equalities and one comparison by >=, >, <= or <";
 
-fn asof(
+fn plan_asof(
     (left, right): (LogicalPlan, LogicalPlan),
     moments: Option<Expr>,
     constraint: JoinConstraint,
@@ -169,9 +173,10 @@ fn asof(
         }
         _ => return plan_err!("ASOF JOIN: {FORM}"),
     };
+    // ASOF finds the nearest row by one comparison: with two nobody could say which is nearest.
     let (mut keys, mut by) = (Vec::new(), None);
     for condition in moments.into_iter().chain(conditions) {
-        let sides = Compared::of(condition, &left, &right)?;
+        let sides = AsOfCondition::of(condition, &left, &right)?;
         match sides.op {
             Operator::Eq => keys.push((sides.left, sides.right)),
             Operator::Gt | Operator::GtEq | Operator::Lt | Operator::LtEq if by.is_none() => {
@@ -185,6 +190,7 @@ fn asof(
         }
     }
     let Some(by) = by else { return plan_err!("ASOF JOIN: {FORM}") };
+    // The node groups rows by keys: with a constant all are one group.
     if keys.is_empty() {
         keys.push((lit(0), lit(0)));
     }
@@ -199,13 +205,13 @@ fn asof(
 }
 
 /// A comparison of a value of the left side with one of the right, of one type.
-struct Compared {
+struct AsOfCondition {
     left: Expr,
     op: Operator,
     right: Expr,
 }
 
-impl Compared {
+impl AsOfCondition {
     fn of(condition: Expr, left: &LogicalPlan, right: &LogicalPlan) -> Result<Self> {
         let Expr::BinaryExpr(BinaryExpr { left: one, op, right: other }) = condition else {
             return plan_err!("ASOF JOIN: {FORM}; {condition} stands in WHERE or in a subquery");
@@ -227,12 +233,12 @@ impl Compared {
             );
         };
         let (left_value, right_value) =
-            unified((left_value, left.schema()), (right_value, right.schema()))?;
+            in_common_type((left_value, left.schema()), (right_value, right.schema()))?;
         Ok(Self { left: left_value, op, right: right_value })
     }
 }
 
-fn unified(
+fn in_common_type(
     (one, left): (Expr, &DFSchema),
     (other, right): (Expr, &DFSchema),
 ) -> Result<(Expr, Expr)> {
@@ -271,7 +277,11 @@ type SetOperation = fn(LogicalPlan, LogicalPlan, bool) -> Result<LogicalPlan>;
 
 /// A set operation that counts: rows that are equal are numbered on each side, and with these
 /// numbers each is there once.
-fn counted(left: LogicalPlan, right: LogicalPlan, operation: SetOperation) -> Result<LogicalPlan> {
+fn plan_counting_set(
+    left: LogicalPlan,
+    right: LogicalPlan,
+    operation: SetOperation,
+) -> Result<LogicalPlan> {
     let names: Vec<String> =
         left.schema().fields().iter().map(|field| field.name().clone()).collect();
     if names.len() != right.schema().fields().len() {
@@ -289,15 +299,17 @@ fn counted(left: LogicalPlan, right: LogicalPlan, operation: SetOperation) -> Re
             None => return plan_err!("{one} and {other} cannot be compared: cast one of them"),
         }
     }
+    // Columns go by their places: a side may have two of one name, and the sides differ in names.
     let numbered = |side: LogicalPlan| -> Result<LogicalPlan> {
         let columns = side.schema().columns().into_iter().zip(&types).enumerate();
         let columns = columns.map(|(place, (column, wanted))| -> Result<Expr> {
             let column = Expr::Column(column);
             let given = column.get_type(side.schema())?;
-            Ok(cast(column, &given, wanted).alias(place_name(place)))
+            Ok(cast(column, &given, wanted).alias(numbered_name(place)))
         });
         let columns = columns.collect::<Result<Vec<_>>>()?;
-        let places: Vec<Expr> = (0..columns.len()).map(place_of).collect();
+        let places: Vec<Expr> = (0..columns.len()).map(numbered_column).collect();
+        // Rows of one partition are equal, so it does not matter in which order they are numbered.
         let number = row_number().partition_by(places.clone()).build()?;
         let copy = Expr::Column(Column::new_unqualified(number.schema_name().to_string()));
         LogicalPlanBuilder::from(side)
@@ -307,20 +319,20 @@ fn counted(left: LogicalPlan, right: LogicalPlan, operation: SetOperation) -> Re
             .build()
     };
     let all = operation(numbered(left)?, numbered(right)?, false)?;
-    let named = names.iter().enumerate().map(|(place, name)| place_of(place).alias(name));
+    let named = names.iter().enumerate().map(|(place, name)| numbered_column(place).alias(name));
     LogicalPlanBuilder::from(all).project(named)?.build()
 }
 
-fn place_name(place: usize) -> String {
+fn numbered_name(place: usize) -> String {
     format!("_{place}")
 }
 
-fn place_of(place: usize) -> Expr {
-    Expr::Column(Column::new_unqualified(place_name(place)))
+fn numbered_column(place: usize) -> Expr {
+    Expr::Column(Column::new_unqualified(numbered_name(place)))
 }
 
 /// Each row with the items or members of a document of it.
-fn rows_of_documents(
+fn plan_document_rows(
     left: LogicalPlan,
     name: &str,
     join: Join,
@@ -374,7 +386,7 @@ fn rows_of_documents(
         }
         false => vec![("value", value(row())?)],
     };
-    let (table, names) = named(name, alias, context);
+    let (table, names) = row_names(name, alias, context);
     let made = made.into_iter().enumerate().map(|(place, (own, expr))| {
         let given = names.get(place).map_or(own, String::as_str);
         expr.alias_qualified(Some(table.as_str()), given)
@@ -383,7 +395,7 @@ fn rows_of_documents(
 }
 
 /// The name of the rows, and the names of their columns as far as they are given.
-fn named(
+fn row_names(
     function: &str,
     alias: Option<TableAlias>,
     context: &mut dyn RelationPlannerContext,

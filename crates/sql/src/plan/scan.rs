@@ -28,11 +28,11 @@ use futures::{StreamExt, TryStreamExt, stream};
 use tokio::sync::mpsc;
 use tonnage::{Direction, Error};
 
-use super::dynamic::{is_dynamic, may_narrow, narrowed};
+use super::dynamic_filters::{is_dynamic, may_narrow, narrow_read};
 use super::parts::SharedRead;
 use super::scan_statistics::statistics_of;
 use crate::access::{
-    Ordered, ReadSpec, direction_for, free_columns, is_constant, is_ordered_as_sql,
+    ColumnOrder, ReadSpec, direction_for, free_columns, is_constant, is_ordered_as_sql,
 };
 use crate::error::into_datafusion;
 use crate::guard::Guard;
@@ -48,9 +48,9 @@ pub(crate) struct StoreScan {
     /// What other parts of the plan will know of the rows wanted once they run, such as the keys on
     /// the other side of a join.
     dynamic: Vec<Arc<dyn PhysicalExpr>>,
-    /// The order that was asked for, which holds, though it may go on behind the last column that
-    /// makes a difference.
-    asked: Vec<PhysicalSortExpr>,
+    /// The order that the plan requires, which holds, though it may go on behind the last column
+    /// that makes a difference.
+    required_order: Vec<PhysicalSortExpr>,
     shared: Arc<SharedRead>,
     properties: Arc<PlanProperties>,
     metrics: ExecutionPlanMetricsSet,
@@ -58,18 +58,18 @@ pub(crate) struct StoreScan {
 
 impl StoreScan {
     pub(crate) fn new(spec: ReadSpec) -> Self {
-        Self::ordered(spec, Vec::new())
+        Self::with_order(spec, Vec::new())
     }
 
-    fn ordered(spec: ReadSpec, asked: Vec<PhysicalSortExpr>) -> Self {
+    fn with_order(spec: ReadSpec, required_order: Vec<PhysicalSortExpr>) -> Self {
         let schema = spec.schema();
-        let properties = Arc::new(properties(&spec, &schema, &asked));
+        let properties = Arc::new(properties(&spec, &schema, &required_order));
         let shared = Arc::new(SharedRead::new(spec.readers()));
         Self {
             spec,
             schema,
             dynamic: Vec::new(),
-            asked,
+            required_order,
             shared,
             properties,
             metrics: ExecutionPlanMetricsSet::new(),
@@ -77,9 +77,13 @@ impl StoreScan {
     }
 }
 
-fn properties(spec: &ReadSpec, schema: &SchemaRef, asked: &[PhysicalSortExpr]) -> PlanProperties {
-    let asked = (!asked.is_empty()).then(|| asked.to_vec());
-    let orderings = ordering(spec, schema).into_iter().chain(asked);
+fn properties(
+    spec: &ReadSpec,
+    schema: &SchemaRef,
+    required_order: &[PhysicalSortExpr],
+) -> PlanProperties {
+    let required_order = (!required_order.is_empty()).then(|| required_order.to_vec());
+    let orderings = ordering(spec, schema).into_iter().chain(required_order);
     let mut equivalences = EquivalenceProperties::new_with_orderings(schema.clone(), orderings);
     // They are columns and nothing else, which cannot contradict each other.
     let _ = equivalences.add_constants(constants(spec, schema));
@@ -190,7 +194,7 @@ impl ExecutionPlan for StoreScan {
         // Nothing is opened before the first row is asked for: by then the other side of a join may
         // have told its keys.
         let rows = stream::once(async move {
-            narrowed(spec, &dynamic).map(|spec| rows(spec, guard, shared, reader))
+            narrow_read(spec, &dynamic).map(|spec| rows(spec, guard, shared, reader))
         });
         let rows = rows.try_flatten().inspect_ok(move |batch| {
             metrics.record_output(batch.num_rows());
@@ -216,7 +220,8 @@ impl ExecutionPlan for StoreScan {
 
     fn with_fetch(&self, limit: Option<usize>) -> Option<Arc<dyn ExecutionPlan>> {
         let limit = limit.map(|limit| limit as u64);
-        let scan = Self::ordered(ReadSpec { limit, ..self.spec.clone() }, self.asked.clone());
+        let scan =
+            Self::with_order(ReadSpec { limit, ..self.spec.clone() }, self.required_order.clone());
         Some(Arc::new(Self { dynamic: self.dynamic.clone(), ..scan }))
     }
 
@@ -255,7 +260,7 @@ impl ExecutionPlan for StoreScan {
     ) -> Result<SortOrderPushdownResult<Arc<dyn ExecutionPlan>>> {
         let wish = |sort: &PhysicalSortExpr| {
             let column = sort.expr.downcast_ref::<Column>()?;
-            Some(Ordered {
+            Some(ColumnOrder {
                 column: self.spec.columns[column.index()],
                 descending: sort.options.descending,
             })
@@ -266,7 +271,7 @@ impl ExecutionPlan for StoreScan {
         let Some(direction) = direction_for(&self.spec, &wanted) else {
             return Ok(SortOrderPushdownResult::Unsupported);
         };
-        let scan = Self::ordered(ReadSpec { direction, ..self.spec.clone() }, order.to_vec());
+        let scan = Self::with_order(ReadSpec { direction, ..self.spec.clone() }, order.to_vec());
         Ok(SortOrderPushdownResult::Exact {
             inner: Arc::new(Self { dynamic: self.dynamic.clone(), ..scan }),
         })
@@ -320,7 +325,7 @@ mod tests {
     use tonnage::{Row, Store};
 
     use super::*;
-    use crate::access::{Path, SqlTable};
+    use crate::access::{AccessPath, SqlTable};
 
     /// A scan of so many rows by two readers.
     fn scan_of(rows: i64) -> Arc<dyn ExecutionPlan> {
@@ -332,7 +337,7 @@ mod tests {
         table.rows_estimate = Some(1 << 20);
         Arc::new(StoreScan::new(ReadSpec {
             table: Arc::new(table),
-            path: Path::All,
+            path: AccessPath::All,
             columns: vec![0],
             direction: Direction::Unordered,
             limit: None,

@@ -1,19 +1,19 @@
-//! What DataFusion may know of a scan before it runs.
+//! Statistics of a scan for DataFusion.
 //!
-//! All of it is said to be inexact, for the table may have changed since it was analysed. In
-//! DataFusion 55.2 that is enough for numbers of rows, of NULLs and of distinct values. It is not
-//! for the ends of columns, which are kept from it therefore: a filter narrows the range of a
-//! column (`FilterExec::statistics_helper`), and takes what is left for exact.
+//! All of them are declared inexact, for the table may have changed since ANALYZE. In DataFusion
+//! 55.2 that is enough for numbers of rows, of NULLs and of distinct values. It is not enough for
+//! the least and greatest value of a column, so the scan does not give them. A filter narrows the
+//! range of a column (`FilterExec::statistics_helper`), and takes the rest as exact:
 //!
-//! 1. Where one value is left, as 9 of a range that ended there once, below `a >= 9`, the column is
-//!    a constant for it. Rows that came later then leave a sort as they came.
-//! 2. Where no value is left there are exactly no values, though rows have come there.
+//! 1. Where one value is left, such as 9 of a range that ended there, below `a >= 9`, the column
+//!    counts as a constant. Rows that came later then pass a sort unsorted.
+//! 2. Where no value is left, the filter counts exactly no rows, though rows have come there.
 
 use arrow::datatypes::SchemaRef;
 use datafusion::common::stats::Precision;
 use datafusion::common::{ColumnStatistics, Statistics};
 
-use crate::access::{Path, ReadSpec};
+use crate::access::{AccessPath, ReadSpec};
 
 /// The estimates of a read that gives columns of this schema.
 pub(super) fn statistics_of(spec: &ReadSpec, schema: &SchemaRef) -> Statistics {
@@ -38,9 +38,9 @@ fn rows_of(spec: &ReadSpec) -> Option<u64> {
     if spec.table.statistics.is_none() {
         return rows;
     }
-    let all = spec.table.rows_about()?;
+    let all = spec.table.own_rows_estimate()?;
     match spec.path {
-        Path::All => Some(spec.limit.map_or(all, |limit| all.min(limit))),
+        AccessPath::All => Some(spec.limit.map_or(all, |limit| all.min(limit))),
         _ => rows.map(|rows| rows.min(all.max(1))),
     }
 }
@@ -48,9 +48,9 @@ fn rows_of(spec: &ReadSpec) -> Option<u64> {
 fn column_of(spec: &ReadSpec, column: usize, rows: u64) -> Option<ColumnStatistics> {
     let statistics = spec.table.statistics.as_ref()?;
     let found = statistics.column(column)?;
-    let all = spec.table.rows_about()?;
-    let (_, distinct) = found.among(statistics.rows(), all);
-    let (nulls, _) = found.among(statistics.rows(), rows);
+    let all = spec.table.own_rows_estimate()?;
+    let (_, distinct) = found.scaled_counts(statistics.rows(), all);
+    let (nulls, _) = found.scaled_counts(statistics.rows(), rows);
     Some(ColumnStatistics {
         null_count: Precision::Inexact(nulls as usize),
         // A part of the rows may have all the values, or be as many; none at all would make a join

@@ -1,7 +1,7 @@
-//! Joins that outgrow the memory of a session, carried out by sorting.
+//! Joins that exceed the memory of a session, run again by sorting.
 //!
-//! A hash join holds one of its sides in memory and cannot spill it (DataFusion 55). Where that
-//! fails before the first row is out, the statement begins anew with sort-merge joins, which spill.
+//! A hash join holds one of its sides in memory and cannot spill it (DataFusion 55). If that fails
+//! before the first row is out, the statement starts again with sort-merge joins, which spill.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use datafusion::physical_plan::joins::HashJoinExec;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use futures::{StreamExt, TryStreamExt, stream};
 
-type Planned = std::result::Result<SendableRecordBatchStream, DataFusionError>;
+type PlannedStream = std::result::Result<SendableRecordBatchStream, DataFusionError>;
 
 /// Whether a plan has a join that holds a side in memory.
 pub(crate) fn joins_by_hash(plan: &Arc<dyn ExecutionPlan>) -> bool {
@@ -21,9 +21,9 @@ pub(crate) fn joins_by_hash(plan: &Arc<dyn ExecutionPlan>) -> bool {
 }
 
 /// The rows of a plan, or of that which sorts where memory ends before the first of them.
-pub(crate) fn or_sorting(
+pub(crate) fn with_sort_fallback(
     rows: SendableRecordBatchStream,
-    sorting: impl FnOnce() -> Planned + Send + 'static,
+    sorting: impl FnOnce() -> PlannedStream + Send + 'static,
 ) -> SendableRecordBatchStream {
     let schema = rows.schema();
     let begun = async move {
@@ -33,25 +33,25 @@ pub(crate) fn or_sorting(
                 // What it holds is given back first.
                 drop(rows);
                 // Where sorting has no room either, that is what more memory is needed for.
-                let sorted = begin(sorting()).await;
+                let sorted = fetch_first(sorting()).await;
                 sorted.map_err(|second| if is_out_of_memory(&second) { second } else { error })
             }
-            first => Ok(behind(first, rows)),
+            first => Ok(prepend(first, rows)),
         }
     };
     Box::pin(RecordBatchStreamAdapter::new(schema, stream::once(begun).try_flatten()))
 }
 
 /// Rows whose first batch is there.
-async fn begin(planned: Planned) -> Planned {
+async fn fetch_first(planned: PlannedStream) -> PlannedStream {
     let mut rows = planned?;
     match rows.next().await {
         Some(Err(error)) => Err(error),
-        first => Ok(behind(first, rows)),
+        first => Ok(prepend(first, rows)),
     }
 }
 
-fn behind(
+fn prepend(
     first: Option<std::result::Result<arrow::array::RecordBatch, DataFusionError>>,
     rest: SendableRecordBatchStream,
 ) -> SendableRecordBatchStream {

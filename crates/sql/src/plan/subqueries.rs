@@ -1,16 +1,15 @@
-//! Subqueries in expressions, in words that the library carries out rightly (DataFusion 55):
+//! Subqueries in expressions, rewritten so that the library runs them correctly (DataFusion 55):
 //!
-//! 1. A subquery for one value gives NULL when there is no row, even of a column that is never NULL.
-//!    The library says of such a value that it is never NULL, and `IS NULL` becomes false.
-//! 2. An aggregate over all rows gives one row, though there be none. Tied to the row outside it
-//!    becomes a join that finds none. For EXISTS, IN, ANY and ALL it becomes a subquery for one value,
-//!    for which the library knows it.
+//! 1. A scalar subquery gives NULL when there is no row, even for a column that is never NULL. The
+//!    library declares such a value never NULL, and `IS NULL` becomes false.
+//! 2. An aggregate over all rows gives one row, even of no rows. Tied to the row outside it becomes
+//!    a join that finds none. For EXISTS, IN, ANY and ALL it becomes a scalar subquery, which the
+//!    library handles.
 //! 3. HAVING over such an aggregate may leave no row. It becomes a condition on its value.
-//!
-//! 4. ANY and ALL tell a value of the row outside from the rows by the names of their columns. Over one
+//! 4. ANY and ALL tell a value of the row outside from the rows by column name. In a query over one
 //!    table both have one name, so the column of the rows gets another.
 //!
-//! What is left is looked through in `correlation.rs`.
+//! `correlation.rs` checks all other subqueries.
 
 use std::sync::Arc;
 
@@ -23,9 +22,9 @@ use datafusion::logical_expr::{
 };
 use datafusion::optimizer::AnalyzerRule;
 
-use super::correlation::{Asked, is_tied, keeps_one};
-use super::named::map_named;
-use super::nullable::lastingly_nullable;
+use super::correlation::{SubqueryUse, check_correlation, keeps_one};
+use super::named_expressions::map_named;
+use super::nullable::volatile_nullable;
 
 /// Runs before types are brought together.
 #[derive(Debug)]
@@ -41,9 +40,9 @@ impl AnalyzerRule for SubqueryRule {
             if let LogicalPlan::Join(join) = &node
                 && let Some(lateral) = lateral_of(&join.right)
             {
-                is_tied(&lateral.subquery, Asked::Values)?;
+                check_correlation(&lateral.subquery, SubqueryUse::Values)?;
             }
-            let node = map_named(node, |expr| expr.transform_up(settled))?;
+            let node = map_named(node, |expr| expr.transform_up(rewrite_subquery))?;
             if node.transformed { node.map_data(LogicalPlan::recompute_schema) } else { Ok(node) }
         })?;
         Ok(plan.data)
@@ -60,39 +59,45 @@ fn lateral_of(plan: &LogicalPlan) -> Option<&Subquery> {
     }
 }
 
-fn settled(part: Expr) -> Result<Transformed<Expr>> {
+fn rewrite_subquery(part: Expr) -> Result<Transformed<Expr>> {
+    // Where there is no single row, `check_correlation` is called for its errors alone: it refuses
+    // what the library would carry out wrongly.
     match part {
-        Expr::ScalarSubquery(subquery) => match tied_row(&subquery)? {
+        Expr::ScalarSubquery(subquery) => match correlated_row(&subquery)? {
             Some(row) => row.value().map(Transformed::yes),
-            None => of_one_value(subquery),
+            None => nullable_subquery(subquery),
         },
-        Expr::Exists(exists) => match tied_row(&exists.subquery)? {
-            Some(row) => Ok(Transformed::yes(row.or(truth(true), exists.negated)?)),
+        Expr::Exists(exists) => match correlated_row(&exists.subquery)? {
+            Some(row) => {
+                Ok(Transformed::yes(row.or_without_row(boolean_literal(true), exists.negated)?))
+            }
             None => {
-                is_tied(&exists.subquery.subquery, Asked::Existence)?;
+                check_correlation(&exists.subquery.subquery, SubqueryUse::Existence)?;
                 Ok(Transformed::no(Expr::Exists(exists)))
             }
         },
-        Expr::InSubquery(InSubquery { expr, subquery, negated }) => match tied_row(&subquery)? {
-            Some(row) => {
-                let op = if negated { Operator::NotEq } else { Operator::Eq };
-                let same = compared(expr, op, row.rows.clone());
-                Ok(Transformed::yes(row.or(same, negated)?))
+        Expr::InSubquery(InSubquery { expr, subquery, negated }) => {
+            match correlated_row(&subquery)? {
+                Some(row) => {
+                    let op = if negated { Operator::NotEq } else { Operator::Eq };
+                    let same = compare_with_row(expr, op, row.rows.clone());
+                    Ok(Transformed::yes(row.or_without_row(same, negated)?))
+                }
+                None => {
+                    check_correlation(&subquery.subquery, SubqueryUse::Values)?;
+                    Ok(Transformed::no(Expr::InSubquery(InSubquery { expr, subquery, negated })))
+                }
             }
-            None => {
-                is_tied(&subquery.subquery, Asked::Values)?;
-                Ok(Transformed::no(Expr::InSubquery(InSubquery { expr, subquery, negated })))
-            }
-        },
-        Expr::SetComparison(comparison) => match tied_row(&comparison.subquery)? {
+        }
+        Expr::SetComparison(comparison) => match correlated_row(&comparison.subquery)? {
             Some(row) => {
                 let SetComparison { expr, op, quantifier, .. } = comparison;
-                let holds = compared(expr, op, row.rows.clone());
-                Ok(Transformed::yes(row.or(holds, quantifier == SetQuantifier::All)?))
+                let holds = compare_with_row(expr, op, row.rows.clone());
+                Ok(Transformed::yes(row.or_without_row(holds, quantifier == SetQuantifier::All)?))
             }
             None => {
-                is_tied(&comparison.subquery.subquery, Asked::Values)?;
-                let subquery = with_own_name(comparison.subquery)?;
+                check_correlation(&comparison.subquery.subquery, SubqueryUse::Values)?;
+                let subquery = with_renamed_column(comparison.subquery)?;
                 let comparison = SetComparison { subquery, ..comparison };
                 Ok(Transformed::yes(Expr::SetComparison(comparison)))
             }
@@ -103,22 +108,22 @@ fn settled(part: Expr) -> Result<Transformed<Expr>> {
 
 /// A subquery whose column is none of a table: the library holds a value of the row outside against
 /// it, which may be of the same table.
-fn with_own_name(subquery: Subquery) -> Result<Subquery> {
+fn with_renamed_column(subquery: Subquery) -> Result<Subquery> {
     let value = Expr::from(subquery.subquery.schema().qualified_field(0)).alias("__compared");
     let rows = LogicalPlanBuilder::from(subquery.subquery.as_ref().clone()).project([value])?;
     Ok(Subquery { subquery: Arc::new(rows.build()?), ..subquery })
 }
 
 /// A subquery for one value, which is NULL where there is no row.
-fn of_one_value(subquery: Subquery) -> Result<Transformed<Expr>> {
+fn nullable_subquery(subquery: Subquery) -> Result<Transformed<Expr>> {
     let rows = &subquery.subquery;
-    is_tied(rows, Asked::Values)?;
-    let is_there = OneRow::of(rows)?.is_some_and(|row| row.conditions.is_empty());
+    check_correlation(rows, SubqueryUse::Values)?;
+    let is_there = SingleRow::of(rows)?.is_some_and(|row| row.conditions.is_empty());
     if is_there || rows.schema().fields().len() != 1 || rows.schema().field(0).is_nullable() {
         return Ok(Transformed::no(Expr::ScalarSubquery(subquery)));
     }
     let (relation, field) = rows.schema().qualified_field(0);
-    let value = lastingly_nullable().call(vec![Expr::from((relation, field))]);
+    let value = volatile_nullable().call(vec![Expr::from((relation, field))]);
     // Under the name of the column it could not stand beside it, where it ties the rows.
     let value = value.alias("__value");
     let rows = LogicalPlanBuilder::from(rows.as_ref().clone()).project([value])?.build()?;
@@ -126,26 +131,26 @@ fn of_one_value(subquery: Subquery) -> Result<Transformed<Expr>> {
 }
 
 /// The one row of a subquery that is tied to the row outside.
-fn tied_row(subquery: &Subquery) -> Result<Option<OneRow>> {
+fn correlated_row(subquery: &Subquery) -> Result<Option<SingleRow>> {
     if subquery.outer_ref_columns.is_empty() {
         return Ok(None);
     }
-    let row = OneRow::of(&subquery.subquery)?;
+    let row = SingleRow::of(&subquery.subquery)?;
     if let Some(row) = &row {
-        is_tied(&row.rows, Asked::Values)?;
+        check_correlation(&row.rows, SubqueryUse::Values)?;
     }
     Ok(row)
 }
 
 /// An aggregate over all rows, and what must hold for its row to be there.
-struct OneRow {
+struct SingleRow {
     /// The aggregate, and what is made of it: one row.
     rows: LogicalPlan,
     /// Each gives whether a condition holds, as one row.
     conditions: Vec<LogicalPlan>,
 }
 
-impl OneRow {
+impl SingleRow {
     fn of(plan: &LogicalPlan) -> Result<Option<Self>> {
         match plan {
             LogicalPlan::Aggregate(aggregate) if aggregate.group_expr.is_empty() => {
@@ -177,37 +182,37 @@ impl OneRow {
 
     /// The value of the row, NULL if there is none.
     fn value(self) -> Result<Expr> {
-        let value = one_value(self.rows.clone());
-        match self.holds() {
+        let value = scalar_subquery(self.rows.clone());
+        match self.existence() {
             None => Ok(value),
-            Some(holds) => Ok(when(holds, value, None)),
+            Some(holds) => Ok(case_when(holds, value, None)),
         }
     }
 
     /// An expression of the row; without it, whether a test of no rows holds. EXISTS is such an
     /// expression: `true`.
-    fn or(self, expr: Expr, without: bool) -> Result<Expr> {
+    fn or_without_row(self, expr: Expr, without: bool) -> Result<Expr> {
         let is_exists = matches!(expr, Expr::Literal(..));
-        let expr = if is_exists { truth(!without) } else { expr };
-        Ok(match self.holds() {
+        let expr = if is_exists { boolean_literal(!without) } else { expr };
+        Ok(match self.existence() {
             None => expr,
-            Some(holds) => when(holds, expr, Some(truth(without))),
+            Some(holds) => case_when(holds, expr, Some(boolean_literal(without))),
         })
     }
 
     /// Whether the row is there; nothing if it always is.
-    fn holds(self) -> Option<Expr> {
-        let each = self.conditions.into_iter().map(one_value);
+    fn existence(self) -> Option<Expr> {
+        let each = self.conditions.into_iter().map(scalar_subquery);
         let each = each.map(|condition| Expr::IsTrue(Box::new(condition)));
         each.reduce(Expr::and)
     }
 }
 
-fn compared(expr: Box<Expr>, op: Operator, row: LogicalPlan) -> Expr {
-    Expr::BinaryExpr(BinaryExpr { left: expr, op, right: Box::new(one_value(row)) })
+fn compare_with_row(expr: Box<Expr>, op: Operator, row: LogicalPlan) -> Expr {
+    Expr::BinaryExpr(BinaryExpr { left: expr, op, right: Box::new(scalar_subquery(row)) })
 }
 
-fn when(holds: Expr, then: Expr, otherwise: Option<Expr>) -> Expr {
+fn case_when(holds: Expr, then: Expr, otherwise: Option<Expr>) -> Expr {
     Expr::Case(Case {
         expr: None,
         when_then_expr: vec![(Box::new(holds), Box::new(then))],
@@ -215,11 +220,11 @@ fn when(holds: Expr, then: Expr, otherwise: Option<Expr>) -> Expr {
     })
 }
 
-fn truth(truth: bool) -> Expr {
+fn boolean_literal(truth: bool) -> Expr {
     Expr::Literal(ScalarValue::Boolean(Some(truth)), None)
 }
 
-fn one_value(rows: LogicalPlan) -> Expr {
+fn scalar_subquery(rows: LogicalPlan) -> Expr {
     let outer_ref_columns = rows.all_out_ref_exprs();
     Expr::ScalarSubquery(Subquery {
         subquery: Arc::new(rows),

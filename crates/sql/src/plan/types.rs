@@ -1,9 +1,9 @@
-//! Values brought to the types that they are compared and reckoned with in, before the planner does
-//! so by rules of its own.
+//! Values converted to the types that they are compared and computed in, before the planner
+//! converts them by its own rules.
 //!
-//! The rules stand in `uuid.rs`, `moments.rs`, `intervals.rs`, `frames.rs`, `patterns.rs` and
-//! `numbers.rs`, each a function from one expression whose parts are done to that expression.
-//! `interval_groups.rs` has one of nodes.
+//! The rules are in `uuid.rs`, `moments.rs`, `intervals.rs`, `window_frames.rs`, `patterns.rs`,
+//! `numbers.rs` and others. Each is a function that rewrites one expression whose parts are
+//! rewritten. `interval_groups.rs` has a rule that rewrites nodes.
 
 use std::sync::Arc;
 
@@ -19,11 +19,11 @@ use datafusion::logical_expr::{
 use datafusion::optimizer::AnalyzerRule;
 
 use super::intervals::as_length;
-use super::named::map_named;
+use super::named_expressions::map_named;
 use super::numbers::{self, NumberKind};
 use super::{
-    casts, frames, interval_groups, intervals, json_keys, list_calls, map_keys, moments, nested,
-    patterns, uuid, values,
+    casts, interval_groups, intervals, json_keys, list_calls, map_keys, moments, nested_values,
+    patterns, uuid, values, window_frames,
 };
 use crate::interval::is_interval;
 
@@ -37,14 +37,14 @@ impl AnalyzerRule for TypeRule {
     }
 
     fn analyze(&self, plan: LogicalPlan, _: &ConfigOptions) -> Result<LogicalPlan> {
-        plan.transform_up_with_subqueries(rewritten).map(|rewritten| rewritten.data)
+        plan.transform_up_with_subqueries(rewrite_node).map(|rewritten| rewritten.data)
     }
 }
 
-fn rewritten(node: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
+fn rewrite_node(node: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
     let node = match node {
-        LogicalPlan::Union(union) => LogicalPlan::Union(united(union)?),
-        LogicalPlan::Join(join) => LogicalPlan::Join(joined(join)?),
+        LogicalPlan::Union(union) => LogicalPlan::Union(unify_union(union)?),
+        LogicalPlan::Join(join) => LogicalPlan::Join(unify_join(join)?),
         LogicalPlan::Values(rows) => LogicalPlan::Values(values::with_doubles(rows)?),
         node => node,
     };
@@ -52,8 +52,9 @@ fn rewritten(node: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
         LogicalPlan::TableScan(scan) => scan.projected_schema.as_ref().clone(),
         node => merge_schema(&node.inputs()),
     };
-    let node = nested::ordered(intervals::ordered(node, &schema)?, &schema);
-    let rewritten = map_named(node, |expr| expr.transform_up(|part| as_written(part, &schema)))?;
+    let node = nested_values::sort_nested(intervals::sort_by_length(node, &schema)?, &schema);
+    let rewritten =
+        map_named(node, |expr| expr.transform_up(|part| rewrite_expression(part, &schema)))?;
     // An input may have other types than before; what only hands its columns on has them too.
     let hands_on = matches!(
         rewritten.data,
@@ -69,34 +70,35 @@ fn rewritten(node: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
     } else {
         rewritten
     };
-    rewritten.map_data(interval_groups::grouped)
+    rewritten.map_data(interval_groups::group_by_length)
 }
 
-fn as_written(part: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
-    let part = casts::as_meant(part, schema)?;
-    let part = part.transform_data(|part| Ok(turned(part)))?;
-    let part = part.transform_data(|part| Ok(uuid::spelled(part, schema)))?;
-    let part = part.transform_data(|part| Ok(moments::of_columns(part, schema)))?;
-    let part = part.transform_data(|part| intervals::by_length(part, schema))?;
-    let part = part.transform_data(|part| beside_rows(part, schema))?;
-    let part = part.transform_data(|part| Ok(frames::by_rank(part, schema)))?;
-    let part = part.transform_data(|part| Ok(patterns::kept(part)))?;
-    let part = part.transform_data(|part| Ok(json_keys::checked(part, schema)))?;
-    let part = part.transform_data(|part| map_keys::looked_up(part, schema))?;
+fn rewrite_expression(part: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
+    let part = casts::rewrite_cast(part, schema)?;
+    let part = part.transform_data(|part| Ok(column_first(part)))?;
+    let part = part.transform_data(|part| Ok(uuid::rewrite_uuids(part, schema)))?;
+    let part = part.transform_data(|part| Ok(moments::compare_with_columns(part, schema)))?;
+    let part = part.transform_data(|part| intervals::compare_by_length(part, schema))?;
+    let part = part.transform_data(|part| rewrite_membership(part, schema))?;
+    let part = part.transform_data(|part| Ok(window_frames::range_to_groups(part, schema)))?;
+    let part = part.transform_data(|part| Ok(patterns::protect_pattern(part)))?;
+    let part = part.transform_data(|part| Ok(json_keys::check_json_keys(part, schema)))?;
+    let part = part.transform_data(|part| map_keys::rewrite_map_lookup(part, schema))?;
     let part = part.transform_data(|part| Ok(list_calls::without_null_items(part, schema)))?;
-    let part = part.transform_data(|part| nested::compared(part, schema))?;
-    part.transform_data(|part| Ok(numbers::reckoned(part, schema)))
+    let part = part.transform_data(|part| nested_values::compare_nested(part, schema))?;
+    part.transform_data(|part| Ok(numbers::unify_numbers(part, schema)))
 }
 
 /// A value and the rows of a subquery that it is held against: intervals by their length, and
-/// decimals as doubles beside doubles. The planner would make decimals of 15 digits behind the point
-/// of the doubles: `1e-20` would be among rows with 0, and infinity an error.
-fn beside_rows(mut part: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
+/// decimals as doubles beside doubles. The planner would make decimals of 15 digits behind the
+/// point of the doubles: `1e-20` would be among rows with 0, and infinity an error.
+fn rewrite_membership(mut part: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
     let (Expr::InSubquery(InSubquery { expr: value, subquery, .. })
     | Expr::SetComparison(SetComparison { expr: value, subquery, .. })) = &mut part
     else {
         return Ok(Transformed::no(part));
     };
+    // The rows were rewritten before, as a plan of their own: only a projection above them is left.
     let Subquery { subquery: rows, .. } = subquery;
     let of_value = value.get_type(schema).unwrap_or(DataType::Null);
     let first = rows.schema().fields().first();
@@ -120,7 +122,7 @@ fn beside_rows(mut part: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
 }
 
 /// `5 < a` as `a > 5`. Of `a >= 5 AND 5 < a` the optimiser would keep the first alone.
-fn turned(part: Expr) -> Transformed<Expr> {
+fn column_first(part: Expr) -> Transformed<Expr> {
     match part {
         Expr::BinaryExpr(BinaryExpr { left, op, right })
             if numbers::is_compared(op) && !is_read(&left) && is_read(&right) =>
@@ -143,7 +145,7 @@ fn is_read(expr: &Expr) -> bool {
 }
 
 /// A union whose columns of decimals become doubles where another input has doubles.
-fn united(union: Union) -> Result<Union> {
+fn unify_union(union: Union) -> Result<Union> {
     let kinds = |place: usize| {
         union
             .inputs
@@ -187,11 +189,11 @@ fn with_doubles(input: Arc<LogicalPlan>, places: &[usize]) -> Result<Arc<Logical
 }
 
 /// A join by pairs of columns, which no expression compares yet.
-fn joined(mut join: Join) -> Result<Join> {
+fn unify_join(mut join: Join) -> Result<Join> {
     let (left, right) = (join.left.schema().clone(), join.right.schema().clone());
     for (one, other) in &mut join.on {
         numbers::unify(&mut [(one, left.as_ref()), (other, right.as_ref())]);
     }
-    interval_groups::joined(&mut join)?;
+    interval_groups::join_by_length(&mut join)?;
     Ok(join)
 }

@@ -1,15 +1,15 @@
-//! Joins by USING and NATURAL, whose columns of one name are one column.
+//! Joins by USING and NATURAL, which merge columns of one name.
 //!
-//! The planner takes such a column from the left side, although a row of RIGHT and FULL may have
-//! none, takes `*` from the side whose name comes first in the alphabet, and finds the name
-//! ambiguous above a second join by it (DataFusion 55). So the column is made:
+//! The planner takes such a column from the left side, which has no value in some rows of RIGHT and
+//! FULL. It takes `*` from the side whose name comes first in the alphabet, and finds the name
+//! ambiguous above a second join by it (DataFusion 55). So this module makes the column:
 //!
 //! 1. RIGHT takes it from the right side, FULL from the side that has it, the others from the left.
-//! 2. It stands before those that it is made of, in a table whose name nobody writes. The planner
-//!    takes the first of columns that a join says to be one, and for `*` the one whose table comes
-//!    first; so the join says of the new column that it is one with them.
-//! 3. No side of the join has that column. [`UsingRule`] takes what was said of it out again,
-//!    before any other rule looks at the join.
+//! 2. It stands before the columns that it is made of, in a table whose name nobody writes. Of
+//!    columns that a join declares equal the planner takes the first, and for `*` the one whose
+//!    table comes first. So the join declares the new column equal to them.
+//! 3. No side of the join has that column. [`UsingRule`] removes the declaration before any other
+//!    rule looks at the join.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ use datafusion::optimizer::AnalyzerRule;
 const BEFORE_ALL: char = ' ';
 
 /// One column of a join.
-struct Shared {
+struct UsingColumn {
     left: Column,
     right: Column,
     whole: Column,
@@ -32,7 +32,7 @@ struct Shared {
     others: Vec<Column>,
 }
 
-impl Shared {
+impl UsingColumn {
     fn new(
         (table, name): &(Option<String>, String),
         left: &LogicalPlan,
@@ -79,7 +79,7 @@ impl Shared {
 
 /// A join by columns of the same names, each with the table that the made one comes into where that
 /// is written (`scopes/naming.rs`).
-pub(super) fn joined(
+pub(super) fn join_using(
     left: LogicalPlan,
     right: LogicalPlan,
     join_type: JoinType,
@@ -89,9 +89,9 @@ pub(super) fn joined(
         // NATURAL finds none: every row meets every other.
         return LogicalPlanBuilder::from(left).join_on(right, join_type, [lit(true)])?.build();
     }
-    let shared = names.iter().map(|name| Shared::new(name, &left, &right));
+    let shared = names.iter().map(|name| UsingColumn::new(name, &left, &right));
     let shared = shared.collect::<Result<Vec<_>>>()?;
-    let on = shared.iter().flat_map(Shared::pairs).collect();
+    let on = shared.iter().flat_map(UsingColumn::pairs).collect();
     let mut columns = Vec::new();
     for column in left.schema().columns() {
         if let Some(shared) = shared.iter().find(|shared| shared.left == column) {
@@ -116,7 +116,7 @@ pub(super) fn joined(
 }
 
 /// The names that two sides have in common, as NATURAL finds them.
-pub(super) fn common(left: &LogicalPlan, right: &LogicalPlan) -> Vec<String> {
+pub(super) fn common_names(left: &LogicalPlan, right: &LogicalPlan) -> Vec<String> {
     let mut names = Vec::<String>::new();
     for field in left.schema().fields() {
         let is_there = right.schema().fields().iter().any(|other| other.name() == field.name());

@@ -1,5 +1,5 @@
-//! UUIDs written as text: compared with a column of UUIDs, text stands for the UUID that it spells;
-//! and as text a UUID is what it is spelled like.
+//! UUIDs and text. Text that is compared with a UUID stands for the UUID that it spells. A UUID as
+//! text is its spelling.
 
 use arrow::datatypes::DataType;
 use datafusion::common::tree_node::Transformed;
@@ -26,11 +26,11 @@ impl ExprPlanner for UuidPlanner {
         use BinaryOperator::{Eq, Gt, GtEq, Lt, LtEq, NotEq, StringConcat};
         let RawBinaryExpr { op, left, right } = expr;
         if let Some(op) = distinct_operator(&op) {
-            let (left, right) = alike(left, right, schema);
+            let (left, right) = with_uuid_literals(left, right, schema);
             return Ok(PlannerResult::Planned(binary_expr(left, op, right)));
         }
         let (left, right) = match &op {
-            Eq | NotEq | Gt | GtEq | Lt | LtEq => alike(left, right, schema),
+            Eq | NotEq | Gt | GtEq | Lt | LtEq => with_uuid_literals(left, right, schema),
             StringConcat => (text_if_uuid(left, schema), text_if_uuid(right, schema)),
             _ => (left, right),
         };
@@ -43,31 +43,32 @@ fn text_if_uuid(expr: Expr, schema: &DFSchema) -> Expr {
 }
 
 /// Two sides of a comparison, a UUID beside text made of it.
-fn alike(left: Expr, right: Expr, schema: &DFSchema) -> (Expr, Expr) {
+fn with_uuid_literals(left: Expr, right: Expr, schema: &DFSchema) -> (Expr, Expr) {
     match (is_uuid(&left, schema), is_uuid(&right, schema)) {
-        (true, false) => (left, uuid(right)),
-        (false, true) => (uuid(left), right),
+        (true, false) => (left, uuid_literal(right)),
+        (false, true) => (uuid_literal(left), right),
         _ => (left, right),
     }
 }
 
 /// An expression whose parts are done.
-pub(super) fn spelled(expr: Expr, schema: &DFSchema) -> Transformed<Expr> {
+pub(super) fn rewrite_uuids(expr: Expr, schema: &DFSchema) -> Transformed<Expr> {
     match expr {
+        // `UuidPlanner` has seen these, but not the values of parameters, which come after it.
         Expr::BinaryExpr(BinaryExpr { left, op, right }) if op.supports_propagation() => {
-            let (left, right) = alike(*left, *right, schema);
+            let (left, right) = with_uuid_literals(*left, *right, schema);
             Transformed::yes(binary_expr(left, op, right))
         }
         Expr::InList(list) if is_uuid(&list.expr, schema) => {
             Transformed::yes(Expr::InList(InList {
-                list: list.list.into_iter().map(uuid).collect(),
+                list: list.list.into_iter().map(uuid_literal).collect(),
                 ..list
             }))
         }
         Expr::Between(between) if is_uuid(&between.expr, schema) => {
             Transformed::yes(Expr::Between(Between {
-                low: Box::new(uuid(*between.low)),
-                high: Box::new(uuid(*between.high)),
+                low: Box::new(uuid_literal(*between.low)),
+                high: Box::new(uuid_literal(*between.high)),
                 ..between
             }))
         }
@@ -89,7 +90,7 @@ fn is_uuid(expr: &Expr, schema: &DFSchema) -> bool {
         && expr.get_type(schema).is_ok_and(|data_type| data_type == UUID)
 }
 
-fn uuid(expr: Expr) -> Expr {
+fn uuid_literal(expr: Expr) -> Expr {
     let Expr::Literal(ScalarValue::Utf8(Some(text)), metadata) = &expr else { return expr };
     match Value::parse(text, ColumnType::Uuid) {
         Ok(Value::Uuid(bytes)) => {

@@ -1,8 +1,8 @@
-//! VALUES whose columns have doubles and decimals.
+//! VALUES with doubles and decimals in one column.
 //!
-//! The planner casts the doubles to decimals of 15 digits behind the point: `0.1::DOUBLE / 3` lost
-//! a digit beside `1.5`. Here such a column has doubles, as a union has. What `text/values.rs` has
-//! marked loses its mark.
+//! The planner casts the doubles to decimals with 15 digits after the point: `0.1::DOUBLE / 3` lost
+//! a digit beside `1.5`. Here such a column has doubles, as a union has. Marks of `text/values.rs`
+//! are removed.
 
 use std::sync::Arc;
 
@@ -20,6 +20,7 @@ pub(super) fn with_doubles(values: Values) -> Result<Values> {
     let mut fields: Vec<Arc<Field>> = schema.fields().iter().cloned().collect();
     let mut is_changed = false;
     for (place, field) in fields.iter_mut().enumerate() {
+        // A cast around a double shows that the planner has cut it.
         let is_cut = |row: &Vec<Expr>| match &row[place] {
             Expr::Cast(cast) => kind_of(&cast.expr) == NumberKind::Float,
             _ => false,
@@ -33,9 +34,10 @@ pub(super) fn with_doubles(values: Values) -> Result<Values> {
             is_changed = true;
         }
     }
+    // Marks go from all columns: `as_double` was the last to need them.
     for cell in rows.iter_mut().flatten() {
         let marked = std::mem::take(cell);
-        *cell = marked.transform_up(|part| Ok(unmarked(part)))?.data;
+        *cell = marked.transform_up(|part| Ok(remove_mark(part)))?.data;
     }
     let schema = match is_changed {
         true => Arc::new(DFSchema::try_from(Schema::new(fields))?),
@@ -49,7 +51,8 @@ fn kind_of(value: &Expr) -> NumberKind {
     kind.map_or(NumberKind::Other, |kind| NumberKind::of(&kind))
 }
 
-/// A cell as a double, without the cast that the planner has put around it: a written one is marked.
+/// A cell as a double, without the cast that the planner has put around it: a written one is
+/// marked.
 fn as_double(cell: Expr) -> Expr {
     let cell = match cell {
         Expr::Cast(Cast { expr, .. }) => *expr,
@@ -61,7 +64,7 @@ fn as_double(cell: Expr) -> Expr {
     }
 }
 
-fn unmarked(part: Expr) -> Transformed<Expr> {
+fn remove_mark(part: Expr) -> Transformed<Expr> {
     match part {
         Expr::ScalarFunction(mut call) if call.func.name() == MARK && call.args.len() == 1 => {
             Transformed::yes(call.args.remove(0))

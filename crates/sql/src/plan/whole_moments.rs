@@ -1,5 +1,5 @@
-//! `_moment_down` and `_moment_up`: a moment in a unit that may not tell it, as the last one that
-//! is not after it, or the first one that is not before it.
+//! `_moment_down` and `_moment_up`: a timestamp rounded to a coarser unit, to the last one that is
+//! not after it, or to the first one that is not before it.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ pub(super) fn per_second(unit: TimeUnit) -> i64 {
 }
 
 /// A moment in another unit, rounded up or down.
-pub(super) fn whole(moment: Expr, unit: TimeUnit, is_up: bool) -> Expr {
+pub(super) fn round_moment(moment: Expr, unit: TimeUnit, is_up: bool) -> Expr {
     let signature = Signature::any(1, Volatility::Immutable);
     let func = ScalarUDF::new_from_impl(WholeMoment { unit, is_up, signature });
     Expr::ScalarFunction(ScalarFunction { func: Arc::new(func), args: vec![moment] })

@@ -1,4 +1,4 @@
-//! The columns that FROM gives: of its tables, and of joins by names.
+//! Collects the columns that a FROM gives, of its tables and of joins by names.
 
 use datafusion::sql::sqlparser::ast::{
     Expr, Ident, Join, JoinConstraint, JoinOperator, ObjectName, TableAlias, TableFactor,
@@ -15,7 +15,7 @@ impl NameResolver<'_> {
         let mut whole = VisibleColumns::default();
         for table in from {
             let columns = self.table(table, &whole)?;
-            whole = whole.beside(columns);
+            whole = whole.followed_by(columns);
         }
         Ok(whole)
     }
@@ -34,18 +34,18 @@ impl NameResolver<'_> {
         }
         let mut left = self.factor(&mut table.relation, before)?;
         for join in &mut table.joins {
-            let seen = before.clone().beside(left.clone());
+            let seen = before.clone().followed_by(left.clone());
             let right = self.factor(&mut join.relation, &seen)?;
             left = self.joined(left, right, join)?;
         }
         Ok(left)
     }
 
-    /// Gives a query without name one. Else its columns would bear the names of the tables in it, hide
-    /// those of tables further outside, and be called alike.
+    /// Gives a query without name one. Else its columns would bear the names of the tables in it,
+    /// hide those of tables further outside, and be called alike.
     fn name(&mut self, factor: &mut TableFactor) {
         if let TableFactor::Derived { alias: alias @ None, .. } = factor {
-            let name = Ident::with_quote('"', self.made("_unnamed"));
+            let name = Ident::with_quote('"', self.unique_name("_unnamed"));
             *alias = Some(TableAlias { explicit: true, name, columns: Vec::new(), at: None });
         }
     }
@@ -79,7 +79,7 @@ impl NameResolver<'_> {
             }
             TableFactor::Derived { lateral, subquery, alias, .. } => {
                 let columns = match lateral {
-                    true => self.within(before.clone(), |names| names.query(subquery, true))?,
+                    true => self.in_scope(before.clone(), |names| names.query(subquery, true))?,
                     false => self.query(subquery, true)?,
                 };
                 let table = alias.iter().map(|alias| alias.name.clone()).collect();
@@ -98,7 +98,7 @@ impl NameResolver<'_> {
             | TableFactor::UNNEST { alias, .. } => {
                 let table = alias.iter().map(|alias| alias.name.clone()).collect();
                 let columns = ColumnNames::unknown().under(alias.as_ref());
-                self.within(before.clone(), |names| names.expressions(factor))?;
+                self.in_scope(before.clone(), |names| names.expressions(factor))?;
                 Ok(VisibleColumns::of_table(table, columns))
             }
             _ => Ok(VisibleColumns::of_table(Vec::new(), ColumnNames::unknown())),
@@ -137,20 +137,20 @@ impl NameResolver<'_> {
             _ => {}
         }
         if let JoinOperator::AsOf { match_condition, .. } = &mut join.join_operator {
-            let both = left.clone().beside(right.clone());
-            self.within(both, |names| names.expressions(match_condition))?;
+            let both = left.clone().followed_by(right.clone());
+            self.in_scope(both, |names| names.expressions(match_condition))?;
         }
         match constraint_of(&mut join.join_operator) {
             Some(JoinConstraint::On(condition)) => {
-                let both = left.clone().beside(right.clone());
-                self.within(both, |names| names.expressions(condition))?;
+                let both = left.clone().followed_by(right.clone());
+                self.in_scope(both, |names| names.expressions(condition))?;
             }
             Some(constraint) if is_own => return self.joined_by_names(left, right, constraint),
             Some(JoinConstraint::Using(names)) => {
                 // The planner makes no column of these: the one of the left side stands for both.
                 let names: Vec<String> = names.iter().filter_map(last).collect();
                 return Ok(match (is_left, is_right) {
-                    (true, true) => left.beside(right.without(&names)),
+                    (true, true) => left.followed_by(right.without(&names)),
                     (true, false) => left,
                     _ => right,
                 });
@@ -158,7 +158,7 @@ impl NameResolver<'_> {
             _ => {}
         }
         Ok(match (is_left, is_right) {
-            (true, true) => left.beside(right),
+            (true, true) => left.followed_by(right),
             (true, false) => left,
             _ => right,
         })
@@ -175,12 +175,12 @@ impl NameResolver<'_> {
             _ => match left.common(&right) {
                 Some(names) => names,
                 // The planner knows their columns.
-                None => return Ok(left.beside(right)),
+                None => return Ok(left.followed_by(right)),
             },
         };
         let depth = left.depth.max(right.depth) + 1;
         // Such tables come before all others, the outer ones before the inner ones.
-        let table = format!("{}{}", " ".repeat(depth), self.made("joined"));
+        let table = format!("{}{}", " ".repeat(depth), self.unique_name("joined"));
         let parts =
             |name: &String| [&table, name].map(|part| Ident::with_quote('"', part)).to_vec();
         *constraint =

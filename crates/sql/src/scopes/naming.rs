@@ -1,4 +1,4 @@
-//! Names of columns in expressions, each written so that the planner takes it for the right one.
+//! Rewrites names of columns so that the planner takes the right one.
 
 use std::ops::ControlFlow;
 
@@ -6,7 +6,7 @@ use datafusion::sql::sqlparser::ast::{Expr, Ident, LambdaFunction, Query, VisitM
 use tonnage::{Error, Result};
 
 use super::resolver::NameResolver;
-use super::visible::{Meaning, VisibleColumns};
+use super::visible::{ColumnMatch, VisibleColumns};
 use crate::text::{CATALOG, Rewriter, SCHEMA, folded, walk_mut};
 
 impl NameResolver<'_> {
@@ -20,16 +20,16 @@ impl NameResolver<'_> {
         let wanted = folded(name);
         for (at, scope) in self.scopes.iter().enumerate().rev() {
             match scope.find(&wanted) {
-                Meaning::One(column) => return Ok(column.shared.clone()),
-                Meaning::Several => {
+                ColumnMatch::One(column) => return Ok(column.shared.clone()),
+                ColumnMatch::Several => {
                     let may_be = |outer: &VisibleColumns| outer.has(&wanted) || !outer.is_whole;
                     return match self.scopes[..at].iter().any(may_be) {
                         true => Err(scope.ambiguous(name)),
                         false => Ok(None),
                     };
                 }
-                Meaning::Nothing if !scope.is_whole => return Ok(None),
-                Meaning::Nothing => {}
+                ColumnMatch::Nothing if !scope.is_whole => return Ok(None),
+                ColumnMatch::Nothing => {}
             }
         }
         Ok(None)

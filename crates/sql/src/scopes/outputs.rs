@@ -1,4 +1,4 @@
-//! The columns that the list of a SELECT gives.
+//! The columns that a SELECT list gives.
 
 use datafusion::sql::sqlparser::ast::{
     ExcludeSelectItem, Expr, ObjectName, RenameSelectItem, Select, SelectItem,

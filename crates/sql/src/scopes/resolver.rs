@@ -1,4 +1,4 @@
-//! The queries of a statement, and what is known at each place of it.
+//! Resolves the names of a statement, query by query.
 
 use datafusion::sql::sqlparser::ast::{
     Distinct, Expr, Ident, ObjectName, OrderBy, OrderByExpr, OrderByKind, Query, Select, SetExpr,
@@ -7,9 +7,9 @@ use datafusion::sql::sqlparser::ast::{
 use tonnage::Result;
 
 use super::outputs::outputs;
-use super::sorting::{HiddenKeys, beside_list};
+use super::sorting::{HiddenKeys, add_hidden_keys};
 use super::stars::{name_twins, refuse_unknown_replaced, spell_out_stars};
-use super::visible::{ColumnNames, Meaning, VisibleColumns};
+use super::visible::{ColumnMatch, ColumnNames, VisibleColumns};
 use crate::text::folded;
 
 /// The columns of a table by its name, where they are known.
@@ -53,15 +53,18 @@ pub(super) struct GivenTable {
 impl NameResolver<'_> {
     /// What a query gives. The columns of one that is read by their names get names of their own.
     pub(super) fn query(&mut self, query: &mut Query, is_read: bool) -> Result<ColumnNames> {
+        // Tables of a WITH are seen within its query alone: all beyond this number are dropped
+        // below.
         let outside = self.given.len();
         if let Some(with) = &mut query.with {
             for table in &mut with.cte_tables {
                 let name = folded(&table.alias.name);
                 let is_taken = self.given[..outside].iter().any(|given| given.name == name);
-                let written = is_taken.then(|| Ident::with_quote('"', self.made("_with")));
+                let written = is_taken.then(|| Ident::with_quote('"', self.unique_name("_with")));
                 if let Some(written) = &written {
                     table.alias.name = written.clone();
                 }
+                // A recursive table reads itself, before anybody knows its columns.
                 if with.recursive {
                     let columns = ColumnNames::unknown().under(Some(&table.alias));
                     let (name, written) = (name.clone(), written.clone());
@@ -78,7 +81,7 @@ impl NameResolver<'_> {
             SetExpr::Select(select) => {
                 let (columns, hidden) = self.select(select, query.order_by.as_mut(), is_read)?;
                 if let Some(hidden) = hidden {
-                    beside_list(query, &hidden)?;
+                    add_hidden_keys(query, &hidden)?;
                 }
                 columns
             }
@@ -88,7 +91,7 @@ impl NameResolver<'_> {
                     &mut query.order_by
                 {
                     let given = VisibleColumns::of_table(Vec::new(), columns.clone());
-                    self.within(given, |names| names.expressions(keys))?;
+                    self.in_scope(given, |names| names.expressions(keys))?;
                 }
                 columns
             }
@@ -115,7 +118,7 @@ impl NameResolver<'_> {
             }
             SetExpr::Values(values) => {
                 let width = values.rows.first().map_or(0, |row| row.content.len());
-                self.within(VisibleColumns::default(), |names| names.expressions(values))?;
+                self.in_scope(VisibleColumns::default(), |names| names.expressions(values))?;
                 let names = (1..=width).map(|place| format!("column{place}")).collect();
                 Ok(ColumnNames::whole(names))
             }
@@ -137,7 +140,7 @@ impl NameResolver<'_> {
         let twin = order.as_ref().and_then(|order| twin_key(order, &columns)).cloned();
         let mut hidden = None;
         let seen = from.clone();
-        self.within(seen, |names| {
+        self.in_scope(seen, |names| {
             if let Some(OrderBy { kind: OrderByKind::Expressions(keys), .. }) = order {
                 hidden = names.order(select, &columns, keys)?;
             }
@@ -181,7 +184,11 @@ impl NameResolver<'_> {
             if let Expr::Identifier(name) = &key.expr {
                 let name = folded(name);
                 let listed = columns.names.iter().filter(|column| **column == name).count();
-                if listed == 1 || listed > 1 && self.scopes.len() == 1 && !self.shares(&name) {
+                // At the top the planner refuses a name that several columns have. Further inside
+                // it would look in the query around.
+                if listed == 1
+                    || listed > 1 && self.scopes.len() == 1 && !self.is_shared_name(&name)
+                {
                     continue;
                 }
             } else {
@@ -198,19 +205,19 @@ impl NameResolver<'_> {
     }
 
     /// Whether a name is one of a join by names here.
-    fn shares(&self, name: &str) -> bool {
+    fn is_shared_name(&self, name: &str) -> bool {
         self.scopes.last().is_some_and(
-            |scope| matches!(scope.find(name), Meaning::One(column) if column.shared.is_some()),
+            |scope| matches!(scope.find(name), ColumnMatch::One(column) if column.shared.is_some()),
         )
     }
 
-    pub(super) fn made(&mut self, what: &str) -> String {
+    pub(super) fn unique_name(&mut self, what: &str) -> String {
         self.tables_made += 1;
         format!("{what}{}", self.tables_made)
     }
 
     /// Does something where these columns are seen too.
-    pub(super) fn within<T>(
+    pub(super) fn in_scope<T>(
         &mut self,
         columns: VisibleColumns,
         work: impl FnOnce(&mut Self) -> Result<T>,

@@ -2,8 +2,8 @@
 //!
 //! In an expression a name is a column of FROM, as in PostgreSQL; alone it is one of the list. The
 //! planner takes it for one of the list in both, and refuses `t.k` beside it (DataFusion 55). So a
-//! key that is an item of the list is written by its alias, and any other one becomes a column beside
-//! the list, which a query around leaves out again.
+//! key that is an item of the list is written by its alias, and any other one becomes a column
+//! beside the list, which a query around leaves out again.
 
 use std::ops::ControlFlow;
 
@@ -13,7 +13,7 @@ use datafusion::sql::sqlparser::ast::{
 };
 use tonnage::{Error, Result};
 
-use super::visible::{ColumnNames, Meaning, VisibleColumns};
+use super::visible::{ColumnMatch, ColumnNames, VisibleColumns};
 use crate::text::{Rewriter, derived, folded, read, walk_mut};
 
 /// The places of such keys, and of those that must go with them.
@@ -65,9 +65,9 @@ impl HiddenKeys {
             if let Expr::Identifier(name) = part
                 && let name = folded(name)
                 && is_hidden(&name)
-                && let Meaning::One(column) = scope.find(&name)
+                && let ColumnMatch::One(column) = scope.find(&name)
             {
-                *part = column.written();
+                *part = column.to_expr();
             }
         })?;
         self.places.push(place);
@@ -110,13 +110,14 @@ impl<F: FnMut(&mut Expr)> Rewriter for KeyParts<F> {
 }
 
 /// Puts the keys of an order beside the list, and a query around that leaves them out.
-pub(super) fn beside_list(query: &mut Query, hidden: &HiddenKeys) -> Result<()> {
+pub(super) fn add_hidden_keys(query: &mut Query, hidden: &HiddenKeys) -> Result<()> {
     let Some(OrderBy { kind: OrderByKind::Expressions(keys), .. }) = &mut query.order_by else {
         return Ok(());
     };
     let SetExpr::Select(select) = query.body.as_mut() else { return Ok(()) };
     let mut made = Vec::new();
     for (place, key) in keys.iter_mut().enumerate() {
+        // A bare name of the list, or a number, means the same in the query around.
         let is_listed = match &key.expr {
             Expr::Identifier(name) => hidden.names.contains(&folded(name)),
             Expr::Value(ValueWithSpan { value: Value::Number(..), .. }) => true,
@@ -130,6 +131,7 @@ pub(super) fn beside_list(query: &mut Query, hidden: &HiddenKeys) -> Result<()> 
             made.push(alias.to_string());
         }
     }
+    // The order stays with the query around: rows of a subquery have none.
     let mut around = read(&format!("SELECT * EXCLUDE ({}) FROM nothing", made.join(", ")))?;
     let SetExpr::Select(outer) = around.body.as_mut() else { return Ok(()) };
     let mut inner = read("SELECT 1")?;

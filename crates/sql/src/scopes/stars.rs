@@ -1,4 +1,4 @@
-//! `*` and names that are alike, written out where the planner does not know what they mean.
+//! Writes out `*` and columns of the same name where the planner would misread them.
 
 use datafusion::sql::sqlparser::ast::{
     Ident, ObjectName, Select, SelectItem, SelectItemQualifiedWildcardKind,
@@ -8,7 +8,7 @@ use datafusion::sql::sqlparser::ast::{
 use tonnage::Result;
 
 use super::outputs::{excluded, last, name_of};
-use super::visible::{Meaning, VisibleColumn, VisibleColumns};
+use super::visible::{ColumnMatch, VisibleColumn, VisibleColumns};
 use crate::distinct_names::distinct_names;
 use crate::error::invalid_at;
 use crate::text::folded;
@@ -37,9 +37,9 @@ pub(super) fn refuse_unknown_replaced(select: &Select, from: &VisibleColumns) ->
 /// calls the name ambiguous.
 pub(super) fn spell_out_stars(select: &mut Select, from: &VisibleColumns) {
     let is_hard = |name: &String| match from.find(name) {
-        Meaning::Several => true,
-        Meaning::One(column) => column.shared.is_some(),
-        Meaning::Nothing => false,
+        ColumnMatch::Several => true,
+        ColumnMatch::One(column) => column.shared.is_some(),
+        ColumnMatch::Nothing => false,
     };
     let mut items = Vec::with_capacity(select.projection.len());
     for item in std::mem::take(&mut select.projection) {
@@ -51,7 +51,8 @@ pub(super) fn spell_out_stars(select: &mut Select, from: &VisibleColumns) {
         let is_there = excluded.iter().all(|name| from.has(name));
         let kept = from.columns.iter().filter(|column| !excluded.contains(&column.name));
         let kept: Vec<SelectItem> =
-            kept.map(|column| SelectItem::UnnamedExpr(column.written())).collect();
+            kept.map(|column| SelectItem::UnnamedExpr(column.to_expr())).collect();
+        // A star stays where the planner understands it, and where not all columns are known here.
         match is_plain(options)
             && is_there
             && from.is_whole
@@ -71,8 +72,8 @@ fn is_plain(options: &WildcardAdditionalOptions) -> bool {
 }
 
 /// Gives the later ones of columns that are called alike names of their own, each star among them
-/// written out. Whoever reads the SELECT knows its columns by their names alone. Tells whether there
-/// were any.
+/// written out. Whoever reads the SELECT knows its columns by their names alone. Tells whether
+/// there were any.
 pub(super) fn name_twins(select: &mut Select, from: &VisibleColumns) -> bool {
     let mut items = Vec::new();
     for item in &select.projection {
@@ -82,10 +83,10 @@ pub(super) fn name_twins(select: &mut Select, from: &VisibleColumns) -> bool {
         }
     }
     // What has no name is told apart by its text.
-    let names: Vec<String> = items.iter().map(|item| named(item).unwrap_or_default()).collect();
+    let names: Vec<String> = items.iter().map(|item| item_name(item).unwrap_or_default()).collect();
     let mut is_changed = false;
     for (item, distinct) in items.iter_mut().zip(distinct_names(&names, str::to_owned)) {
-        if let Some(name) = named(item)
+        if let Some(name) = item_name(item)
             && let SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. } = &*item
             && distinct != name
         {
@@ -103,7 +104,7 @@ pub(super) fn name_twins(select: &mut Select, from: &VisibleColumns) -> bool {
 /// The columns of an item, where they are known.
 fn written_out(item: &SelectItem, from: &VisibleColumns) -> Option<Vec<SelectItem>> {
     let listed = |columns: Vec<&VisibleColumn>| -> Option<Vec<SelectItem>> {
-        let listed = columns.iter().map(|column| SelectItem::UnnamedExpr(column.written()));
+        let listed = columns.iter().map(|column| SelectItem::UnnamedExpr(column.to_expr()));
         (from.is_whole && !columns.is_empty()).then(|| listed.collect())
     };
     match item {
@@ -131,7 +132,7 @@ fn of_table<'a>(table: &ObjectName, from: &'a VisibleColumns) -> Vec<&'a Visible
 }
 
 /// The name of a column as it is written.
-fn named(item: &SelectItem) -> Option<String> {
+fn item_name(item: &SelectItem) -> Option<String> {
     match item {
         SelectItem::ExprWithAlias { alias, .. } => Some(folded(alias)),
         SelectItem::UnnamedExpr(expr) => name_of(expr),

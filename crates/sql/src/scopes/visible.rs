@@ -51,7 +51,7 @@ pub(super) struct VisibleColumn {
 
 impl VisibleColumn {
     /// The column in words that mean no other one.
-    pub(super) fn written(&self) -> Expr {
+    pub(super) fn to_expr(&self) -> Expr {
         if let Some(shared) = &self.shared {
             return shared.clone();
         }
@@ -86,7 +86,7 @@ impl VisibleColumn {
 }
 
 /// What a name means.
-pub(super) enum Meaning<'a> {
+pub(super) enum ColumnMatch<'a> {
     One(&'a VisibleColumn),
     Several,
     Nothing,
@@ -120,7 +120,7 @@ impl VisibleColumns {
         }
     }
 
-    pub(super) fn beside(mut self, other: Self) -> Self {
+    pub(super) fn followed_by(mut self, other: Self) -> Self {
         self.columns.extend(other.columns);
         self.tables.extend(other.tables);
         self.is_whole &= other.is_whole;
@@ -138,7 +138,7 @@ impl VisibleColumns {
                 None => self.columns.push(whole),
             }
         }
-        self.beside(other)
+        self.followed_by(other)
     }
 
     /// The same without columns of these names.
@@ -147,12 +147,12 @@ impl VisibleColumns {
         self
     }
 
-    pub(super) fn find(&self, name: &str) -> Meaning<'_> {
+    pub(super) fn find(&self, name: &str) -> ColumnMatch<'_> {
         let mut found = self.columns.iter().filter(|column| column.name == name);
         match (found.next(), found.next()) {
-            (None, _) => Meaning::Nothing,
-            (Some(one), None) => Meaning::One(one),
-            (Some(_), Some(_)) => Meaning::Several,
+            (None, _) => ColumnMatch::Nothing,
+            (Some(one), None) => ColumnMatch::One(one),
+            (Some(_), Some(_)) => ColumnMatch::Several,
         }
     }
 
@@ -168,7 +168,7 @@ impl VisibleColumns {
     pub(super) fn ambiguous(&self, name: &Ident) -> Error {
         let wanted = folded(name);
         let meant = self.columns.iter().filter(|column| column.name == wanted);
-        let meant: Vec<String> = meant.map(|column| column.written().to_string()).collect();
+        let meant: Vec<String> = meant.map(|column| column.to_expr().to_string()).collect();
         let message = format!(
             "column {wanted} is ambiguous: several tables have one; write its table before it, as in {}",
             meant.join(" or ").replace('"', "")
@@ -180,7 +180,7 @@ impl VisibleColumns {
     /// own name hides nothing.
     pub(super) fn is_hidden_by(&self, item: &SelectItem, name: &str) -> bool {
         let SelectItem::ExprWithAlias { expr, alias } = item else { return false };
-        let Meaning::One(column) = self.find(name) else { return false };
+        let ColumnMatch::One(column) = self.find(name) else { return false };
         folded(alias) == name && !column.is_meant_by(expr)
     }
 

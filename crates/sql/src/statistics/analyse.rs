@@ -1,14 +1,15 @@
-//! ANALYZE carried out: the tables are read, and what was found is kept.
+//! ANALYZE: reads tables, and stores what it finds.
 
 use datafusion::sql::sqlparser::tokenizer::Location;
 use tonnage::{Column, Error, ErrorKind, Result, Table, WriteOptions};
 
-use super::figures::{found, has_figures, query, quoted};
-use super::statement::{AnalyzeStatement, AnalyzedTable};
+use super::figures::{has_figures, query, quote_identifier, read_figures};
+use super::statement::{AnalyzeStatement, AnalyzeTarget};
 use super::stored::{
-    StoredColumn, StoredStatistics, TABLE, forget_dropped, incarnation, make, read, write,
+    StoredColumn, StoredStatistics, TABLE, create_statistics_table, delete_dropped_statistics,
+    incarnation, read_statistics, write_statistics,
 };
-use crate::catalog::{Context, path_of_parts};
+use crate::catalog::{CatalogContext, path_of_parts};
 use crate::error::invalid_at;
 use crate::guard::Guard;
 use crate::planner::Planner;
@@ -23,23 +24,23 @@ const COLUMNS_MAX: usize = 128;
 const TOLD_MAX: usize = 100;
 
 /// Carries out ANALYZE. Tells what it did.
-pub(crate) fn analysed(planner: &Planner, piece: &Piece, guard: &Guard) -> Result<String> {
+pub(crate) fn analyse_tables(planner: &Planner, piece: &Piece, guard: &Guard) -> Result<String> {
     let statement = AnalyzeStatement::read(piece)?;
-    let analysis = Analysis::new(planner, guard);
+    let analysis = AnalyzeRun::new(planner, guard);
     let told = match statement.tables.is_empty() {
-        true => analysis.all()?,
+        true => analysis.analyse_all()?,
         false => {
-            let named = statement.tables.iter().map(|named| analysis.named(named));
+            let named = statement.tables.iter().map(|named| analysis.resolve(named));
             let tables = named.collect::<Result<Vec<_>>>()?;
-            make(&planner.context.store, guard.time_left())?;
-            let each = tables.iter().map(|(table, columns)| analysis.table(table, columns));
+            create_statistics_table(&planner.context.store, guard.time_left())?;
+            let each = tables.iter().map(|(table, columns)| analysis.analyse_table(table, columns));
             each.collect::<Result<Vec<_>>>()?
         }
     };
-    Ok(told_of(&told))
+    Ok(describe_analysed(&told))
 }
 
-fn told_of(told: &[Analysed]) -> String {
+fn describe_analysed(told: &[AnalysisSummary]) -> String {
     let counted = |count: u64, what: &str| match count {
         1 => format!("1 {what}"),
         count => format!("{count} {what}s"),
@@ -47,7 +48,7 @@ fn told_of(told: &[Analysed]) -> String {
     match told.len() {
         0 => "there is no table to analyse".to_owned(),
         1..=TOLD_MAX => {
-            let line = |table: &Analysed| {
+            let line = |table: &AnalysisSummary| {
                 let columns = counted(table.columns, "column");
                 format!("analysed {}: {}, {columns}", table.path, counted(table.rows, "row"))
             };
@@ -61,50 +62,50 @@ fn told_of(told: &[Analysed]) -> String {
 }
 
 /// A table that was read.
-struct Analysed {
+struct AnalysisSummary {
     path: String,
     rows: u64,
     columns: u64,
 }
 
 /// One run of ANALYZE.
-struct Analysis<'a> {
+struct AnalyzeRun<'a> {
     planner: Planner,
     guard: &'a Guard,
 }
 
-impl<'a> Analysis<'a> {
+impl<'a> AnalyzeRun<'a> {
     /// It sees what is stored, and not what an open transaction would change.
     fn new(planner: &Planner, guard: &'a Guard) -> Self {
-        let context = Context { transaction: None, ..planner.context.clone() };
+        let context = CatalogContext { transaction: None, ..planner.context.clone() };
         Self { planner: Planner { context, engine: planner.engine.clone() }, guard }
     }
 
     /// Analyses all tables, and forgets those that are gone.
-    fn all(&self) -> Result<Vec<Analysed>> {
+    fn analyse_all(&self) -> Result<Vec<AnalysisSummary>> {
         let store = &self.planner.context.store;
         let mut tables = store.tables();
         tables.retain(|table| !table.path().eq_ignore_ascii_case(TABLE));
         if tables.is_empty() {
             return Ok(Vec::new());
         }
-        make(store, self.guard.time_left())?;
+        create_statistics_table(store, self.guard.time_left())?;
         let mut told = Vec::with_capacity(tables.len());
         for table in &tables {
             let columns: Vec<usize> = (0..table.schema().columns.len()).collect();
-            match self.table(table, &columns) {
+            match self.analyse_table(table, &columns) {
                 Ok(analysed) => told.push(analysed),
                 // It was dropped meanwhile, or is another one now.
-                Err(_) if !is_as_it_was(store.known_table(table.path()).as_ref(), table) => {}
+                Err(_) if !is_unchanged(store.known_table(table.path()).as_ref(), table) => {}
                 Err(error) => return Err(error),
             }
         }
-        forget_dropped(store, &self.terms())?;
+        delete_dropped_statistics(store, &self.write_options())?;
         Ok(told)
     }
 
     /// A table that is named, with the places of its columns that are.
-    fn named(&self, named: &AnalyzedTable) -> Result<(Table, Vec<usize>)> {
+    fn resolve(&self, named: &AnalyzeTarget) -> Result<(Table, Vec<usize>)> {
         let store = &self.planner.context.store;
         let table = store.table(&named.path).map_err(|error| {
             match views::query_of(store, &named.path) {
@@ -112,7 +113,7 @@ impl<'a> Analysis<'a> {
                     named.place,
                     format!("{} is a view: ANALYZE the tables that it reads", named.path),
                 ),
-                _ => at(error, named.place),
+                _ => with_location(error, named.place),
             }
         })?;
         if named.path == TABLE {
@@ -125,8 +126,10 @@ impl<'a> Analysis<'a> {
         }
         let mut columns = Vec::with_capacity(named.columns.len());
         for (name, place) in &named.columns {
-            let column = schema.require_column(name).map_err(|error| at(error, *place))?;
+            let column =
+                schema.require_column(name).map_err(|error| with_location(error, *place))?;
             let column_type = schema.columns[column].column_type;
+            // Without a list such columns are passed by; whoever names one expects figures of it.
             if !has_figures(column_type) {
                 let message = format!(
                     "column {name} is {column_type}, whose values are not compared: leave it out"
@@ -141,7 +144,7 @@ impl<'a> Analysis<'a> {
     }
 
     /// Reads a table, and keeps what it finds of these columns.
-    fn table(&self, table: &Table, columns: &[usize]) -> Result<Analysed> {
+    fn analyse_table(&self, table: &Table, columns: &[usize]) -> Result<AnalysisSummary> {
         let store = &self.planner.context.store;
         let schema = table.schema();
         let columns = columns.iter().map(|column| &schema.columns[*column]);
@@ -150,47 +153,52 @@ impl<'a> Analysis<'a> {
         let estimate = table.rows_estimate()?;
         let (mut rows, mut figures) = (None, Vec::with_capacity(columns.len()));
         for columns in columns.chunks(COLUMNS_MAX) {
-            let (counted, more) = self.figures(table, columns)?;
+            let (counted, more) = self.query_figures(table, columns)?;
             rows.get_or_insert(counted);
             figures.extend(more);
         }
         let rows = rows.unwrap_or_default();
         let told = figures.len() as u64;
-        if !is_as_it_was(store.known_table(table.path()).as_ref(), table) {
+        if !is_unchanged(store.known_table(table.path()).as_ref(), table) {
             return Err(Error::conflict(format!(
                 "the columns of table {0} changed while it was read: ANALYZE {0} again",
                 table.path()
             )));
         }
         // Columns that are left out keep what is known of them.
-        let before = read(&store.table(TABLE)?, table).ok().flatten();
+        let before = read_statistics(&store.table(TABLE)?, table).ok().flatten();
         let before = before.map(|before| before.columns).unwrap_or_default();
         let is_new = |id: u16| columns.iter().any(|column| column.id == id);
         figures.extend(before.into_iter().filter(|column| !is_new(column.id)));
         let analysed_ms = self.now_ms();
         let found = StoredStatistics { analysed_ms, rows, estimate, columns: figures };
         self.guard.check()?;
-        write(store, table, &found, &self.terms())?;
-        self.planner.context.statistics.has_changed();
-        Ok(Analysed { path: table.path().to_owned(), rows, columns: told })
+        write_statistics(store, table, &found, &self.write_options())?;
+        self.planner.context.statistics.note_change();
+        Ok(AnalysisSummary { path: table.path().to_owned(), rows, columns: told })
     }
 
     /// The number of rows, and the figures of some columns, by one read of the table.
-    fn figures(&self, table: &Table, columns: &[&Column]) -> Result<(u64, Vec<StoredColumn>)> {
+    fn query_figures(
+        &self,
+        table: &Table,
+        columns: &[&Column],
+    ) -> Result<(u64, Vec<StoredColumn>)> {
         let piece = single(&query(&name_of(table)?, columns))?;
         let tokens = piece.tokens.iter().map(|token| made(token.token.clone()));
         let parsed = parse(tokens.collect(), piece.end)?;
         let (planner, guard) = (&self.planner, self.guard);
         let none = Parameters::default();
         let answer = planner.rows_of(planner.state(guard), parsed, &none, guard.clone());
-        let answer = answer.and_then(|rows| rows.into_batch()).map_err(|error| of(error, table))?;
+        let answer =
+            answer.and_then(|rows| rows.into_batch()).map_err(|error| with_table(error, table))?;
         if answer.num_rows() != 1 {
             return Err(Error::internal(format!("ANALYZE: {} rows of figures", answer.num_rows())));
         }
-        found(columns, &answer)
+        read_figures(columns, &answer)
     }
 
-    fn terms(&self) -> WriteOptions {
+    fn write_options(&self) -> WriteOptions {
         WriteOptions { timeout: self.guard.time_left(), ..self.guard.terms().options() }
     }
 
@@ -203,7 +211,7 @@ impl<'a> Analysis<'a> {
 }
 
 /// Whether a table is the one that it was, with the same columns.
-fn is_as_it_was(now: Option<&Table>, before: &Table) -> bool {
+fn is_unchanged(now: Option<&Table>, before: &Table) -> bool {
     now.is_some_and(|now| {
         incarnation(now) == incarnation(before) && now.schema().columns == before.schema().columns
     })
@@ -220,15 +228,15 @@ fn name_of(table: &Table) -> Result<String> {
              name than a schema has"
         )));
     }
-    Ok(parts.iter().map(|part| quoted(part)).collect::<Vec<_>>().join("."))
+    Ok(parts.iter().map(|part| quote_identifier(part)).collect::<Vec<_>>().join("."))
 }
 
-fn at(error: Error, place: Location) -> Error {
+fn with_location(error: Error, place: Location) -> Error {
     error.at(format_args!("line {}, column {}", place.line, place.column))
 }
 
 /// What stopped the read of a table. Time and cancels are the statement's own.
-fn of(error: Error, table: &Table) -> Error {
+fn with_table(error: Error, table: &Table) -> Error {
     match error.kind() {
         ErrorKind::Cancelled | ErrorKind::TimedOut => error,
         _ => error.at(format_args!("ANALYZE {}", table.path())),

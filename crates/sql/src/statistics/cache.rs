@@ -1,21 +1,22 @@
-//! Statistics that were read, for the next plan.
+//! A cache of statistics for plans.
 //!
-//! Each plan asks for each of its tables, so that must cost next to nothing:
+//! Each plan asks for the statistics of each of its tables, so a lookup must cost next to nothing:
 //!
-//! 1. A store without `_statistics` costs one look for that table.
-//! 2. What was read holds while the count of changes of `_statistics` is the same
-//!    ([`Table::change_count`]) and the table is.
-//! 3. Where the store has no such count, as on a cluster, it holds for ten seconds, or until this
-//!    session analyses a table.
+//! 1. A store without `_statistics` costs one lookup of that table.
+//! 2. A note is valid while the change count of `_statistics` is the same
+//!    ([`Table::change_count`]), and the table is the same.
+//! 3. Where the store counts no changes, as on a cluster, a note is valid for ten seconds, or until
+//!    this session analyses a table.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use tonnage::{Store, Table, TableEntry};
+use tonnage_engine::sync::lock;
 
-use super::stored::{TABLE, read};
+use super::stored::{TABLE, read_statistics};
 use super::table::TableStatistics;
 
 /// How many tables are noted.
@@ -72,12 +73,12 @@ impl StatisticsCache {
         let stored = self.store.known_table(TABLE)?;
         let version = self.version_of(&stored);
         if let Some(note) = self.notes().get(table.path())
-            && note.holds(table, version)
+            && note.is_current(table, version)
         {
             return note.found.clone();
         }
-        let found = read(&stored, table).ok().flatten();
-        let found = found.map(|found| Arc::new(found.of(table)));
+        let found = read_statistics(&stored, table).ok().flatten();
+        let found = found.map(|found| Arc::new(found.for_plans(table)));
         let entry = table.entry().clone();
         let note = StatisticsNote { entry, version, read: Instant::now(), found: found.clone() };
         let mut notes = self.notes();
@@ -89,17 +90,17 @@ impl StatisticsCache {
     }
 
     /// Tells that this session has changed what is stored.
-    pub(crate) fn has_changed(&self) {
+    pub(crate) fn note_change(&self) {
         self.analysed.fetch_add(1, Ordering::AcqRel);
     }
 
     fn notes(&self) -> MutexGuard<'_, HashMap<String, StatisticsNote>> {
-        self.notes.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.notes)
     }
 }
 
 impl StatisticsNote {
-    fn holds(&self, table: &Table, version: StatisticsVersion) -> bool {
+    fn is_current(&self, table: &Table, version: StatisticsVersion) -> bool {
         let is_counted = matches!(version.stored, Some((_, Some(_))));
         self.version == version
             && Arc::ptr_eq(&self.entry, table.entry())

@@ -1,4 +1,4 @@
-//! The query that finds the figures of columns, and what it found.
+//! The query that computes the figures of columns, and its result.
 
 use arrow::array::{Array, AsArray, RecordBatch};
 use arrow::datatypes::{Int64Type, UInt64Type};
@@ -21,13 +21,13 @@ pub(super) fn has_figures(column_type: ColumnType) -> bool {
 
 /// The query for some columns of a table, which is named as a statement names it.
 pub(super) fn query(table: &str, columns: &[&Column]) -> String {
-    let figures = columns.iter().enumerate().map(|(place, column)| figures(place, column));
+    let figures = columns.iter().enumerate().map(|(place, column)| column_figures(place, column));
     format!("SELECT count(*) AS n, {} FROM {table}", figures.collect::<Vec<_>>().join(", "))
 }
 
-fn figures(place: usize, column: &Column) -> String {
-    let name = quoted(&column.name.to_ascii_lowercase());
-    let ends = match ends_among(column.column_type) {
+fn column_figures(place: usize, column: &Column) -> String {
+    let name = quote_identifier(&column.name.to_ascii_lowercase());
+    let ends = match extreme_filter(column.column_type) {
         Some(condition) => {
             let filter = condition.map(|condition| condition(&name)).unwrap_or_default();
             format!("min({name}){filter} AS a{place}, max({name}){filter} AS z{place}")
@@ -43,11 +43,11 @@ fn figures(place: usize, column: &Column) -> String {
 }
 
 /// A filter of an aggregate over a column of this name.
-type EndCondition = fn(&str) -> String;
+type AggregateFilter = fn(&str) -> String;
 
 /// Whether a column has ends, and among which of its values: NaN and infinity say nothing of where
 /// the others are.
-fn ends_among(column_type: ColumnType) -> Option<Option<EndCondition>> {
+fn extreme_filter(column_type: ColumnType) -> Option<Option<AggregateFilter>> {
     match column_type {
         ColumnType::Float | ColumnType::Double => Some(Some(|name| {
             let infinity = |text: &str| format!("CAST('{text}' AS DOUBLE)");
@@ -66,7 +66,10 @@ fn ends_among(column_type: ColumnType) -> Option<Option<EndCondition>> {
 }
 
 /// The number of rows that an answer tells, and what it tells of the columns asked for.
-pub(super) fn found(columns: &[&Column], answer: &RecordBatch) -> Result<(u64, Vec<StoredColumn>)> {
+pub(super) fn read_figures(
+    columns: &[&Column],
+    answer: &RecordBatch,
+) -> Result<(u64, Vec<StoredColumn>)> {
     let rows = count(answer, 0)?;
     let of_column = |(place, column): (usize, &&Column)| {
         let at = 1 + place * FIGURES;
@@ -79,8 +82,8 @@ pub(super) fn found(columns: &[&Column], answer: &RecordBatch) -> Result<(u64, V
             nulls: rows - values,
             // It is about right, and there cannot be more than this.
             distinct: count(answer, at + 1)?.clamp(values.min(1), values),
-            least: end(answer, at + 2, column),
-            greatest: end(answer, at + 3, column),
+            least: column_extreme(answer, at + 2, column),
+            greatest: column_extreme(answer, at + 3, column),
         })
     };
     let columns = columns.iter().enumerate().map(of_column).collect::<Result<_>>()?;
@@ -97,12 +100,12 @@ fn count(answer: &RecordBatch, column: usize) -> Result<u64> {
 }
 
 /// The end of a column, if there is one and it can be kept.
-fn end(answer: &RecordBatch, at: usize, column: &Column) -> Option<String> {
+fn column_extreme(answer: &RecordBatch, at: usize, column: &Column) -> Option<String> {
     let value = ScalarValue::try_from_array(answer.column(at), 0).ok()?;
     text_of(&value.cast_to(&column.column_type.data_type()).ok()?)
 }
 
 /// A name in quotes.
-pub(super) fn quoted(name: &str) -> String {
+pub(super) fn quote_identifier(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }

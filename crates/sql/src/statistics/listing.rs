@@ -6,7 +6,7 @@ use arrow::array::{ArrayRef, Int64Array, RecordBatch, StringArray};
 use tonnage::{Error, Result, Store};
 
 use super::scalar_text::text_of;
-use super::stored::{TABLE, read};
+use super::stored::{TABLE, read_statistics};
 use super::table::ColumnStatistics;
 
 /// A column that was analysed.
@@ -18,15 +18,19 @@ struct ListedColumn {
 }
 
 /// What is kept of a table, or of all, column by column.
-pub(crate) fn listed(store: &Store, of_table: Option<&str>) -> Result<RecordBatch> {
+pub(crate) fn list_statistics(store: &Store, of_table: Option<&str>) -> Result<RecordBatch> {
     let mut listed = Vec::new();
     let stored = store.known_table(TABLE);
     let wanted = |path: &str| of_table.is_none_or(|wanted| wanted == path);
     for table in store.tables().iter().filter(|table| wanted(table.path())) {
         let Some(stored) = &stored else { break };
-        let Some(statistics) = read(stored, table)?.map(|found| found.of(table)) else { continue };
+        let Some(statistics) = read_statistics(stored, table)?.map(|found| found.for_plans(table))
+        else {
+            continue;
+        };
         for (place, column) in table.schema().columns.iter().enumerate() {
-            if let Some(found) = statistics.found(place) {
+            // A table without rows is listed too, though `column` hides it from plans.
+            if let Some(found) = statistics.column_even_if_empty(place) {
                 let (table, column) = (table.path().to_owned(), column.name.clone());
                 let (rows, found) = (statistics.rows(), found.clone());
                 listed.push(ListedColumn { table, column, rows, found });

@@ -1,4 +1,4 @@
-//! The ends of a column as text, and back.
+//! The least and greatest value of a column as text, and back.
 
 use arrow::datatypes::DataType;
 use datafusion::common::ScalarValue;

@@ -1,4 +1,4 @@
-//! ANALYZE as it is written.
+//! The ANALYZE statement, parsed.
 
 use datafusion::sql::sqlparser::tokenizer::{Location, Token};
 use tonnage::Result;
@@ -9,11 +9,11 @@ use crate::text::{Cursor, Piece};
 /// `ANALYZE [VERBOSE] [table [(columns)], ...]`, or the same behind `VACUUM [words]`.
 pub(crate) struct AnalyzeStatement {
     /// The tables named; none for all that there are.
-    pub(crate) tables: Vec<AnalyzedTable>,
+    pub(crate) tables: Vec<AnalyzeTarget>,
 }
 
 /// A table that is to be analysed.
-pub(crate) struct AnalyzedTable {
+pub(crate) struct AnalyzeTarget {
     /// Its path, in lower case.
     pub(crate) path: String,
     pub(super) place: Location,
@@ -43,12 +43,12 @@ impl AnalyzeStatement {
     }
 }
 
-fn table(cursor: &mut Cursor) -> Result<AnalyzedTable> {
+fn table(cursor: &mut Cursor) -> Result<AnalyzeTarget> {
     let place = cursor.location();
     let Some(path) = cursor.path() else { return Err(cursor.expected("the name of a table")) };
     let parts: Vec<String> = path.split('.').map(str::to_ascii_lowercase).collect();
     let columns = columns(cursor)?;
-    Ok(AnalyzedTable { path: path_of_parts(&parts), place, columns })
+    Ok(AnalyzeTarget { path: path_of_parts(&parts), place, columns })
 }
 
 fn columns(cursor: &mut Cursor) -> Result<Vec<(String, Location)>> {

@@ -1,4 +1,4 @@
-//! The table of statistics: a row for each table that was analysed.
+//! The table `_statistics`: one row for each table that was analysed.
 
 use std::time::Duration;
 
@@ -52,9 +52,9 @@ pub(super) struct StoredColumn {
 
 impl StoredStatistics {
     /// The same as plans see it, column by column of the table.
-    pub(super) fn of(&self, table: &Table) -> TableStatistics {
+    pub(super) fn for_plans(&self, table: &Table) -> TableStatistics {
         let columns = table.schema().columns.iter();
-        let columns = columns.map(|column| Some(self.column(column)?.read(self.rows, column)));
+        let columns = columns.map(|column| Some(self.column(column)?.for_rows(self.rows, column)));
         TableStatistics::new(self.rows, self.estimate, columns.collect())
     }
 
@@ -69,7 +69,7 @@ impl StoredStatistics {
 
 impl StoredColumn {
     /// The same for a table that had so many rows when it was analysed last.
-    fn read(&self, rows: u64, column: &Column) -> ColumnStatistics {
+    fn for_rows(&self, rows: u64, column: &Column) -> ColumnStatistics {
         let data_type: DataType = column.column_type.data_type();
         let end = |text: &Option<String>| scalar_of(text.as_ref()?, &data_type);
         let found = ColumnStatistics {
@@ -83,7 +83,7 @@ impl StoredColumn {
 }
 
 /// What is stored of a table; nothing where it was analysed when it was another one.
-pub(super) fn read(stored: &Table, table: &Table) -> Result<Option<StoredStatistics>> {
+pub(super) fn read_statistics(stored: &Table, table: &Table) -> Result<Option<StoredStatistics>> {
     if !is_own(stored) {
         return Ok(None);
     }
@@ -92,6 +92,7 @@ pub(super) fn read(stored: &Table, table: &Table) -> Result<Option<StoredStatist
         Some(Value::Long(number)) => u64::try_from(*number).ok(),
         _ => None,
     };
+    // A table that was dropped and made again has the path, but none of the rows that were read.
     let (space, place) = incarnation(table);
     if number("space") != Some(space) || number("number") != Some(place) {
         return Ok(None);
@@ -116,7 +117,7 @@ pub(super) fn read(stored: &Table, table: &Table) -> Result<Option<StoredStatist
 }
 
 /// Keeps what was found of a table, in the place of what was kept before.
-pub(super) fn write(
+pub(super) fn write_statistics(
     store: &Store,
     table: &Table,
     found: &StoredStatistics,
@@ -133,18 +134,18 @@ pub(super) fn write(
         .with("row_estimate", long(found.estimate))
         .with("columns", Value::Json(columns));
     let written = store.table(TABLE).and_then(|stored| stored.put(&row, options));
-    written.map(drop).map_err(|error| unwritten(&error))
+    written.map(drop).map_err(|error| write_error(&error))
 }
 
 /// Makes the table of statistics, unless it is there, for no longer than `timeout`.
-pub(super) fn make(store: &Store, timeout: Option<Duration>) -> Result<()> {
+pub(super) fn create_statistics_table(store: &Store, timeout: Option<Duration>) -> Result<()> {
     let stored = match store.table(TABLE) {
         Err(error) if error.kind() == ErrorKind::NotFound => {
             let made = match timeout {
                 Some(timeout) => store.execute_within(DEFINITION, timeout),
                 None => store.execute(DEFINITION),
             };
-            made.map_err(|error| unwritten(&error))?;
+            made.map_err(|error| write_error(&error))?;
             store.table(TABLE)
         }
         found => found,
@@ -159,7 +160,11 @@ pub(super) fn make(store: &Store, timeout: Option<Duration>) -> Result<()> {
 }
 
 /// Forgets what was found of a table.
-pub(crate) fn forget(store: &Store, table: &Table, options: &WriteOptions) -> Result<()> {
+pub(crate) fn delete_statistics(
+    store: &Store,
+    table: &Table,
+    options: &WriteOptions,
+) -> Result<()> {
     match store.known_table(TABLE).filter(is_own) {
         Some(stored) => stored.delete(&key_of(table.path()), options).map(drop),
         None => Ok(()),
@@ -167,7 +172,7 @@ pub(crate) fn forget(store: &Store, table: &Table, options: &WriteOptions) -> Re
 }
 
 /// Forgets what was found of tables that are gone.
-pub(super) fn forget_dropped(store: &Store, options: &WriteOptions) -> Result<()> {
+pub(super) fn delete_dropped_statistics(store: &Store, options: &WriteOptions) -> Result<()> {
     let stored = store.table(TABLE)?;
     let keys = TableScanOptions { keys_only: true, ..TableScanOptions::default() };
     for batch in stored.scan(&keys)? {
@@ -205,7 +210,7 @@ fn long(number: u64) -> Value {
     Value::Long(i64::try_from(number).unwrap_or(i64::MAX))
 }
 
-fn unwritten(error: &Error) -> Error {
+fn write_error(error: &Error) -> Error {
     let message = format!(
         "what ANALYZE finds is kept in the table {TABLE}, which cannot be written: {}",
         error.message()

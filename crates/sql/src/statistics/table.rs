@@ -1,8 +1,9 @@
-//! The statistics of one table, as it was when it was analysed.
+//! The statistics of one table, as ANALYZE found it.
 
 use datafusion::common::ScalarValue;
 
-/// A column with more distinct values than one in so many rows gets more of them as its table grows.
+/// A column with more distinct values than one in so many rows gets more of them as its table
+/// grows.
 const ROWS_PER_VALUE_MAX: u64 = 10;
 
 /// What ANALYZE found of a table.
@@ -38,11 +39,11 @@ impl TableStatistics {
     /// What is known of a column, by its place in the table's SQL schema. A table that had no rows
     /// tells nothing of those that came later.
     pub(crate) fn column(&self, column: usize) -> Option<&ColumnStatistics> {
-        self.found(column).filter(|_| self.rows > 0)
+        self.column_even_if_empty(column).filter(|_| self.rows > 0)
     }
 
     /// What was found of a column, be it nothing.
-    pub(super) fn found(&self, column: usize) -> Option<&ColumnStatistics> {
+    pub(super) fn column_even_if_empty(&self, column: usize) -> Option<&ColumnStatistics> {
         self.columns.get(column)?.as_ref()
     }
 
@@ -60,7 +61,7 @@ impl TableStatistics {
 
 impl ColumnStatistics {
     /// About how many NULLs and distinct values there are among other rows than those analysed.
-    pub(crate) fn among(&self, analysed: u64, rows: u64) -> (u64, u64) {
+    pub(crate) fn scaled_counts(&self, analysed: u64, rows: u64) -> (u64, u64) {
         let nulls = in_proportion(self.nulls, analysed, rows).min(rows);
         let grows = self.distinct.saturating_mul(ROWS_PER_VALUE_MAX) > analysed;
         let distinct = match rows > analysed && grows {
@@ -72,7 +73,7 @@ impl ColumnStatistics {
 
     /// The same column in a table that has other rows now.
     pub(super) fn scaled(self, analysed: u64, rows: u64) -> Self {
-        let (nulls, distinct) = self.among(analysed, rows);
+        let (nulls, distinct) = self.scaled_counts(analysed, rows);
         Self { nulls, distinct, ..self }
     }
 }
@@ -113,11 +114,11 @@ mod tests {
 
     #[test]
     fn keys_grow_with_their_table_and_kinds_do_not() {
-        assert_eq!(column(0, 100).among(100, 1_000), (0, 1_000));
-        assert_eq!(column(50, 3).among(100, 1_000), (500, 3));
-        assert_eq!(column(50, 50).among(100, 10), (5, 5));
-        assert_eq!(column(50, 50).among(100, 0), (0, 0));
-        assert_eq!(column(0, 0).among(0, 9), (0, 0));
-        assert_eq!(column(u64::MAX, u64::MAX).among(1, u64::MAX), (u64::MAX, 0));
+        assert_eq!(column(0, 100).scaled_counts(100, 1_000), (0, 1_000));
+        assert_eq!(column(50, 3).scaled_counts(100, 1_000), (500, 3));
+        assert_eq!(column(50, 50).scaled_counts(100, 10), (5, 5));
+        assert_eq!(column(50, 50).scaled_counts(100, 0), (0, 0));
+        assert_eq!(column(0, 0).scaled_counts(0, 9), (0, 0));
+        assert_eq!(column(u64::MAX, u64::MAX).scaled_counts(1, u64::MAX), (u64::MAX, 0));
     }
 }

@@ -1,4 +1,4 @@
-//! Aggregates under the names and in the forms that other databases have for them.
+//! Rewrites aggregates in the names and forms of other databases.
 
 use std::collections::HashSet;
 
@@ -42,7 +42,7 @@ pub(super) fn is_known(name: &str) -> bool {
 }
 
 /// These aggregates: name, kind, and what each stands for.
-pub(super) fn own() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
+pub(super) fn own_aggregates() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
     let written = AGGREGATES.iter().map(|(name, _, meaning, _)| (*name, "aggregate", *meaning));
     written.chain(FORMS.map(|name| (name, "aggregate", "")))
 }
@@ -53,7 +53,7 @@ pub(super) fn respell(expr: &mut Expr) -> Result<()> {
     let name = function.name.to_string().to_ascii_lowercase();
     sort_once(function);
     match name.as_str() {
-        "any_value" if is_sorted(function) => first_there(function),
+        "any_value" if is_sorted(function) => first_not_null(function),
         "mode" if is_sorted(function) => Err(Error::unsupported(
             "ORDER BY in mode(): which of several values that come equally often it is, is open",
         )),
@@ -65,7 +65,7 @@ pub(super) fn respell(expr: &mut Expr) -> Result<()> {
         }
         "mode" if !function.within_group.is_empty() => mode(function),
         _ if is_known(&name) => {
-            if let Some(written) = written(&name, function)? {
+            if let Some(written) = expand_alias(&name, function)? {
                 *expr = written;
             }
             Ok(())
@@ -100,7 +100,7 @@ fn is_sorted(function: &mut Function) -> bool {
 }
 
 /// `any_value(x ORDER BY y)`: the first value in this order that is there.
-fn first_there(function: &mut Function) -> Result<()> {
+fn first_not_null(function: &mut Function) -> Result<()> {
     let Some(list) = list_of(function) else { return Ok(()) };
     let Some(value) = list.args.first().and_then(plain).cloned() else { return Ok(()) };
     let is_there = Expr::IsNotNull(Box::new(Expr::Nested(Box::new(value))));
@@ -123,9 +123,10 @@ fn unnamed(expr: Expr) -> FunctionArg {
     FunctionArg::Unnamed(FunctionArgExpr::Expr(expr))
 }
 
-fn written(name: &str, function: &mut Function) -> Result<Option<Expr>> {
+fn expand_alias(name: &str, function: &mut Function) -> Result<Option<Expr>> {
     let within = std::mem::take(&mut function.within_group);
     let Some(list) = list_of(function) else { return Ok(None) };
+    // SEPARATOR of MySQL is the second argument of `string_agg`.
     if let Some(place) = list
         .clauses
         .iter()
@@ -145,6 +146,7 @@ fn written(name: &str, function: &mut Function) -> Result<Option<Expr>> {
     let mut meaning = parsed(meaning)?;
     fill(&mut meaning, &given)?;
     let (treatment, clauses) = (list.duplicate_treatment, std::mem::take(&mut list.clauses));
+    // FILTER, OVER and the order belong to the aggregate: an outer function takes its result alone.
     if let Expr::Function(inner) = &mut meaning {
         inner.filter = function.filter.take();
         inner.over = function.over.take();
@@ -223,6 +225,7 @@ fn percentile(name: &str, function: &mut Function) -> Result<Expr> {
     {
         return Err(Error::invalid(format!("{name} takes a share from 0 to 1, not {number}")));
     }
+    // NULL has no rank: it must neither stand in the array nor be counted.
     let is_there = Expr::IsNotNull(Box::new(Expr::Nested(Box::new(sorted.expr.clone()))));
     let filter = Box::new(match filter {
         Some(filter) => and(Expr::Nested(filter), is_there),
@@ -242,6 +245,7 @@ fn percentile(name: &str, function: &mut Function) -> Result<Expr> {
     };
     let all = aggregate("array_agg($1)", Some(sorted.clone()))?;
     let count = aggregate("count($1)", None)?;
+    // Elements count from 1, and a share of 0 means the first one.
     let mut exact = parsed("array_element($1, greatest(CAST(ceil($2 * $3) AS BIGINT), 1))")?;
     fill(&mut exact, &[&all, &share, &count])?;
     Ok(exact)

@@ -1,4 +1,4 @@
-//! Calls of functions, as the parser would have read them.
+//! Builds and reads calls of functions as the parser has them.
 
 use datafusion::sql::sqlparser::ast::{
     Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentList, FunctionArguments, Ident,

@@ -1,4 +1,4 @@
-//! Casts and literals of types that the planner takes less exactly than they are written.
+//! Rewrites casts and typed literals that the planner would take less exactly than written.
 
 use std::ops::ControlFlow;
 
@@ -12,8 +12,9 @@ use super::call;
 use super::walk::{Rewriter, walk_mut};
 
 /// A cast or a typed literal, written so that it means to the planner what it says.
-pub(super) fn exact(expr: &mut Expr) {
-    if let Some(call) = made(expr) {
+pub(super) fn rewrite_cast(expr: &mut Expr) {
+    // First of all: what becomes a call has no type left to be read.
+    if let Some(call) = maker_call(expr) {
         *expr = call;
         return;
     }
@@ -47,7 +48,7 @@ pub(super) fn is_call(expr: &Expr) -> bool {
 }
 
 /// A value of a type that the planner has no casts to, as a call of what makes it.
-fn made(expr: &mut Expr) -> Option<Expr> {
+fn maker_call(expr: &mut Expr) -> Option<Expr> {
     match expr {
         Expr::Cast { kind, data_type, expr: cast, .. } => {
             let (strict, lenient) = makers_of(data_type)?;
@@ -159,8 +160,8 @@ pub(super) fn approximate(expr: &mut Expr) {
 
 /// Makes doubles of the literals with a point in a part of the statement whose types must not grow.
 pub(super) fn approximate_all(part: &mut impl VisitMut) {
-    struct Doubles;
-    impl Rewriter for Doubles {
+    struct DoubleWriter;
+    impl Rewriter for DoubleWriter {
         fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<Error> {
             if let Expr::Value(ValueWithSpan { value: Value::Number(digits, _), .. }) = expr
                 && digits.contains(['.', 'e', 'E'])
@@ -170,7 +171,7 @@ pub(super) fn approximate_all(part: &mut impl VisitMut) {
             ControlFlow::Continue(())
         }
     }
-    let _ = walk_mut(part, &mut Doubles);
+    let _ = walk_mut(part, &mut DoubleWriter);
 }
 
 /// In columns of VALUES with an approximate number all numbers are such.

@@ -1,4 +1,4 @@
-//! Walking over the tokens of a statement.
+//! A cursor over the tokens of a statement.
 
 use datafusion::sql::sqlparser::tokenizer::{Location, Token, TokenWithSpan};
 use tonnage::{Error, Result};

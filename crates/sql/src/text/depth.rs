@@ -2,8 +2,8 @@
 //!
 //! The parser bounds how deep parentheses stand in each other. It reads chains in a loop instead:
 //! `a OR b OR c`, `x + y + z`, `SELECT ... UNION ALL SELECT ...`, joins. Each step of a chain is a
-//! level of the tree all the same, and the planner goes down level by level. 256 UNIONs took more than
-//! the 2 MiB of a thread's stack, which ends the process.
+//! level of the tree all the same, and the planner goes down level by level. 256 UNIONs took more
+//! than the 2 MiB of a thread's stack, which ends the process.
 
 use datafusion::sql::sqlparser::keywords::Keyword;
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
@@ -23,18 +23,21 @@ pub(super) const RELATION: usize = 8;
 /// # Errors
 /// `Unsupported`, at the place where it becomes too deep.
 pub(super) fn check(tokens: &[TokenWithSpan]) -> Result<()> {
-    let (mut around, mut group) = (Vec::new(), Group::default());
+    let (mut around, mut group) = (Vec::new(), TokenGroup::default());
     // What the groups around weigh at the place where this one stands.
     let mut above = 0;
-    let mut before = Part::Start;
+    let mut before = TokenRole::Start;
     for token in tokens {
-        let part = Part::of(&token.token, before, group.is_case);
+        let part = TokenRole::of(&token.token, before, group.is_case);
         match part {
-            Part::Open { is_case } => {
+            TokenRole::Open { is_case } => {
                 above += group.path();
-                around.push(std::mem::replace(&mut group, Group { is_case, ..Group::default() }));
+                around.push(std::mem::replace(
+                    &mut group,
+                    TokenGroup { is_case, ..TokenGroup::default() },
+                ));
             }
-            Part::Close => {
+            TokenRole::Close => {
                 if let Some(outer) = around.pop() {
                     let inner = std::mem::replace(&mut group, outer).depth();
                     above -= group.path();
@@ -63,7 +66,7 @@ pub(super) fn check(tokens: &[TokenWithSpan]) -> Result<()> {
 
 /// How tightly an operator binds: a chain of one kind ends those of the tighter ones.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Binding {
+enum OperatorBinding {
     /// AND and OR.
     Junction,
     /// `=`, IS, IN, LIKE and the like.
@@ -74,23 +77,23 @@ enum Binding {
     Product,
 }
 
-impl Binding {
+impl OperatorBinding {
     const COUNT: usize = 4;
 
     fn weight(at: usize) -> usize {
-        if at == Binding::Junction as usize { JUNCTION } else { OPERATOR }
+        if at == OperatorBinding::Junction as usize { JUNCTION } else { OPERATOR }
     }
 }
 
 /// What a token is to the tree.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Part {
+enum TokenRole {
     Start,
     /// A value, a name, or a word that changes nothing.
     Operand,
     /// A word behind which a value stands, as DISTINCT.
     Lead,
-    Operator(Binding),
+    Operator(OperatorBinding),
     Join,
     SetOperation,
     Comma,
@@ -107,17 +110,19 @@ enum Part {
     Close,
 }
 
-impl Part {
-    fn of(token: &Token, before: Part, in_case: bool) -> Self {
+impl TokenRole {
+    fn of(token: &Token, before: TokenRole, in_case: bool) -> Self {
         match token {
-            Token::LParen | Token::LBrace => Part::Open { is_case: false },
+            Token::LParen | Token::LBrace => TokenRole::Open { is_case: false },
             // Behind a value it takes a part of it.
-            Token::LBracket => Part::Open { is_case: false },
-            Token::RParen | Token::RBracket | Token::RBrace => Part::Close,
-            Token::Comma => Part::Comma,
-            Token::Period => Part::Period,
+            Token::LBracket => TokenRole::Open { is_case: false },
+            Token::RParen | Token::RBracket | Token::RBrace => TokenRole::Close,
+            Token::Comma => TokenRole::Comma,
+            Token::Period => TokenRole::Period,
             // All columns.
-            Token::Mul if before != Part::Operand && before != Part::Close => Part::Operand,
+            Token::Mul if before != TokenRole::Operand && before != TokenRole::Close => {
+                TokenRole::Operand
+            }
             Token::Word(word) if word.quote_style.is_none() => {
                 Self::of_word(word.keyword, before, in_case)
             }
@@ -136,7 +141,7 @@ impl Part {
             | Token::UnicodeStringLiteral(_)
             | Token::HexStringLiteral(_)
             | Token::Placeholder(_)
-            | Token::EOF => Part::Operand,
+            | Token::EOF => TokenRole::Operand,
             Token::Eq
             | Token::DoubleEq
             | Token::Neq
@@ -144,50 +149,51 @@ impl Part {
             | Token::LtEq
             | Token::Gt
             | Token::GtEq
-            | Token::Spaceship => Part::Operator(Binding::Test),
-            Token::Mul | Token::Div | Token::Mod => Part::Operator(Binding::Product),
-            _ => Part::Operator(Binding::Sum),
+            | Token::Spaceship => TokenRole::Operator(OperatorBinding::Test),
+            Token::Mul | Token::Div | Token::Mod => TokenRole::Operator(OperatorBinding::Product),
+            _ => TokenRole::Operator(OperatorBinding::Sum),
         }
     }
 
     /// A word right behind an operator or a period is a name, whatever else it means elsewhere.
-    fn of_word(word: Keyword, before: Part, in_case: bool) -> Self {
+    fn of_word(word: Keyword, before: TokenRole, in_case: bool) -> Self {
         use Keyword::{
             ALL, AND, ANY, AT, BETWEEN, BY, CASE, COLLATE, DISTINCT, DIV, ELSE, END, EXCEPT, FROM,
             GROUP, HAVING, ILIKE, IN, INTERSECT, IS, JOIN, LIKE, LIMIT, MATCH, MEMBER, MINUS, NOT,
             OFFSET, ON, OR, ORDER, OVERLAPS, QUALIFY, REGEXP, RETURNING, RLIKE, SELECT, SET,
             SIMILAR, SOME, THEN, UNION, USING, VALUES, WHEN, WHERE, WINDOW, XOR,
         };
-        if word == CASE && before != Part::Period {
-            return Part::Open { is_case: true };
+        if word == CASE && before != TokenRole::Period {
+            return TokenRole::Open { is_case: true };
         }
-        if matches!(before, Part::Operator(_) | Part::Period) {
-            return if word == NOT { Part::Lead } else { Part::Operand };
+        if matches!(before, TokenRole::Operator(_) | TokenRole::Period) {
+            return if word == NOT { TokenRole::Lead } else { TokenRole::Operand };
         }
         match word {
-            AND | OR | XOR => Part::Operator(Binding::Junction),
-            JOIN => Part::Join,
-            UNION | INTERSECT | EXCEPT | MINUS => Part::SetOperation,
-            FROM if before == Part::Lead => Part::Operand,
-            FROM => Part::Clause { is_from: true },
-            USING => Part::Clause { is_from: true },
+            AND | OR | XOR => TokenRole::Operator(OperatorBinding::Junction),
+            JOIN => TokenRole::Join,
+            UNION | INTERSECT | EXCEPT | MINUS => TokenRole::SetOperation,
+            // The FROM of IS DISTINCT FROM begins no clause.
+            FROM if before == TokenRole::Lead => TokenRole::Operand,
+            FROM => TokenRole::Clause { is_from: true },
+            USING => TokenRole::Clause { is_from: true },
             SELECT | WHERE | GROUP | HAVING | QUALIFY | WINDOW | ORDER | LIMIT | OFFSET
-            | VALUES | SET | RETURNING => Part::Clause { is_from: false },
-            WHEN | THEN | ELSE | ON => Part::Inside,
-            END if in_case => Part::Close,
+            | VALUES | SET | RETURNING => TokenRole::Clause { is_from: false },
+            WHEN | THEN | ELSE | ON => TokenRole::Inside,
+            END if in_case => TokenRole::Close,
             IS | IN | LIKE | ILIKE | SIMILAR | REGEXP | RLIKE | MATCH | MEMBER | BETWEEN
-            | OVERLAPS => Part::Operator(Binding::Test),
-            AT | COLLATE => Part::Operator(Binding::Sum),
-            DIV => Part::Operator(Binding::Product),
-            NOT | DISTINCT | ALL | ANY | SOME | BY => Part::Lead,
-            _ => Part::Operand,
+            | OVERLAPS => TokenRole::Operator(OperatorBinding::Test),
+            AT | COLLATE => TokenRole::Operator(OperatorBinding::Sum),
+            DIV => TokenRole::Operator(OperatorBinding::Product),
+            NOT | DISTINCT | ALL | ANY | SOME | BY => TokenRole::Lead,
+            _ => TokenRole::Operand,
         }
     }
 }
 
 /// A chain of operators of one kind.
 #[derive(Clone, Copy, Default)]
-struct Chain {
+struct OperatorChain {
     operators: usize,
     /// The deepest part between two of them, but for the last.
     between: usize,
@@ -195,13 +201,13 @@ struct Chain {
 
 /// What stands between two parentheses, or between CASE and END.
 #[derive(Default)]
-struct Group {
+struct TokenGroup {
     is_case: bool,
     in_from: bool,
     /// The deepest group since the last operator.
     inner: usize,
     /// Chains in each other since the last comma or clause, the loosest first.
-    chains: [Chain; Binding::COUNT],
+    chains: [OperatorChain; OperatorBinding::COUNT],
     /// The deepest item of the SELECT; its joins.
     item: usize,
     joins: usize,
@@ -210,11 +216,11 @@ struct Group {
     set_operations: usize,
 }
 
-impl Group {
+impl TokenGroup {
     /// What weighs above the next part.
     fn path(&self) -> usize {
         let chains = self.chains.iter().enumerate();
-        let operators = chains.map(|(at, chain)| chain.operators * Binding::weight(at));
+        let operators = chains.map(|(at, chain)| chain.operators * OperatorBinding::weight(at));
         (self.set_operations + self.joins) * RELATION + operators.sum::<usize>()
     }
 
@@ -231,46 +237,51 @@ impl Group {
     fn chain_depth(&self, from: usize) -> usize {
         let chains = self.chains.iter().enumerate().skip(from).rev();
         chains.fold(self.inner, |tighter, (at, chain)| {
-            chain.operators * Binding::weight(at) + chain.between.max(tighter)
+            chain.operators * OperatorBinding::weight(at) + chain.between.max(tighter)
         })
     }
 
-    fn take(&mut self, part: Part) {
+    fn take(&mut self, part: TokenRole) {
         match part {
-            Part::Operator(binding) => {
+            TokenRole::Operator(binding) => {
                 let at = binding as usize;
+                // A looser operator ends the tighter chains, which become one part of its own
+                // chain.
                 let tighter = self.chain_depth(at + 1);
-                self.chains[at + 1..].fill(Chain::default());
+                self.chains[at + 1..].fill(OperatorChain::default());
                 self.inner = 0;
                 let chain = &mut self.chains[at];
                 chain.between = chain.between.max(tighter);
                 chain.operators += 1;
             }
-            Part::Comma => {
+            TokenRole::Comma => {
                 self.end_of_item();
+                // Between tables a comma is a cross join, one level of the tree. Elsewhere its
+                // sides stand beside each other.
                 self.joins += usize::from(self.in_from);
             }
-            Part::Join => {
+            TokenRole::Join => {
                 self.end_of_item();
                 self.joins += 1;
             }
-            Part::Inside => self.end_of_item(),
-            Part::Clause { is_from } => {
+            TokenRole::Inside => self.end_of_item(),
+            TokenRole::Clause { is_from } => {
                 self.end_of_item();
                 self.in_from = is_from;
             }
-            Part::SetOperation => {
+            TokenRole::SetOperation => {
                 self.end_of_item();
                 self.select = self.select.max(self.select_depth());
+                // The SELECT behind the operator begins anew, and has no FROM yet.
                 (self.item, self.joins, self.in_from) = (0, 0, false);
                 self.set_operations += 1;
             }
-            Part::Start
-            | Part::Operand
-            | Part::Lead
-            | Part::Period
-            | Part::Open { .. }
-            | Part::Close => {}
+            TokenRole::Start
+            | TokenRole::Operand
+            | TokenRole::Lead
+            | TokenRole::Period
+            | TokenRole::Open { .. }
+            | TokenRole::Close => {}
         }
     }
 

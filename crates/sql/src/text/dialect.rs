@@ -14,7 +14,7 @@ use datafusion::sql::sqlparser::parser::{Parser, ParserError};
 use datafusion::sql::sqlparser::tokenizer::{Token, Word};
 
 use super::call::call;
-use super::readings::Readings;
+use super::parse_budget::ParseBudget;
 use super::spelling::INTEGER_DIVISION;
 
 /// The function that marks the first end of BETWEEN SYMMETRIC.
@@ -28,16 +28,17 @@ type ReadCall = Result<(Expr, usize), ParserError>;
 /// The dialect of one parser.
 ///
 /// sqlparser tries readings one after another: an argument first as one with a name, a word that is
-/// reserved first as what it means, then as a function. Each try reads what is inside anew, so calls in
-/// calls took three times as long for each of them: fourteen took seconds, thirty for ever. So what
-/// begins as a call is read once ([`Dialect::parse_prefix`]), and kept by the place of its first token.
+/// reserved first as what it means, then as a function. Each try reads what is inside anew, so
+/// calls in calls took three times as long for each of them: fourteen took seconds, thirty for
+/// ever. So what begins as a call is read once ([`Dialect::parse_prefix`]), and kept by the place
+/// of its first token.
 ///
 /// What stands behind a point is tried as an expression, then taken as a name. Where that failed at
 /// the last point of `a.b.c.(`, it was tried anew for each point before: 20 took a second, and each
 /// more doubled that. A word between two points is a name, and is not tried ([`is_inner_name`]).
 #[derive(Debug, Default)]
 pub(super) struct OwnDialect {
-    readings: Readings,
+    readings: ParseBudget,
     calls: RefCell<HashMap<usize, ReadCall>>,
     /// The place that is read just now, and is to be read by the parser itself.
     under_way: RefCell<Option<usize>>,
@@ -46,7 +47,7 @@ pub(super) struct OwnDialect {
 impl OwnDialect {
     /// The dialect of a statement of so many tokens. It bounds what the parser tries.
     pub(super) fn of_tokens(count: usize) -> Self {
-        Self { readings: Readings::of_tokens(count), ..Self::default() }
+        Self { readings: ParseBudget::of_tokens(count), ..Self::default() }
     }
 
     fn call_once(&self, parser: &mut Parser) -> Option<Result<Expr, ParserError>> {
@@ -230,7 +231,7 @@ fn lambda(parser: &mut Parser) -> Result<Expr, ParserError> {
 mod tests {
     use datafusion::sql::sqlparser::tokenizer::Tokenizer;
 
-    use super::super::readings::QUESTIONS_PER_TOKEN;
+    use super::super::parse_budget::QUESTIONS_PER_TOKEN;
     use super::*;
 
     /// How often the parser asks for each token of a statement.

@@ -42,6 +42,7 @@ pub(super) fn respell(expr: &mut Expr) {
                 return;
             }
             let FunctionArguments::List(list) = &mut function.args else { return };
+            // Pairs are written out first: the loop below sees unnamed arguments alone.
             list.args = std::mem::take(&mut list.args).into_iter().flat_map(flat).collect();
             for argument in &mut list.args {
                 if let FunctionArg::Unnamed(FunctionArgExpr::Expr(expr)) = argument {

@@ -1,4 +1,4 @@
-//! Where in a statement the name stands that an error is about.
+//! Adds line and column to an error that names something in the statement.
 
 use datafusion::sql::sqlparser::tokenizer::{Location, Token};
 use tonnage::Error;
@@ -11,7 +11,7 @@ pub(crate) fn with_location(error: Error, piece: &Piece) -> Error {
     if error.message().starts_with("line ") {
         return error;
     }
-    match named(error.message()).and_then(|name| find(piece, name)) {
+    match subject_of(error.message()).and_then(|name| find(piece, name)) {
         Some(place) => error.at(format_args!("line {}, column {}", place.line, place.column)),
         None => error,
     }
@@ -38,7 +38,7 @@ fn with_alias(error: Error, piece: &Piece) -> Error {
 }
 
 /// The name or the text that a message is about.
-fn named(message: &str) -> Option<&str> {
+fn subject_of(message: &str) -> Option<&str> {
     const LEADS: [(&str, &str); 4] = [
         ("there is no column ", ";"),
         ("there is no table ", ";"),

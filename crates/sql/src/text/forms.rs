@@ -1,4 +1,4 @@
-//! Forms of queries and conditions that the planner does not know, in ones that it does.
+//! Rewrites forms of queries and conditions that the planner does not know.
 
 use datafusion::sql::sqlparser::ast::{
     AccessExpr, Array, BinaryOperator, Expr, FunctionArg, FunctionArgExpr, FunctionArguments,
@@ -13,8 +13,8 @@ use super::pattern::{fill, parsed};
 use super::spelling::INTEGER_DIVISION;
 use crate::interval_fractions::in_whole_units;
 
-/// Of so many parts a CUBE has 4,096 grouping sets, as many as the planner takes. It counts those of
-/// several CUBEs, but makes those of one: 20 parts took all memory.
+/// Of so many parts a CUBE has 4,096 grouping sets, as many as the planner takes. It counts those
+/// of several CUBEs, but makes those of one: 20 parts took all memory.
 const CUBE_MAX: usize = 12;
 
 /// A condition or a value in forms that the planner knows.
@@ -37,7 +37,7 @@ pub(super) fn expression(expr: &mut Expr) -> Result<()> {
             }
             expr.as_ref().clone()
         }
-        Expr::Between { expr, negated, low, high } => match first_end(low) {
+        Expr::Between { expr, negated, low, high } => match symmetric_low(low) {
             Some(first) => {
                 let pattern = match negated {
                     true => "(NOT ($1 BETWEEN $2 AND $3 OR $1 BETWEEN $3 AND $2))",
@@ -78,9 +78,11 @@ pub(super) fn expression(expr: &mut Expr) -> Result<()> {
             in_whole_units_of(interval);
             return Ok(());
         }
-        Expr::Like { any: true, .. } | Expr::ILike { any: true, .. } => listed(expr, false)?,
+        Expr::Like { any: true, .. } | Expr::ILike { any: true, .. } => {
+            like_any_or_all(expr, false)?
+        }
         Expr::Like { pattern, .. } | Expr::ILike { pattern, .. } if is_all(pattern) => {
-            listed(expr, true)?
+            like_any_or_all(expr, true)?
         }
         _ => return Ok(()),
     };
@@ -88,8 +90,8 @@ pub(super) fn expression(expr: &mut Expr) -> Result<()> {
     Ok(())
 }
 
-/// `.k` behind `[1]` or a value as the name of a member. What begins with a name may be a table and a
-/// column.
+/// `.k` behind `[1]` or a value as the name of a member. What begins with a name may be a table and
+/// a column.
 fn members_behind_items(chain: &mut [AccessExpr], is_named: bool) {
     let behind = chain.iter_mut().skip_while(|step| is_named && matches!(step, AccessExpr::Dot(_)));
     for step in behind {
@@ -122,7 +124,7 @@ fn in_whole_units_of(interval: &mut Interval) {
 }
 
 /// The first end of BETWEEN SYMMETRIC.
-fn first_end(low: &Expr) -> Option<&Expr> {
+fn symmetric_low(low: &Expr) -> Option<&Expr> {
     let (name, given) = arguments(low)?;
     if name == SYMMETRIC { given.first().copied() } else { None }
 }
@@ -158,7 +160,7 @@ fn is_all(pattern: &Expr) -> bool {
 }
 
 /// `x LIKE ANY (...)` as conditions joined by OR, `x LIKE ALL (...)` by AND.
-fn listed(like: &Expr, is_all: bool) -> Result<Expr> {
+fn like_any_or_all(like: &Expr, is_all: bool) -> Result<Expr> {
     let (Expr::Like { pattern, .. } | Expr::ILike { pattern, .. }) = like else {
         return Ok(like.clone());
     };
@@ -182,6 +184,7 @@ fn listed(like: &Expr, is_all: bool) -> Result<Expr> {
         op: op.clone(),
         right: Box::new(right),
     });
+    // Without patterns ANY is false and ALL is true, as an OR and an AND of nothing are.
     let joined = joined.unwrap_or_else(|| Expr::value(Value::Boolean(is_all)));
     Ok(Expr::Nested(Box::new(joined)))
 }

@@ -1,11 +1,10 @@
-//! Calls of functions under the names that other databases have for them, written in those that the
-//! planner knows.
+//! Rewrites calls of functions under the names that other databases have for them.
 
 use datafusion::sql::sqlparser::ast::{Expr, Value, ValueWithSpan};
 use tonnage::{Error, Result};
 
 use super::call::arguments;
-use super::meanings::MEANINGS;
+use super::function_aliases::MEANINGS;
 use super::pattern::{fill, parsed};
 use super::{aggregates, file_name, joins, row_values};
 
@@ -63,7 +62,7 @@ pub(crate) fn own_functions() -> impl Iterator<Item = (&'static str, &'static st
     let tables = file_name::functions().chain(joins::OF_DOCUMENTS);
     written
         .chain(["date_diff", "datediff", "unnest"].map(|name| (name, "scalar", "")))
-        .chain(aggregates::own())
+        .chain(aggregates::own_aggregates())
         .chain(tables.map(|name| (name, "table", "")))
 }
 

@@ -1,9 +1,9 @@
 //! How large and how deep a statement is once the queries of WITH stand where they are named.
 //!
 //! The planner puts a query of WITH into each place that names it. Of queries that name each other
-//! twice each doubles the plan: 26 of them, in a statement of a thousand bytes, never ended, and took
-//! all memory. Of queries that name each other once each makes it deeper: a chain of 512 took more
-//! than a thread's stack, which ends the process.
+//! twice each doubles the plan: 26 of them, in a statement of a thousand bytes, never ended, and
+//! took all memory. Of queries that name each other once each makes it deeper: a chain of 512 took
+//! more than a thread's stack, which ends the process.
 
 use std::ops::ControlFlow;
 
@@ -24,9 +24,9 @@ const DEPTH_MAX: usize = 2_048;
 /// # Errors
 /// `Unsupported`.
 pub(super) fn check(statement: &Statement) -> Result<()> {
-    let mut growth = Growth::default();
+    let mut growth = GrowthVisitor::default();
     walk(statement, &mut growth)?;
-    let Size { parts, depth } = growth.whole.size();
+    let QuerySize { parts, depth } = growth.whole.size();
     let fault = if parts > PARTS_MAX.max(growth.written) {
         format!("so often that the statement has more than {PARTS_MAX} parts")
     } else if depth > DEPTH_MAX {
@@ -42,13 +42,13 @@ pub(super) fn check(statement: &Statement) -> Result<()> {
 
 /// What a query, with those that it names, is to the planner.
 #[derive(Clone, Copy, Default)]
-struct Size {
+struct QuerySize {
     parts: u64,
     depth: usize,
 }
 
 #[derive(Default)]
-struct Growth {
+struct GrowthVisitor {
     /// What stands around all queries.
     whole: OpenQuery,
     /// The queries around the place that the walk has come to.
@@ -63,7 +63,7 @@ struct OpenQuery {
     /// The queries of its WITH that the walk has not come to, and their names.
     with: Vec<(*const Query, String)>,
     /// Those that it has left.
-    given: Vec<(String, Size)>,
+    given: Vec<(String, QuerySize)>,
     /// How many parts it has itself so far.
     parts: u64,
     /// How many tables it has itself: a set operation or a join for each but the first.
@@ -76,14 +76,14 @@ struct OpenQuery {
 }
 
 impl OpenQuery {
-    fn size(&self) -> Size {
+    fn size(&self) -> QuerySize {
         let relations = self.tables.max(1).saturating_mul(RELATION);
         let above = relations.saturating_add(self.expression);
-        Size { parts: self.parts, depth: above.saturating_add(self.behind) }
+        QuerySize { parts: self.parts, depth: above.saturating_add(self.behind) }
     }
 
     /// Takes into account what stands at this place.
-    fn put(&mut self, size: Size) {
+    fn put(&mut self, size: QuerySize) {
         self.parts = self.parts.saturating_add(size.parts);
         match self.path {
             0 => self.behind = self.behind.max(size.depth),
@@ -92,33 +92,33 @@ impl OpenQuery {
     }
 }
 
-impl Growth {
+impl GrowthVisitor {
     fn open(&mut self) -> &mut OpenQuery {
         self.around.last_mut().unwrap_or(&mut self.whole)
     }
 
     /// Takes something that is written down into account.
-    fn add(&mut self, size: Size) {
+    fn add(&mut self, size: QuerySize) {
         self.written += 1;
         self.open().put(size);
     }
 
     /// What stands behind the name of a table.
-    fn behind(&self, name: &str) -> Size {
+    fn behind(&self, name: &str) -> QuerySize {
         let mut given = self.around.iter().rev().flat_map(|level| level.given.iter().rev());
-        let table = Size { parts: 1, depth: 0 };
+        let table = QuerySize { parts: 1, depth: 0 };
         given.find(|(given, _)| given == name).map_or(table, |(_, size)| *size)
     }
 }
 
-impl Looker for Growth {
+impl Looker for GrowthVisitor {
     fn pre_visit_query(&mut self, query: &Query) -> ControlFlow<Error> {
         let tables = query.with.iter().flat_map(|with| &with.cte_tables);
         let with = tables
             .map(|table| (std::ptr::from_ref(table.query.as_ref()), folded(&table.alias.name)))
             .collect();
         self.around.push(OpenQuery { with, ..OpenQuery::default() });
-        self.add(Size { parts: 1, depth: 0 });
+        self.add(QuerySize { parts: 1, depth: 0 });
         ControlFlow::Continue(())
     }
 
@@ -139,7 +139,7 @@ impl Looker for Growth {
 
     fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<Error> {
         self.open().path += weight(expr);
-        self.add(Size { parts: 1, depth: 0 });
+        self.add(QuerySize { parts: 1, depth: 0 });
         ControlFlow::Continue(())
     }
 
@@ -155,7 +155,7 @@ impl Looker for Growth {
                 [part] => part.as_ident().map(|name| self.behind(&folded(name))),
                 _ => None,
             };
-            self.add(size.unwrap_or(Size { parts: 1, depth: 0 }));
+            self.add(size.unwrap_or(QuerySize { parts: 1, depth: 0 }));
         }
         ControlFlow::Continue(())
     }

@@ -1,4 +1,4 @@
-//! Names as plans have them.
+//! Names as plans have them: in lower case, unless they are quoted.
 
 use datafusion::sql::sqlparser::ast::Ident;
 

@@ -1,5 +1,5 @@
-//! Joins that the planner does not know, or takes for others: SEMI and ANTI by themselves, ASOF, USING
-//! and NATURAL, and functions that make rows of each document.
+//! Joins that the planner does not know, or takes for others: SEMI and ANTI by themselves, ASOF,
+//! USING and NATURAL, and functions that make rows of each document.
 //!
 //! All but the first become the last join of a join in parentheses, where the planner of relations
 //! finds them (`plan/relations.rs`).
@@ -76,6 +76,7 @@ pub(crate) fn of_document(table: &TableFactor) -> Option<String> {
 pub(super) fn refuse_without_condition(table: &TableWithJoins) -> Result<()> {
     use JoinOperator::{FullOuter, Inner, Join as Plain, Left, LeftOuter, Right, RightOuter};
     let is_open = |join: &&Join| {
+        // These are made for each row of the left side, so they need no condition.
         let may_look_aside = matches!(
             join.relation,
             TableFactor::Derived { lateral: true, .. }
@@ -93,6 +94,7 @@ pub(super) fn refuse_without_condition(table: &TableWithJoins) -> Result<()> {
                 | RightOuter(JoinConstraint::None)
                 | FullOuter(JoinConstraint::None)
         );
+        // GLOBAL marks an ASOF JOIN, whose planner says itself what is missing.
         is_bare && !join.global && !may_look_aside
     };
     match table.joins.iter().find(is_open) {
@@ -188,6 +190,7 @@ pub(super) fn of_table(table: &mut TableWithJoins) {
     if !own.contains(&true) {
         return;
     }
+    // The planner of relations gets whole parentheses only, so each such join ends a pair of them.
     let joins = std::mem::take(&mut table.joins);
     for (join, is_own) in joins.into_iter().zip(own) {
         table.joins.push(join);

@@ -37,6 +37,7 @@ pub(super) fn stepwise(expr: &Expr) -> Result<Option<Expr>> {
     else {
         return Ok(None);
     };
+    // Beside other steps such a text may be a key or a path: a guess might read another member.
     if places.len() > 1 {
         return Err(Error::unsupported(format!(
             "{name} takes '{path}' by itself: one path, or keys and indices one by one"
@@ -81,6 +82,7 @@ fn operator(left: &Expr, op: &BinaryOperator, right: &Expr) -> Result<Option<Exp
         op,
         right: Box::new(step.clone()),
     };
+    // All steps but the last use `->`: the text that `->>` gives has no members.
     let document = inner
         .iter()
         .fold(left.clone(), |document, next| step(document, next, BinaryOperator::Arrow));
@@ -115,6 +117,7 @@ fn steps(path: &str) -> Result<Vec<Expr>> {
         } else if let Some(named) = rest.strip_prefix('.') {
             let end = named.find(['.', '[']).unwrap_or(named.len());
             let name = &named[..end];
+            // A wildcard names several members, and these functions read one.
             if name.is_empty() || name.contains('*') {
                 return Err(broken());
             }

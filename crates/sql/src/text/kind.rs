@@ -1,12 +1,12 @@
-//! Kinds of statements, told by their first words.
+//! Finds the kind of a statement by its first words.
 
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
 
-use super::with::parted;
+use super::with::split_with;
 
 /// Who carries a statement out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum StatementKind {
     /// Gives rows.
     Query,
     Explain,
@@ -37,56 +37,59 @@ pub(crate) enum Kind {
     Unknown,
 }
 
-impl Kind {
+impl StatementKind {
     pub(crate) fn of(tokens: &[TokenWithSpan]) -> Self {
-        const KINDS: [(&str, Kind); 37] = [
-            ("SELECT", Kind::Query),
-            ("WITH", Kind::Query),
-            ("VALUES", Kind::Query),
-            ("TABLE", Kind::Query),
-            ("FROM", Kind::Query),
-            ("EXPLAIN", Kind::Explain),
-            ("CREATE", Kind::Definition),
-            ("DROP", Kind::Definition),
-            ("ALTER", Kind::Definition),
-            ("SHOW", Kind::Show),
-            ("DESCRIBE", Kind::Describe),
-            ("DESC", Kind::Describe),
-            ("INSERT", Kind::Insert),
-            ("UPSERT", Kind::Upsert),
-            ("REPLACE", Kind::Upsert),
-            ("UPDATE", Kind::Update),
-            ("DELETE", Kind::Delete),
-            ("TRUNCATE", Kind::Truncate),
-            ("MERGE", Kind::Merge),
-            ("SET", Kind::Session),
-            ("RESET", Kind::Session),
-            ("USE", Kind::Session),
-            ("PREPARE", Kind::Session),
-            ("DEALLOCATE", Kind::Session),
-            ("VACUUM", Kind::Session),
-            ("ANALYZE", Kind::Analyze),
-            ("ANALYSE", Kind::Analyze),
-            ("CHECKPOINT", Kind::Session),
-            ("BEGIN", Kind::Transaction),
-            ("START", Kind::Transaction),
-            ("COMMIT", Kind::Transaction),
-            ("END", Kind::Transaction),
-            ("ROLLBACK", Kind::Transaction),
-            ("ABORT", Kind::Transaction),
-            ("COPY", Kind::Copy),
-            ("EXECUTE", Kind::Execute),
-            ("SUMMARIZE", Kind::Summarize),
+        // A statement without an entry is refused by `unknown`. A new kind also needs an arm in
+        // `accesses`, which says which tables it touches.
+        const KINDS: [(&str, StatementKind); 37] = [
+            ("SELECT", StatementKind::Query),
+            ("WITH", StatementKind::Query),
+            ("VALUES", StatementKind::Query),
+            ("TABLE", StatementKind::Query),
+            ("FROM", StatementKind::Query),
+            ("EXPLAIN", StatementKind::Explain),
+            ("CREATE", StatementKind::Definition),
+            ("DROP", StatementKind::Definition),
+            ("ALTER", StatementKind::Definition),
+            ("SHOW", StatementKind::Show),
+            ("DESCRIBE", StatementKind::Describe),
+            ("DESC", StatementKind::Describe),
+            ("INSERT", StatementKind::Insert),
+            ("UPSERT", StatementKind::Upsert),
+            ("REPLACE", StatementKind::Upsert),
+            ("UPDATE", StatementKind::Update),
+            ("DELETE", StatementKind::Delete),
+            ("TRUNCATE", StatementKind::Truncate),
+            ("MERGE", StatementKind::Merge),
+            ("SET", StatementKind::Session),
+            ("RESET", StatementKind::Session),
+            ("USE", StatementKind::Session),
+            ("PREPARE", StatementKind::Session),
+            ("DEALLOCATE", StatementKind::Session),
+            ("VACUUM", StatementKind::Session),
+            ("ANALYZE", StatementKind::Analyze),
+            ("ANALYSE", StatementKind::Analyze),
+            ("CHECKPOINT", StatementKind::Session),
+            ("BEGIN", StatementKind::Transaction),
+            ("START", StatementKind::Transaction),
+            ("COMMIT", StatementKind::Transaction),
+            ("END", StatementKind::Transaction),
+            ("ROLLBACK", StatementKind::Transaction),
+            ("ABORT", StatementKind::Transaction),
+            ("COPY", StatementKind::Copy),
+            ("EXECUTE", StatementKind::Execute),
+            ("SUMMARIZE", StatementKind::Summarize),
         ];
-        let (_, statement) = parted(tokens);
+        // A WITH or a parenthesis before it does not change what a statement is.
+        let (_, statement) = split_with(tokens);
         let mut words = statement.iter().map(|token| &token.token);
         let first = words.find(|token| **token != Token::LParen);
-        let Some(Token::Word(word)) = first else { return Kind::Unknown };
+        let Some(Token::Word(word)) = first else { return StatementKind::Unknown };
         if word.value.eq_ignore_ascii_case("VACUUM") && words.any(is_analyze) {
-            return Kind::Analyze;
+            return StatementKind::Analyze;
         }
         let kind = KINDS.iter().find(|(name, _)| word.value.eq_ignore_ascii_case(name));
-        kind.map_or(Kind::Unknown, |(_, kind)| *kind)
+        kind.map_or(StatementKind::Unknown, |(_, kind)| *kind)
     }
 }
 

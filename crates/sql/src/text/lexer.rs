@@ -1,4 +1,4 @@
-//! A text of statements while it is being typed: which part is what, and what is still open.
+//! Tokens of SQL that is still being typed, and what in it is not closed yet.
 
 use std::iter::Peekable;
 use std::ops::Range;
@@ -75,7 +75,7 @@ impl SqlTokens {
         let mut lexed = Vec::new();
         let read = Tokenizer::new(&OwnDialect::default(), text)
             .tokenize_with_location_into_buf(&mut lexed);
-        let mut places = Places::new(text);
+        let mut places = ByteOffsets::new(text);
         let mut end = 0;
         let mut tokens = Vec::new();
         for TokenWithSpan { token, span } in &lexed {
@@ -147,13 +147,13 @@ fn open(message: &str) -> Option<Unclosed> {
 }
 
 /// Places of the tokenizer, asked for in their order, as bytes.
-struct Places<'a> {
+struct ByteOffsets<'a> {
     chars: Peekable<CharIndices<'a>>,
     at: Location,
     length: usize,
 }
 
-impl<'a> Places<'a> {
+impl<'a> ByteOffsets<'a> {
     fn new(text: &'a str) -> Self {
         Self { chars: text.char_indices().peekable(), at: Location::new(1, 1), length: text.len() }
     }

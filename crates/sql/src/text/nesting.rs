@@ -2,8 +2,8 @@
 //!
 //! What it does twice at each level it does 2^levels times. In DataFusion 55:
 //!
-//! 1. `check_invariants` checks a query in an expression again for each of those around it: 30 levels,
-//!    in a statement of 270 bytes, never ended.
+//! 1. `check_invariants` checks a query in an expression again for each of those around it: 30
+//!    levels, in a statement of 270 bytes, never ended.
 //! 2. ANY, and IN where its NULL counts, become two or three queries.
 //! 3. BETWEEN is written with its value twice, and COALESCE with all values but the last.
 //! 4. The type of a cast is asked for twice by the cast around it.
@@ -16,7 +16,7 @@ use datafusion::sql::sqlparser::ast::{
 };
 use tonnage::{Error, Result};
 
-use super::names::has_test;
+use super::column_names::has_test;
 use super::walk::{Looker, walk};
 
 /// 16 levels of two are planned in a quarter of a second.
@@ -27,18 +27,18 @@ const DOUBLINGS_MAX: usize = 16;
 /// # Errors
 /// `Unsupported`.
 pub(super) fn check(statement: &Statement) -> Result<()> {
-    walk(statement, &mut Doublings::default())
+    walk(statement, &mut NestingVisitor::default())
 }
 
 /// The expressions and queries around the place that the walk has come to.
 #[derive(Default)]
-struct Doublings {
-    around: Vec<Level>,
+struct NestingVisitor {
+    around: Vec<NestingLevel>,
     count: usize,
 }
 
 #[derive(Clone, Copy)]
-struct Level {
+struct NestingLevel {
     /// How often this is doubled by what is right around it.
     doublings: usize,
     /// How often it doubles what it holds, but for one part.
@@ -48,13 +48,13 @@ struct Level {
     is_plain: bool,
 }
 
-impl Doublings {
-    fn outer(&self) -> Level {
-        let top = Level { doublings: 0, inner: 0, once: None, is_plain: true };
+impl NestingVisitor {
+    fn outer(&self) -> NestingLevel {
+        let top = NestingLevel { doublings: 0, inner: 0, once: None, is_plain: true };
         self.around.last().copied().unwrap_or(top)
     }
 
-    fn enter(&mut self, level: Level) -> ControlFlow<Error> {
+    fn enter(&mut self, level: NestingLevel) -> ControlFlow<Error> {
         self.count += level.doublings;
         self.around.push(level);
         if self.count <= DOUBLINGS_MAX {
@@ -72,10 +72,10 @@ impl Doublings {
     }
 }
 
-impl Looker for Doublings {
+impl Looker for NestingVisitor {
     fn pre_visit_query(&mut self, query: &Query) -> ControlFlow<Error> {
         let (doublings, is_plain) = (self.outer().inner, !selects_test(query));
-        self.enter(Level { doublings, inner: 0, once: None, is_plain })
+        self.enter(NestingLevel { doublings, inner: 0, once: None, is_plain })
     }
 
     fn post_visit_query(&mut self, _: &Query) -> ControlFlow<Error> {
@@ -87,7 +87,7 @@ impl Looker for Doublings {
         let is_once = outer.once.is_some_and(|once| std::ptr::eq(once, expr));
         let keeps =
             matches!(expr, Expr::Nested(_) | Expr::BinaryOp { op: BinaryOperator::And, .. });
-        self.enter(Level {
+        self.enter(NestingLevel {
             doublings: if is_once { 0 } else { outer.inner },
             inner: doublings_in(expr, outer.is_plain),
             once: last_coalesced(expr).map(std::ptr::from_ref),

@@ -5,8 +5,8 @@ use tonnage::Result;
 
 use crate::error::invalid_at;
 
-/// The greatest number that a parameter may have in a short statement. In a long one it is the number
-/// of the statement's tokens: whoever counts without gaps never meets the bound.
+/// The greatest number that a parameter may have in a short statement. In a long one it is the
+/// number of the statement's tokens: whoever counts without gaps never meets the bound.
 const NUMBER_MAX: usize = 65_535;
 
 /// # Errors
@@ -38,8 +38,8 @@ fn is_number(name: &str) -> bool {
 mod tests {
     use crate::text::pieces;
 
-    /// A mutation of `PREPARE p AS SELECT $1` took a minute and gigabytes to be described: it made a
-    /// field for each of a hundred million parameters.
+    /// A mutation of `PREPARE p AS SELECT $1` took a minute and gigabytes to be described: it made
+    /// a field for each of a hundred million parameters.
     #[test]
     fn a_statement_has_no_more_parameters_than_its_length_allows() {
         for number in ["65536", "111111111", "99999999999999999999999"] {

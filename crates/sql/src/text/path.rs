@@ -14,7 +14,7 @@ pub(crate) const SCHEMA: &str = "public";
 const PARTS_MAX: usize = 3;
 
 /// The tokens with each deep path as one.
-pub(super) fn joined(tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
+pub(super) fn join_deep_paths(tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
     let deep = deep_paths(&tokens);
     if deep.is_empty() {
         return tokens;
@@ -23,6 +23,7 @@ pub(super) fn joined(tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
     let mut at = 0;
     while at < tokens.len() {
         let names = names(&tokens[at..]);
+        // A path counts from its first name: the rest of a longer one may look like another.
         let begins_here = at == 0 || tokens[at - 1].token != Token::Period;
         match deep.iter().find(|path| begins_here && names.starts_with(path)) {
             Some(path) => {
@@ -64,6 +65,7 @@ pub(crate) fn without_catalog(tokens: &[TokenWithSpan]) -> Vec<TokenWithSpan> {
     {
         first += 1;
     }
+    // A table may itself be called `public`: the word is a schema only before another name.
     let mut name = first;
     if is_word(name, CATALOG) && is_word(name + 2, SCHEMA) && followed(name) && followed(name + 2) {
         name += 4;
@@ -106,7 +108,7 @@ mod tests {
     use crate::text::single;
 
     fn text(statement: &str) -> String {
-        let tokens = joined(single(statement).unwrap().tokens.to_vec());
+        let tokens = join_deep_paths(single(statement).unwrap().tokens.to_vec());
         tokens.iter().map(|token| token.token.to_string()).collect::<Vec<_>>().join(" ")
     }
 

@@ -17,9 +17,10 @@ const VOLATILE: [&str; 3] = ["random", "uuid", "gen_random_uuid"];
 /// # Errors
 /// `Unsupported` for an argument that differs each time and stands in several places.
 pub(super) fn fill(meaning: &mut Expr, given: &[&Expr]) -> Result<()> {
-    let mut places = Places { given, filled: vec![0; given.len()] };
+    let mut places = ArgumentFiller { given, filled: vec![0; given.len()] };
     walk_mut(meaning, &mut places)?;
-    let twice = given.iter().zip(places.filled).find(|(given, count)| *count > 1 && differs(given));
+    let twice =
+        given.iter().zip(places.filled).find(|(given, count)| *count > 1 && is_volatile(given));
     match twice {
         Some((given, _)) => Err(Error::unsupported(format!(
             "{given} differs each time, and would be computed twice here: compute it in a subquery of FROM"
@@ -29,7 +30,7 @@ pub(super) fn fill(meaning: &mut Expr, given: &[&Expr]) -> Result<()> {
 }
 
 /// Whether a value is another one each time it is computed.
-fn differs(expr: &Expr) -> bool {
+fn is_volatile(expr: &Expr) -> bool {
     struct VolatileCalls(bool);
     impl Looker for VolatileCalls {
         fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<Error> {
@@ -53,13 +54,13 @@ pub(super) fn parsed(text: &str) -> Result<Expr> {
 }
 
 /// Puts arguments into the places for them.
-struct Places<'a> {
+struct ArgumentFiller<'a> {
     given: &'a [&'a Expr],
     /// How often each was put in.
     filled: Vec<usize>,
 }
 
-impl Rewriter for Places<'_> {
+impl Rewriter for ArgumentFiller<'_> {
     fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<Error> {
         if let Expr::Value(ValueWithSpan { value: Value::Placeholder(name), .. }) = expr
             && let Some(place) =

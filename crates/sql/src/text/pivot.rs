@@ -1,4 +1,4 @@
-//! PIVOT and UNPIVOT as the queries that they stand for.
+//! Rewrites PIVOT and UNPIVOT as queries.
 
 use datafusion::sql::sqlparser::ast::{
     Expr, ExprWithAlias, Function, FunctionArg, FunctionArgExpr, FunctionArguments, GroupByExpr,
@@ -10,7 +10,7 @@ use tonnage::{Error, Result};
 use super::sets::{derived, read};
 
 /// The query that a table factor stands for, if it is a PIVOT or an UNPIVOT.
-pub(super) fn expanded(factor: &mut TableFactor) -> Result<()> {
+pub(super) fn expand(factor: &mut TableFactor) -> Result<()> {
     let (query, alias) = match factor {
         TableFactor::Pivot {
             table,
@@ -29,6 +29,7 @@ pub(super) fn expanded(factor: &mut TableFactor) -> Result<()> {
             (pivot.query(table)?, alias.take())
         }
         TableFactor::Unpivot { table, value, null_inclusion, name, columns, alias } => {
+            // Without these words NULLs are left out, as in other databases.
             let with_nulls = *null_inclusion == Some(NullInclusion::IncludeNulls);
             (unpivoted(table, value, name, columns, with_nulls)?, alias.take())
         }
@@ -99,6 +100,7 @@ impl<'a> Pivot<'a> {
         let Expr::Function(Function { filter, .. }) = &mut expr else {
             return Err(Error::invalid(format!("PIVOT takes aggregates, not {expr}")));
         };
+        // `= NULL` would hold for no row.
         let is_value = match &value.expr {
             Expr::Value(ValueWithSpan { value: Value::Null, .. }) => {
                 Expr::IsNull(Box::new(self.column.clone()))
@@ -117,6 +119,7 @@ impl<'a> Pivot<'a> {
             }
             (None, one) => one.to_string(),
         };
+        // With several aggregates the value alone would name several columns.
         match &aggregate.alias {
             Some(alias) => name = format!("{name}_{}", alias.value),
             None if self.aggregates.len() > 1 => name = format!("{name}_{}", aggregate.expr),

@@ -1,5 +1,5 @@
-//! What the parser reads otherwise than SQL says, and what the planner would stumble over, put
-//! right before planning.
+//! Rewrites a parsed statement before planning: what the parser reads differently from SQL, and
+//! what the planner would fail on.
 
 use std::ops::ControlFlow;
 
@@ -11,13 +11,13 @@ use tonnage::{Error, Result};
 
 use super::distinct::distinct;
 use super::walk::{Rewriter, walk_mut};
-use super::windows::Windows;
+use super::windows::NamedWindows;
 use super::{
-    aggregates, casts, date_format, documents, forms, functions, joins, json_path, names, pivot,
-    row_lists, row_values, sets, similar, stars, values,
+    aggregates, casts, column_names, date_format, documents, forms, functions, joins, json_path,
+    pivot, row_lists, row_values, sets, similar, stars, values,
 };
 
-/// Mends a statement.
+/// Rewrites a statement.
 pub(super) fn rewrite(statement: &mut Statement) -> Result<()> {
     if let Statement::Explain { analyze, verbose, options, .. } = statement {
         for option in std::mem::take(options).unwrap_or_default() {
@@ -35,7 +35,7 @@ pub(super) fn rewrite(statement: &mut Statement) -> Result<()> {
     }
     let is_inserted = matches!(statement, Statement::Insert(insert)
         if insert.source.as_ref().is_some_and(|source| matches!(*source.body, SetExpr::Values(_))));
-    walk_mut(statement, &mut Mender { is_inserted })
+    walk_mut(statement, &mut StatementRewriter { is_inserted })
 }
 
 /// What an option of EXPLAIN says of itself.
@@ -48,14 +48,14 @@ fn is_wanted(argument: Option<&Expr>) -> Result<bool> {
     }
 }
 
-struct Mender {
+struct StatementRewriter {
     /// Whether the next VALUES are rows of an INSERT, whose types are those of the table.
     is_inserted: bool,
 }
 
-impl Rewriter for Mender {
+impl Rewriter for StatementRewriter {
     fn pre_visit_query(&mut self, query: &mut Query) -> ControlFlow<Error> {
-        if let Err(error) = sets::count(&mut query.body) {
+        if let Err(error) = sets::rewrite_counted(&mut query.body) {
             return ControlFlow::Break(error);
         }
         if let Some(lock) = query.locks.first() {
@@ -74,7 +74,7 @@ impl Rewriter for Mender {
                 values::mark(values);
             }
         }
-        broken_off(limited(query).and_then(|()| forms::query(query)))
+        control_flow(fetch_as_limit(query).and_then(|()| forms::query(query)))
     }
 
     fn post_visit_query(&mut self, query: &mut Query) -> ControlFlow<Error> {
@@ -83,15 +83,15 @@ impl Rewriter for Mender {
             return ControlFlow::Continue(());
         }
         let windows = std::mem::take(&mut select.named_window);
-        match (Windows::new(&windows), &mut query.order_by) {
-            (Ok(windows), Some(order)) => broken_off(windows.write_into(order)),
-            (windows, _) => broken_off(windows.map(drop)),
+        match (NamedWindows::new(&windows), &mut query.order_by) {
+            (Ok(windows), Some(order)) => control_flow(windows.write_into(order)),
+            (windows, _) => control_flow(windows.map(drop)),
         }
     }
 
     fn pre_visit_select(&mut self, select: &mut Select) -> ControlFlow<Error> {
         stars::fold_replaced(select);
-        names::name_columns(select);
+        column_names::name_columns(select);
         ControlFlow::Continue(())
     }
 
@@ -103,8 +103,8 @@ impl Rewriter for Mender {
         if select.named_window.is_empty() {
             return ControlFlow::Continue(());
         }
-        match Windows::new(&select.named_window) {
-            Ok(windows) => broken_off(windows.write_into(select)),
+        match NamedWindows::new(&select.named_window) {
+            Ok(windows) => control_flow(windows.write_into(select)),
             Err(error) => ControlFlow::Break(error),
         }
     }
@@ -123,7 +123,7 @@ impl Rewriter for Mender {
                     "WITH ORDINALITY: write row_number() OVER () beside the columns",
                 ))
             }
-            table => broken_off(pivot::expanded(table)),
+            table => control_flow(pivot::expand(table)),
         }
     }
 
@@ -145,7 +145,7 @@ impl Rewriter for Mender {
             .and_then(|()| forms::expression(expr))
             .and_then(|()| date_format::respell(expr))
             .and_then(|()| row_values::write_out(expr))
-            .and_then(|()| row_lists::complete(expr));
+            .and_then(|()| row_lists::complete_membership(expr));
         if let Err(error) = respelled {
             return ControlFlow::Break(error);
         }
@@ -159,11 +159,11 @@ impl Rewriter for Mender {
             Ok(None) => {}
             Err(error) => return ControlFlow::Break(error),
         }
-        broken_off(expression(expr))
+        control_flow(expression(expr))
     }
 }
 
-fn broken_off(result: Result<()>) -> ControlFlow<Error> {
+fn control_flow(result: Result<()>) -> ControlFlow<Error> {
     match result {
         Ok(()) => ControlFlow::Continue(()),
         Err(error) => ControlFlow::Break(error),
@@ -172,14 +172,14 @@ fn broken_off(result: Result<()>) -> ControlFlow<Error> {
 
 fn expression(expr: &mut Expr) -> Result<()> {
     match expr {
-        Expr::UnaryOp { op: UnaryOperator::Plus, expr: signed } => *expr = taken(signed),
+        Expr::UnaryOp { op: UnaryOperator::Plus, expr: signed } => *expr = take_expr(signed),
         Expr::UnaryOp { op: UnaryOperator::Minus, expr: signed } if is_interval(signed) => {
             // The planner would put the sign before the text, whose first part alone it is.
-            **signed = Expr::Nested(Box::new(taken(signed)));
+            **signed = Expr::Nested(Box::new(take_expr(signed)));
         }
         // The sign binds closer, though the parser reads it last.
         Expr::UnaryOp { op: UnaryOperator::Minus, expr: signed } if is_power(signed) => {
-            *expr = within(taken(signed), is_exponent, |base| Expr::UnaryOp {
+            *expr = within(take_expr(signed), is_exponent, |base| Expr::UnaryOp {
                 op: UnaryOperator::Minus,
                 expr: Box::new(base),
             });
@@ -187,9 +187,9 @@ fn expression(expr: &mut Expr) -> Result<()> {
         Expr::IsDistinctFrom(..)
         | Expr::IsNotDistinctFrom(..)
         | Expr::UnaryOp { op: UnaryOperator::Not, .. }
-        | Expr::BinaryOp { op: BinaryOperator::And, .. } => *expr = rebound(taken(expr)),
+        | Expr::BinaryOp { op: BinaryOperator::And, .. } => *expr = rebind(take_expr(expr)),
         Expr::SimilarTo { negated, expr: matched, pattern, escape_char } => {
-            *expr = similar::similar(*negated, taken(matched), pattern, escape_char.as_ref())?;
+            *expr = similar::similar(*negated, take_expr(matched), pattern, escape_char.as_ref())?;
         }
         Expr::Like { pattern, escape_char, .. } | Expr::ILike { pattern, escape_char, .. } => {
             if let Some(escape) = escape_char.take() {
@@ -197,18 +197,18 @@ fn expression(expr: &mut Expr) -> Result<()> {
             }
         }
         Expr::Value(_) => casts::approximate(expr),
-        Expr::Cast { .. } | Expr::TypedString(_) => casts::exact(expr),
+        Expr::Cast { .. } | Expr::TypedString(_) => casts::rewrite_cast(expr),
         _ => {}
     }
     Ok(())
 }
 
-fn taken(expr: &mut Expr) -> Expr {
+fn take_expr(expr: &mut Expr) -> Expr {
     std::mem::replace(expr, Expr::value(Value::Null))
 }
 
 /// FETCH FIRST in the words of LIMIT.
-fn limited(query: &mut Query) -> Result<()> {
+fn fetch_as_limit(query: &mut Query) -> Result<()> {
     let Some(fetch) = query.fetch.take() else { return Ok(()) };
     if fetch.percent || fetch.with_ties {
         return Err(Error::unsupported(
@@ -231,7 +231,7 @@ fn limited(query: &mut Query) -> Result<()> {
 /// The parser takes everything behind `IS DISTINCT FROM` for its right side, AND and OR included.
 /// What stands in parentheses is another kind of expression to it; so an AND or OR right below one
 /// of these was read too early, and belongs above.
-fn rebound(expr: Expr) -> Expr {
+fn rebind(expr: Expr) -> Expr {
     match expr {
         Expr::IsDistinctFrom(left, right) => {
             within(*right, any_logic, |right| distinct(left, false, right))

@@ -1,8 +1,8 @@
 //! `(a, b) IN (...)` with a list that is too long to be written out row by row.
 //!
-//! The planner holds each row against all listed ones at once, and takes NULL for a value. No listed
-//! row has a NULL, so that a row with one is in no list to it: what is false there may be unknown.
-//! It is unknown where the values that the row has are those of a listed row.
+//! The planner holds each row against all listed ones at once, and takes NULL for a value. No
+//! listed row has a NULL, so that a row with one is in no list to it: what is false there may be
+//! unknown. It is unknown where the values that the row has are those of a listed row.
 
 use datafusion::sql::sqlparser::ast::{Expr, UnaryOperator, Value};
 use tonnage::{Error, Result};
@@ -16,17 +16,17 @@ const COLUMNS_MAX: usize = 4;
 ///
 /// # Errors
 /// `Unsupported` for lists of more than plain values.
-pub(super) fn complete(expr: &mut Expr) -> Result<()> {
+pub(super) fn complete_membership(expr: &mut Expr) -> Result<()> {
     if let Expr::InList { expr: row, list, negated } = expr
         && list.len() > LISTED_MAX
-        && let Some(found) = listed(row, list)?
+        && let Some(found) = row_in_list(row, list)?
     {
         *expr = nested(turned(found, *negated));
     }
     Ok(())
 }
 
-fn listed(row: &Expr, list: &[Expr]) -> Result<Option<Expr>> {
+fn row_in_list(row: &Expr, list: &[Expr]) -> Result<Option<Expr>> {
     let Some(columns) = parts(row) else { return Ok(None) };
     let rows = list.iter().map(parts).collect::<Option<Vec<_>>>();
     let Some(rows) = rows.filter(|rows| rows.iter().all(|row| row.len() == columns.len())) else {

@@ -14,14 +14,14 @@ pub(super) const LISTED_MAX: usize = 1_000;
 /// Writes out a comparison of rows.
 pub(super) fn write_out(expr: &mut Expr) -> Result<()> {
     let written = match expr {
-        Expr::BinaryOp { left, op, right } => compared(left, op, right)?,
+        Expr::BinaryOp { left, op, right } => compare_rows(left, op, right)?,
         Expr::Between { expr: row, negated, low, high } => {
-            let from = compared(row, &BinaryOperator::GtEq, low)?;
-            let to = compared(row, &BinaryOperator::LtEq, high)?;
+            let from = compare_rows(row, &BinaryOperator::GtEq, low)?;
+            let to = compare_rows(row, &BinaryOperator::LtEq, high)?;
             from.zip(to).map(|(from, to)| turned(both(nested(from), nested(to)), *negated))
         }
         Expr::InList { expr: row, list, negated } if list.len() <= LISTED_MAX => {
-            let equal = list.iter().map(|listed| compared(row, &BinaryOperator::Eq, listed));
+            let equal = list.iter().map(|listed| compare_rows(row, &BinaryOperator::Eq, listed));
             let equal = equal.collect::<Result<Option<Vec<Expr>>>>()?;
             equal.and_then(any).map(|any| turned(any, *negated))
         }
@@ -52,7 +52,7 @@ pub(super) fn parts(expr: &Expr) -> Option<Vec<&Expr>> {
     }
 }
 
-fn compared(left: &Expr, op: &BinaryOperator, right: &Expr) -> Result<Option<Expr>> {
+fn compare_rows(left: &Expr, op: &BinaryOperator, right: &Expr) -> Result<Option<Expr>> {
     let strict = match op {
         BinaryOperator::Lt | BinaryOperator::LtEq => BinaryOperator::Lt,
         BinaryOperator::Gt | BinaryOperator::GtEq => BinaryOperator::Gt,

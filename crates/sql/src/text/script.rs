@@ -1,4 +1,4 @@
-//! A text cut into statements.
+//! Splits a text into statements.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use datafusion::sql::sqlparser::parser::Parser;
 use datafusion::sql::sqlparser::tokenizer::{Location, Span, Token, TokenWithSpan, Tokenizer};
 use tonnage::{Error, Result};
 
-use super::Kind;
+use super::StatementKind;
 use super::dialect::OwnDialect;
 use crate::error::invalid_at;
 
@@ -20,7 +20,7 @@ const DEPTH_MAX: usize = 200;
 pub(crate) struct Piece {
     /// Its tokens, blanks and comments left out.
     pub(crate) tokens: Arc<Vec<TokenWithSpan>>,
-    pub(crate) kind: Kind,
+    pub(crate) kind: StatementKind,
     /// Where it ends.
     pub(crate) end: Location,
 }
@@ -33,7 +33,7 @@ impl Piece {
 
     /// The tokens of WITH and its tables, and the statement behind them.
     pub(crate) fn without_with(&self) -> (Vec<TokenWithSpan>, Piece) {
-        let (tables, statement) = super::with::parted(&self.tokens);
+        let (tables, statement) = super::with::split_with(&self.tokens);
         let tokens = match tables.is_empty() {
             true => self.tokens.clone(),
             false => Arc::new(statement.to_vec()),
@@ -43,8 +43,8 @@ impl Piece {
 
     /// The same with INSERT in the place of UPSERT, which the parser does not know.
     pub(crate) fn with_insert(mut self) -> Self {
-        if self.kind == Kind::Upsert {
-            let at = super::with::parted(&self.tokens).0.len();
+        if self.kind == StatementKind::Upsert {
+            let at = super::with::split_with(&self.tokens).0.len();
             let tokens = Arc::make_mut(&mut self.tokens);
             tokens[at].token = Token::make_keyword("INSERT");
             debug_assert!(
@@ -65,6 +65,8 @@ impl Piece {
             ["WHERE", "GROUP", "HAVING", "WINDOW", "QUALIFY", "ORDER", "LIMIT", "OFFSET"];
         let mut depth = 0_i32;
         let mut at = self.tokens.len();
+        // Backwards, so that `at` ends at the first clause that belongs behind FROM. Subqueries
+        // have a FROM of their own.
         for (place, token) in self.tokens.iter().enumerate().rev() {
             match &token.token {
                 Token::RParen => depth += 1,
@@ -103,18 +105,18 @@ impl Piece {
 
 pub(crate) fn parse(tokens: Vec<TokenWithSpan>, end: Location) -> Result<ast::Statement> {
     super::depth::check(&tokens)?;
-    let mut tokens = super::spelling::respelled(super::path::joined(tokens))?;
-    super::fold::fold(&mut tokens);
+    let mut tokens = super::spelling::respell_tokens(super::path::join_deep_paths(tokens))?;
+    super::name_case::fold(&mut tokens);
     let span = Span::new(end, end);
     tokens.push(TokenWithSpan { token: Token::EOF, span });
     let dialect = OwnDialect::of_tokens(tokens.len());
     let mut parser =
         Parser::new(&dialect).with_recursion_limit(DEPTH_MAX).with_tokens_with_locations(tokens);
-    let mut statement = super::readings::statement(&mut parser)?;
+    let mut statement = super::parse_budget::statement(&mut parser)?;
     let next = parser.peek_token();
     match next.token {
         Token::EOF => {
-            bounded(&statement)?;
+            check_bounds(&statement)?;
             super::rewrite::rewrite(&mut statement).map(|()| statement)
         }
         token => Err(invalid_at(
@@ -128,7 +130,7 @@ pub(crate) fn parse(tokens: Vec<TokenWithSpan>, end: Location) -> Result<ast::St
 ///
 /// # Errors
 /// `Unsupported`.
-pub(crate) fn bounded(statement: &ast::Statement) -> Result<()> {
+pub(crate) fn check_bounds(statement: &ast::Statement) -> Result<()> {
     super::nesting::check(statement)?;
     super::growth::check(statement)
 }
@@ -138,7 +140,7 @@ pub(crate) fn pieces(text: &str) -> Result<Vec<Piece>> {
     let tokens = Tokenizer::new(&OwnDialect::default(), text).tokenize_with_location();
     let mut tokens = tokens.map_err(|error| invalid_at(error.location, error.message))?;
     tokens.retain(|token| !matches!(token.token, Token::Whitespace(_)));
-    super::question::number(&mut tokens)?;
+    super::question_marks::number(&mut tokens)?;
     super::parameter::check(&tokens)?;
     let (mut pieces, mut statement) = (Vec::new(), Vec::new());
     let mut end = Location::new(1, 1);
@@ -161,7 +163,7 @@ fn push(pieces: &mut Vec<Piece>, statement: &mut Vec<TokenWithSpan>, end: Locati
     }
     let tokens = super::file_name::name_files(std::mem::take(statement));
     let tokens = super::shorthand::spelled_out(tokens);
-    let kind = Kind::of(&tokens);
+    let kind = StatementKind::of(&tokens);
     pieces.push(Piece { tokens: Arc::new(tokens), kind, end }.with_insert());
 }
 
@@ -177,7 +179,7 @@ fn offset(text: &str, place: Location) -> usize {
 }
 
 /// What is said of a text without a statement.
-pub(crate) fn missing() -> Error {
+pub(crate) fn missing_statement() -> Error {
     Error::invalid("there is no statement: write for instance 'SHOW TABLES'")
 }
 
@@ -186,7 +188,7 @@ pub(crate) fn single(text: &str) -> Result<Piece> {
     let mut pieces = pieces(text)?;
     match pieces.len() {
         1 => Ok(pieces.remove(0)),
-        0 => Err(missing()),
+        0 => Err(missing_statement()),
         _ => Err(invalid_at(
             pieces[1].start(),
             "a second statement begins here, where one alone is allowed",

@@ -13,12 +13,12 @@ use tonnage::{Error, Result};
 use super::dialect::OwnDialect;
 
 /// Puts counted sets into FROM.
-pub(super) fn count(body: &mut SetExpr) -> Result<()> {
+pub(super) fn rewrite_counted(body: &mut SetExpr) -> Result<()> {
     let SetExpr::SetOperation { op, set_quantifier, left, right } = body else { return Ok(()) };
     let is_all = matches!(set_quantifier, SetQuantifier::All | SetQuantifier::AllByName);
     if *op == SetOperator::Union || !is_all {
-        count(left)?;
-        return count(right);
+        rewrite_counted(left)?;
+        return rewrite_counted(right);
     }
     if *set_quantifier == SetQuantifier::AllByName {
         return Err(Error::unsupported(format!(
@@ -35,6 +35,7 @@ pub(super) fn count(body: &mut SetExpr) -> Result<()> {
         Ok(derived(query_of(std::mem::replace(side.as_mut(), empty))?))
     };
     let (left, right) = (side(left)?, side(right)?);
+    // GLOBAL, which nobody may write, tells this join from a SEMI or ANTI JOIN.
     let join = Join { relation: right, global: true, join_operator };
     let table = TableWithJoins { relation: left, joins: vec![join] };
     let mut whole = all_of_nothing()?;

@@ -1,4 +1,4 @@
-//! Words and signs that the parser does not know, in ones that it does.
+//! Replaces words and signs that the parser does not know.
 
 use std::collections::BTreeMap;
 
@@ -22,8 +22,8 @@ const WITH_LAMBDAS: [&str; 9] = [
 ];
 
 /// Spells a statement anew.
-pub(super) fn respelled(tokens: Vec<TokenWithSpan>) -> Result<Vec<TokenWithSpan>> {
-    let mut edits = Edits::default();
+pub(super) fn respell_tokens(tokens: Vec<TokenWithSpan>) -> Result<Vec<TokenWithSpan>> {
+    let mut edits = TokenEdits::default();
     for at in 0..tokens.len() {
         match &tokens[at].token {
             Token::Mul if is_doubled(&tokens, at) => edits.pair(at, Token::Caret),
@@ -31,18 +31,25 @@ pub(super) fn respelled(tokens: Vec<TokenWithSpan>) -> Result<Vec<TokenWithSpan>
                 edits.pair(at, Token::CustomBinaryOperator(INTEGER_DIVISION.to_owned()));
             }
             Token::Word(Word { value, quote_style: None, .. }) => {
-                word(&value.to_ascii_uppercase(), &tokens, at, &mut edits)?;
+                respell_word(&value.to_ascii_uppercase(), &tokens, at, &mut edits)?;
             }
             _ => {}
         }
     }
-    Ok(edits.made(tokens))
+    Ok(edits.apply(tokens))
 }
 
-fn word(name: &str, tokens: &[TokenWithSpan], at: usize, edits: &mut Edits) -> Result<()> {
+fn respell_word(
+    name: &str,
+    tokens: &[TokenWithSpan],
+    at: usize,
+    edits: &mut TokenEdits,
+) -> Result<()> {
+    // Each of these words may also be a name. The word behind it tells.
     let next = |names: &[&str]| names.iter().any(|name| is_word(tokens.get(at + 1), name));
     match name {
         "ASOF" if next(&["JOIN", "LEFT", "INNER"]) => asof(tokens, at, edits),
+        // `asof` and `sets` mark their joins by GLOBAL, so nobody else may write it.
         "GLOBAL" if next(&["JOIN", "LEFT", "RIGHT", "FULL", "INNER", "ASOF", "SEMI", "ANTI"]) => {
             return Err(Error::unsupported("GLOBAL JOIN: leave out GLOBAL"));
         }
@@ -95,7 +102,7 @@ fn ends_frame(tokens: &[TokenWithSpan], at: usize) -> bool {
 
 /// `ASOF LEFT JOIN` as `GLOBAL LEFT JOIN`, which nobody else writes. Where MATCH_CONDITION follows
 /// the parser reads ASOF by itself, and GLOBAL says that rows without a match stay.
-fn asof(tokens: &[TokenWithSpan], at: usize, edits: &mut Edits) {
+fn asof(tokens: &[TokenWithSpan], at: usize, edits: &mut TokenEdits) {
     let is_left = is_word(tokens.get(at + 1), "LEFT");
     let mut join = at + 1;
     while ["LEFT", "INNER", "OUTER"].iter().any(|name| is_word(tokens.get(join), name)) {
@@ -130,7 +137,7 @@ fn has_match_condition(tokens: &[TokenWithSpan], start: usize) -> bool {
 }
 
 /// The arguments `x -> ...` and `(x, y) -> ...` of a call as `LAMBDA x : ...`.
-fn lambdas(tokens: &[TokenWithSpan], open: usize, edits: &mut Edits) {
+fn lambdas(tokens: &[TokenWithSpan], open: usize, edits: &mut TokenEdits) {
     if tokens.get(open).is_none_or(|token| token.token != Token::LParen) {
         return;
     }
@@ -149,7 +156,7 @@ fn lambdas(tokens: &[TokenWithSpan], open: usize, edits: &mut Edits) {
     }
 }
 
-fn lambda(tokens: &[TokenWithSpan], start: usize, edits: &mut Edits) {
+fn lambda(tokens: &[TokenWithSpan], start: usize, edits: &mut TokenEdits) {
     let token = |at: usize| tokens.get(at).map(|token| &token.token);
     let marked = || Token::make_word("LAMBDA", None);
     match (token(start), token(start + 1)) {
@@ -175,9 +182,9 @@ fn lambda(tokens: &[TokenWithSpan], start: usize, edits: &mut Edits) {
 
 /// What stands in the places of tokens.
 #[derive(Default)]
-struct Edits(BTreeMap<usize, Vec<Token>>);
+struct TokenEdits(BTreeMap<usize, Vec<Token>>);
 
-impl Edits {
+impl TokenEdits {
     fn replace(&mut self, at: usize, tokens: impl Into<Vec<Token>>) {
         self.0.entry(at).or_insert_with(|| tokens.into());
     }
@@ -190,7 +197,7 @@ impl Edits {
         }
     }
 
-    fn made(mut self, tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
+    fn apply(mut self, tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
         if self.0.is_empty() {
             return tokens;
         }

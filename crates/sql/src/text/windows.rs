@@ -15,9 +15,9 @@ use super::walk::{Rewriter, walk_mut};
 use crate::error::invalid_at;
 
 /// The windows of one SELECT, each written out whole.
-pub(super) struct Windows(Vec<(Ident, WindowSpec)>);
+pub(super) struct NamedWindows(Vec<(Ident, WindowSpec)>);
 
-impl Windows {
+impl NamedWindows {
     /// Writes the definitions of a WINDOW clause out; each may build on those before it.
     pub(super) fn new(definitions: &[NamedWindowDefinition]) -> Result<Self> {
         let mut windows = Self(Vec::with_capacity(definitions.len()));
@@ -83,7 +83,7 @@ impl Windows {
     }
 }
 
-struct WindowWriter<'a>(&'a Windows);
+struct WindowWriter<'a>(&'a NamedWindows);
 
 impl Rewriter for WindowWriter<'_> {
     fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<Error> {

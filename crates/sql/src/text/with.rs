@@ -1,4 +1,4 @@
-//! The tables that WITH puts before a statement.
+//! Splits a statement from the WITH before it.
 
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
 
@@ -8,7 +8,7 @@ const STATEMENTS: [&str; 9] =
 
 /// The tokens of WITH and its tables, none without it, and those of the statement behind them. A
 /// table may bear the name of a statement: then a parenthesis or AS follows.
-pub(super) fn parted(tokens: &[TokenWithSpan]) -> (&[TokenWithSpan], &[TokenWithSpan]) {
+pub(super) fn split_with(tokens: &[TokenWithSpan]) -> (&[TokenWithSpan], &[TokenWithSpan]) {
     if !is_word(tokens.first(), &["WITH"]) {
         return tokens.split_at(0);
     }

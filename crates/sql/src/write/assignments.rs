@@ -1,10 +1,10 @@
-//! What SET gives to columns.
+//! Parses the assignments behind SET.
 
 use datafusion::sql::sqlparser::tokenizer::{Location, Token, TokenWithSpan};
 use tonnage::{ColumnType, Result, TableSchema};
 
 use super::defaults::default_tokens;
-use super::selected::Assignment;
+use super::row_change::Assignment;
 use super::tokens::{made, quoted, word};
 use crate::error::invalid_at;
 use crate::text::Cursor;
@@ -18,12 +18,12 @@ const ENDS: [&str; 6] = ["WHERE", "FROM", "WHEN", "RETURNING", "ORDER", "LIMIT"]
 /// `Invalid` with the place: for a column that there is not or that is part of the key, one that is
 /// set twice, and lists of different lengths.
 pub(super) fn assignments(cursor: &mut Cursor, schema: &TableSchema) -> Result<Vec<Assignment>> {
-    let mut set = Set { schema, assignments: Vec::new(), members: Vec::new() };
+    let mut set = AssignmentReader { schema, assignments: Vec::new(), members: Vec::new() };
     loop {
         if cursor.token(&Token::LParen) {
-            set.several(cursor)?;
+            set.column_list(cursor)?;
         } else {
-            set.one(cursor)?;
+            set.single_column(cursor)?;
         }
         if !cursor.token(&Token::Comma) {
             return Ok(set.assignments);
@@ -31,16 +31,16 @@ pub(super) fn assignments(cursor: &mut Cursor, schema: &TableSchema) -> Result<V
     }
 }
 
-struct Set<'a> {
+struct AssignmentReader<'a> {
     schema: &'a TableSchema,
     assignments: Vec<Assignment>,
     /// The columns of which members alone are set.
     members: Vec<usize>,
 }
 
-impl Set<'_> {
+impl AssignmentReader<'_> {
     /// `column = value`, `document.member = value`
-    fn one(&mut self, cursor: &mut Cursor) -> Result<()> {
+    fn single_column(&mut self, cursor: &mut Cursor) -> Result<()> {
         let place = cursor.location();
         let Some(name) = cursor.name() else { return Err(cursor.expected("the name of a column")) };
         let path = members(cursor)?;
@@ -58,7 +58,7 @@ impl Set<'_> {
     }
 
     /// `a, b) = (1, 2)`, behind the first parenthesis.
-    fn several(&mut self, cursor: &mut Cursor) -> Result<()> {
+    fn column_list(&mut self, cursor: &mut Cursor) -> Result<()> {
         let mut names = Vec::new();
         loop {
             let place = cursor.location();
@@ -97,10 +97,12 @@ impl Set<'_> {
         if !cursor.token(&Token::RParen) {
             return Err(cursor.expected("',' or ')'"));
         }
+        // Checked before the pairs are made: `zip` would drop what is left over without a word.
         if values.len() != names.len() || values.iter().any(Vec::is_empty) {
             let (columns, values) = (names.len(), values.len());
             return Err(invalid_at(place, format!("{columns} columns are set to {values} values")));
         }
+        // `column` refuses a column that is set twice, and writes out DEFAULT.
         names
             .into_iter()
             .zip(values)
@@ -125,8 +127,8 @@ impl Set<'_> {
         Ok(())
     }
 
-    /// Sets a member of a document: its column becomes `json_set(document, members, value)`. Several of
-    /// one document are set one after another.
+    /// Sets a member of a document: its column becomes `json_set(document, members, value)`.
+    /// Several of one document are set one after another.
     fn member(
         &mut self,
         place: Location,
@@ -144,6 +146,8 @@ impl Set<'_> {
             return Err(invalid_at(place, format!("column '{name}' is set twice")));
         }
         self.members.push(column);
+        // A second member is set in the result of the first: from the stored document the first
+        // would be lost.
         let mut document = match before {
             Some(at) => self.assignments.remove(at).1,
             None => vec![quoted(&self.schema.columns[column].name.to_ascii_lowercase())],
@@ -198,6 +202,7 @@ fn members(cursor: &mut Cursor) -> Result<Vec<Token>> {
         } else {
             return Ok(path);
         }
+        // `json_set` takes such a text for a path, and would write elsewhere.
         if let Some(Token::SingleQuotedString(name)) = path.last()
             && name.starts_with(['$', '{'])
         {

@@ -1,19 +1,19 @@
-//! UPDATE, DELETE and TRUNCATE as they are written.
+//! Parses and runs UPDATE, DELETE and TRUNCATE.
 
 use arrow::array::RecordBatch;
 use datafusion::sql::sqlparser::tokenizer::TokenWithSpan;
 use tonnage::{Condition, Error, Result, Row, Table, WriteOptions, WriteResult};
 
 use super::assignments::{assignments, expression};
-use super::returned::Written;
-use super::selected::{Assignment, NotedRow, RowChange};
+use super::returning_rows::WrittenRows;
+use super::row_change::{Assignment, NotedRow, RowChange};
 use crate::answer::{Changes, Rows};
 use crate::error::invalid_at;
 use crate::guard::Guard;
 use crate::planner::Planner;
 use crate::request::Parameters;
-use crate::statistics::forget;
-use crate::text::{Cursor, Kind, Piece};
+use crate::statistics::delete_statistics;
+use crate::text::{Cursor, Piece, StatementKind};
 
 /// A statement that changes rows, read.
 struct ChangeStatement {
@@ -53,7 +53,7 @@ fn read(planner: &Planner, piece: &Piece) -> Result<ChangeStatement> {
     let with = with.clone();
     cursor.next();
     match piece.kind {
-        Kind::Update => {
+        StatementKind::Update => {
             let table = table(planner, &mut cursor)?;
             let alias = alias(&mut cursor, "SET")?;
             if !cursor.word("SET") {
@@ -64,10 +64,11 @@ fn read(planner: &Planner, piece: &Piece) -> Result<ChangeStatement> {
             let condition = condition(&mut cursor)?;
             Ok(ChangeStatement { table, alias, with, items, others, condition })
         }
-        Kind::Truncate => {
+        StatementKind::Truncate => {
             cursor.word("TABLE");
             let table = table(planner, &mut cursor)?;
             cursor.end()?;
+            // Without a condition it is a DELETE of all rows, which is how `run` carries it out.
             let (items, others, condition) = (Vec::new(), Vec::new(), Vec::new());
             Ok(ChangeStatement { table, alias: None, with, items, others, condition })
         }
@@ -95,23 +96,23 @@ pub(super) fn run(
     piece: &Piece,
     parameters: &Parameters,
     guard: &Guard,
-    written: &mut Written,
+    written: &mut WrittenRows,
 ) -> Result<Changes> {
     let reading = read(planner, piece)?;
-    if piece.kind == Kind::Truncate {
+    if piece.kind == StatementKind::Truncate {
         // Before its rows: should that fail, nothing has happened yet.
-        forget(&planner.context.store, &reading.table, &guard.terms().options())?;
+        delete_statistics(&planner.context.store, &reading.table, &guard.terms().options())?;
         planner.context.statistics.has_changed();
     }
     let change = reading.change(planner, piece, parameters, guard);
     match piece.kind {
-        Kind::Update => update(&change, written),
+        StatementKind::Update => update(&change, written),
         _ => delete(&change, written),
     }
 }
 
 /// How a statement finds the rows that it changes.
-pub(super) fn explained(
+pub(super) fn explain(
     planner: &Planner,
     piece: &Piece,
     explain: &[TokenWithSpan],
@@ -122,7 +123,7 @@ pub(super) fn explained(
     let schema = reading.table.schema();
     let path = reading.table.path();
     let told = match piece.kind {
-        Kind::Update => {
+        StatementKind::Update => {
             let columns =
                 reading.items.iter().map(|(column, _)| schema.columns[*column].name.as_str());
             format!("UPDATE {path}: sets {} of", columns.collect::<Vec<_>>().join(", "))
@@ -130,15 +131,15 @@ pub(super) fn explained(
         _ => format!("DELETE FROM {path}: deletes"),
     };
     let told = format!("{told} each row found, if it is still as it was read");
-    let rows = reading.change(planner, piece, parameters, guard).explained(explain)?;
+    let rows = reading.change(planner, piece, parameters, guard).explain(explain)?;
     Ok((told, rows))
 }
 
-pub(super) fn update(change: &RowChange<'_>, written: &mut Written) -> Result<Changes> {
+pub(super) fn update(change: &RowChange<'_>, written: &mut WrittenRows) -> Result<Changes> {
     let mut updated = 0;
     match update_rows(change, &mut updated, written) {
         Ok(()) => Ok(Changes { updated, ..Changes::default() }),
-        Err(error) => Err(super::stopped::stopped(
+        Err(error) => Err(super::partial_changes::with_partial_changes(
             change.planner,
             error,
             Changes { updated, ..Changes::default() },
@@ -149,12 +150,12 @@ pub(super) fn update(change: &RowChange<'_>, written: &mut Written) -> Result<Ch
 pub(super) fn update_rows(
     change: &RowChange<'_>,
     updated: &mut u64,
-    written: &mut Written,
+    written: &mut WrittenRows,
 ) -> Result<()> {
     change.write_all(updated, &write_updated, written)
 }
 
-fn delete(change: &RowChange<'_>, written: &mut Written) -> Result<Changes> {
+fn delete(change: &RowChange<'_>, written: &mut WrittenRows) -> Result<Changes> {
     let deleted = |deleted| Changes { deleted, ..Changes::default() };
     change.run(deleted, &write_deleted, written)
 }
@@ -173,7 +174,8 @@ pub(super) fn write_updated(
     }
     let row = Row::from_batch(&aligned.batch, 0)?;
     if let Some(transaction) = change.transaction() {
-        // What it commits lives as long as the table says, and the row may have been stored for ever.
+        // What it commits lives as long as the table says, and the row may have been stored for
+        // ever.
         let lives_on = table.schema().ttl_ms.is_some() && noted.version != IN_TRANSACTION_VERSION;
         if noted.expires_at_ms != 0 || lives_on {
             return Err(Error::unsupported(format!(

@@ -13,7 +13,7 @@ use tonnage::{Error, Result, TableSchema};
 
 use super::assignments::assignments;
 use super::change::condition;
-use super::selected::{Assignment, RowChange};
+use super::row_change::{Assignment, RowChange};
 use super::tokens::{made, quoted, word};
 use crate::error::{from_datafusion, invalid_at};
 use crate::text::{Cursor, Piece};
@@ -24,12 +24,12 @@ const EXCLUDED: &str = "excluded";
 const ROWS: &str = "rows excluded";
 
 /// What is to become of rows that exist.
-pub(super) struct Conflict {
+pub(super) struct ConflictClause {
     items: Vec<Assignment>,
     condition: Vec<TokenWithSpan>,
 }
 
-impl Conflict {
+impl ConflictClause {
     /// The clause of an INSERT that the parser has understood; nothing if it has none that updates.
     pub(super) fn read(piece: &Piece, schema: &TableSchema) -> Result<Option<Self>> {
         let is = |at: usize, name: &str| {
@@ -38,7 +38,7 @@ impl Conflict {
         };
         let begins = |at: &usize| is(*at, "ON") && is(*at + 1, "CONFLICT");
         let Some(at) = (0..piece.tokens.len()).rev().find(begins) else { return Ok(None) };
-        let tokens = excluded(&piece.tokens[at + 2..]);
+        let tokens = replace_excluded(&piece.tokens[at + 2..]);
         let clause = Piece { tokens: Arc::new(tokens), kind: piece.kind, end: piece.end };
         let mut cursor = Cursor::new(&clause);
         target(&mut cursor, schema)?;
@@ -61,7 +61,7 @@ impl Conflict {
     ) -> Result<RowChange<'a>> {
         change.items = self.items.clone();
         change.others = vec![quoted(ROWS), word("AS"), quoted(EXCLUDED)];
-        change.given = Some((ROWS.to_owned(), Arc::new(renamed(rows)?)));
+        change.given = Some((ROWS.to_owned(), Arc::new(rename_excluded(rows)?)));
         let mut tokens = Vec::new();
         for column in change.table.schema().key_columns() {
             tokens.extend(change.column(&column.name));
@@ -99,6 +99,7 @@ fn target(cursor: &mut Cursor, schema: &TableSchema) -> Result<()> {
     let mut key: Vec<String> =
         schema.key_columns().map(|column| column.name.to_ascii_lowercase()).collect();
     let told = key.join(", ");
+    // Columns may come in any order. The message keeps the order of the key.
     key.sort();
     columns.sort();
     if key == columns {
@@ -118,7 +119,7 @@ fn own_name(column: &str) -> String {
 }
 
 /// `EXCLUDED.column` under the names that these columns have.
-fn excluded(tokens: &[TokenWithSpan]) -> Vec<TokenWithSpan> {
+fn replace_excluded(tokens: &[TokenWithSpan]) -> Vec<TokenWithSpan> {
     let mut out = Vec::with_capacity(tokens.len());
     let mut rest = tokens;
     while let Some((token, behind)) = rest.split_first() {
@@ -140,7 +141,7 @@ fn excluded(tokens: &[TokenWithSpan]) -> Vec<TokenWithSpan> {
     out
 }
 
-fn renamed(rows: &RecordBatch) -> Result<MemTable> {
+fn rename_excluded(rows: &RecordBatch) -> Result<MemTable> {
     let fields = rows
         .schema()
         .fields()

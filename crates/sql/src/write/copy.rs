@@ -22,31 +22,31 @@ use crate::error::invalid_at;
 use crate::guard::Guard;
 use crate::planner::Planner;
 use crate::request::Parameters;
-use crate::text::{Cursor, FileName, Kind, Piece, parse};
+use crate::text::{Cursor, FileName, Piece, StatementKind, parse};
 
 /// A COPY as it is written.
-pub(crate) struct Copy {
+pub(crate) struct CopyStatement {
     /// The table, or the query in parentheses.
-    pub(crate) what: CopyOf,
+    pub(crate) what: CopySubject,
     is_from: bool,
     path: String,
     format: Option<Format>,
 }
 
 /// What is copied.
-pub(crate) enum CopyOf {
+pub(crate) enum CopySubject {
     Table { path: String, columns: Vec<String>, tokens: Vec<TokenWithSpan> },
     Query(Piece),
 }
 
 /// What a COPY did.
-pub(crate) enum Copied {
+pub(crate) enum CopyResult {
     From(Changes),
     /// In words.
     To(String),
 }
 
-impl Copy {
+impl CopyStatement {
     /// Reads a statement.
     ///
     /// # Errors
@@ -55,15 +55,15 @@ impl Copy {
         let mut cursor = Cursor::new(piece);
         cursor.next();
         let what = match cursor.peek() {
-            Some(Token::LParen) => CopyOf::Query(query(&mut cursor, piece)?),
-            _ => named(&mut cursor)?,
+            Some(Token::LParen) => CopySubject::Query(query(&mut cursor, piece)?),
+            _ => read_target(&mut cursor)?,
         };
         let place = cursor.location();
         let is_from = cursor.word("FROM");
         if !is_from && !cursor.word("TO") {
             return Err(cursor.expected("FROM or TO"));
         }
-        if is_from && matches!(what, CopyOf::Query(_)) {
+        if is_from && matches!(what, CopySubject::Query(_)) {
             return Err(invalid_at(place, "COPY FROM fills a table, not a query"));
         }
         let place = cursor.location();
@@ -72,6 +72,7 @@ impl Copy {
             Some(Token::Word(name))
                 if ["STDIN", "STDOUT"].contains(&name.value.to_ascii_uppercase().as_str()) =>
             {
+                // A statement has no streams of its own.
                 let told = "name a file: 'tonnage load TABLE -' reads standard input, and SELECT writes standard output";
                 return Err(invalid_at(place, told));
             }
@@ -94,21 +95,24 @@ pub(crate) fn copy(
     piece: &Piece,
     parameters: &Parameters,
     guard: &Guard,
-) -> Result<Copied> {
-    let copy = Copy::read(piece)?;
+) -> Result<CopyResult> {
+    let copy = CopyStatement::read(piece)?;
     let options = &planner.context.options;
+    // Checked before any file is opened: callers of a server must not reach files of its machine.
     if !options.is_local {
         return Err(Error::unsupported(
             "COPY: a server reads and writes no files of its machine: use 'tonnage load' and 'tonnage unload' with --store grpc://...",
         ));
     }
     match &copy.what {
-        CopyOf::Table { columns, tokens, .. } if copy.is_from => {
-            let target = Piece { tokens: tokens.clone().into(), kind: Kind::Query, end: piece.end };
+        CopySubject::Table { columns, tokens, .. } if copy.is_from => {
+            let target =
+                Piece { tokens: tokens.clone().into(), kind: StatementKind::Query, end: piece.end };
             let table = table(planner, &mut Cursor::new(&target))?;
-            fill(planner, &table, columns, &copy, guard).map(Copied::From)
+            fill(planner, &table, columns, &copy, guard).map(CopyResult::From)
         }
-        CopyOf::Table { columns, tokens, .. } => {
+        CopySubject::Table { columns, tokens, .. } => {
+            // A table is copied as a query over it, so that a view may stand in its place.
             let list = match columns.is_empty() {
                 true => vec![made(Token::Mul)],
                 false => {
@@ -122,10 +126,11 @@ pub(crate) fn copy(
             query.extend(list);
             query.push(word("FROM"));
             query.extend(tokens.iter().cloned());
-            store(planner, query, piece, &copy, parameters, guard).map(Copied::To)
+            store(planner, query, piece, &copy, parameters, guard).map(CopyResult::To)
         }
-        CopyOf::Query(query) => {
-            store(planner, query.tokens.to_vec(), piece, &copy, parameters, guard).map(Copied::To)
+        CopySubject::Query(query) => {
+            store(planner, query.tokens.to_vec(), piece, &copy, parameters, guard)
+                .map(CopyResult::To)
         }
     }
 }
@@ -135,13 +140,15 @@ fn fill(
     planner: &Planner,
     table: &Table,
     columns: &[String],
-    copy: &Copy,
+    copy: &CopyStatement,
     guard: &Guard,
 ) -> Result<Changes> {
     let format = copy.format.map(Format::label);
     let name = FileName { format, path: &copy.path };
     let file = FileTable::open_for(&name, table.schema(), &planner.context.options)?;
-    let there = file.columns_there()?;
+    let there = file.columns_present()?;
+    // Without a list all columns of the file are meant: one that the table lacks must not be
+    // dropped silently.
     for name in there.iter().filter(|_| columns.is_empty()) {
         table.schema().require_column(name).map_err(|error| {
             error.at(format_args!("{}: name the columns to take, or load the file", copy.path))
@@ -163,6 +170,7 @@ fn fill(
     let (cancel, deadline) = (guard.cancel().clone(), guard.clone());
     let stop = Stop::when(move || cancel.is_cancelled() || deadline.check().is_err());
     let mut batches = file.batches(stop).peekable();
+    // Nested values come as text, so only a batch tells the types that were read.
     let schema = match batches.peek() {
         Some(Ok(first)) => first.schema(),
         _ => file.schema().clone(),
@@ -177,7 +185,7 @@ fn store(
     planner: &Planner,
     query: Vec<TokenWithSpan>,
     piece: &Piece,
-    copy: &Copy,
+    copy: &CopyStatement,
     parameters: &Parameters,
     guard: &Guard,
 ) -> Result<String> {
@@ -217,7 +225,8 @@ fn store(
     Ok(format!("wrote {count} rows to {}", copy.path))
 }
 
-/// A file beside the place that it takes once it is whole, with the rights of the one that is there.
+/// A file beside the place that it takes once it is whole, with the rights of the one that is
+/// there.
 fn partial(path: &Path, there: Option<&Metadata>) -> io::Result<NamedTempFile> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     let mut builder = tempfile::Builder::new();
@@ -232,7 +241,7 @@ fn partial(path: &Path, there: Option<&Metadata>) -> io::Result<NamedTempFile> {
 }
 
 /// `table [(columns)]`
-fn named(cursor: &mut Cursor) -> Result<CopyOf> {
+fn read_target(cursor: &mut Cursor) -> Result<CopySubject> {
     let before = cursor.rest();
     let Some(path) = cursor.path() else {
         return Err(cursor.expected("a table, or a query in parentheses"));
@@ -253,7 +262,7 @@ fn named(cursor: &mut Cursor) -> Result<CopyOf> {
             }
         }
     }
-    Ok(CopyOf::Table { path, columns, tokens })
+    Ok(CopySubject::Table { path, columns, tokens })
 }
 
 /// A query in parentheses.
@@ -273,8 +282,8 @@ fn query(cursor: &mut Cursor, piece: &Piece) -> Result<Piece> {
     if !cursor.token(&Token::RParen) {
         return Err(cursor.expected("')'"));
     }
-    let kind = Kind::of(&tokens);
-    if kind != Kind::Query {
+    let kind = StatementKind::of(&tokens);
+    if kind != StatementKind::Query {
         return Err(cursor.expected("a query in parentheses"));
     }
     Ok(Piece { tokens: tokens.into(), kind, end: piece.end })
@@ -305,6 +314,8 @@ fn options(cursor: &mut Cursor) -> Result<Option<Format>> {
                     ));
                 }
             }
+            // An option of another database is refused, not skipped: the file would be read
+            // otherwise than meant.
             _ => {
                 return Err(at(
                     "COPY takes the options FORMAT and HEADER: 'tonnage load' and 'tonnage unload' take others",

@@ -6,20 +6,20 @@
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
 use tonnage::{ColumnType, DdlOutcome, Error, Result};
 
-use super::{changed, returned::Written};
+use super::{returning_rows::WrittenRows, run_change};
 use crate::answer::{Answer, Changes};
 use crate::distinct_names::with_distinct_names;
 use crate::error::invalid_at;
 use crate::guard::Guard;
 use crate::planner::Planner;
 use crate::request::Parameters;
-use crate::text::{Cursor, Kind, Piece, pieces};
+use crate::text::{Cursor, Piece, StatementKind, pieces};
 use crate::views;
 
 use super::tokens::made;
 
 /// A table that is made of a query.
-pub(crate) struct CreateAs {
+pub(crate) struct CreateTableAs {
     pub(crate) path: String,
     if_not_exists: bool,
     /// What stands between the columns and the query.
@@ -29,7 +29,7 @@ pub(crate) struct CreateAs {
     pub(crate) query: Piece,
 }
 
-impl CreateAs {
+impl CreateTableAs {
     /// Reads a definition, if it is one of this kind.
     pub(crate) fn read(piece: &Piece) -> Result<Option<Self>> {
         let mut cursor = Cursor::new(piece);
@@ -40,6 +40,7 @@ impl CreateAs {
         if if_not_exists && !(cursor.word("NOT") && cursor.word("EXISTS")) {
             return Ok(None);
         }
+        // What has no AS is `None`: the store parses other definitions, and reports their errors.
         let Some(path) = cursor.path() else { return Ok(None) };
         let place = cursor.location();
         let key = parenthesized(&mut cursor);
@@ -59,9 +60,9 @@ impl CreateAs {
             ));
         }
         let tokens = cursor.rest().to_vec();
-        let kind = Kind::of(&tokens);
+        let kind = StatementKind::of(&tokens);
         let query = Piece { tokens: tokens.into(), kind, end: piece.end };
-        if kind != Kind::Query {
+        if kind != StatementKind::Query {
             return Err(cursor.expected("a query"));
         }
         Ok(Some(Self { path, if_not_exists, key, terms, query }))
@@ -69,19 +70,22 @@ impl CreateAs {
 
     /// The definition of the table, with columns as the query has them, and their names. Those of
     /// the key of the table above it has from there.
-    fn definition(
+    fn table_definition(
         &self,
         planner: &Planner,
         parameters: &Parameters,
     ) -> Result<(String, Vec<String>)> {
-        let (schema, _) = planner.described_statement(self.query.parse()?, parameters)?;
+        let (schema, _) = planner.describe_statement(self.query.parse()?, parameters)?;
         let above = self.path.rsplit_once('.');
         let above = above.and_then(|(above, _)| planner.context.store.table(above).ok());
+        // A child table inherits these columns, and may not declare them again.
         let is_above = |name: &str| {
             let mut keys = above.iter().flat_map(|above| above.schema().key_columns());
             keys.any(|column| column.name.eq_ignore_ascii_case(name))
         };
         let (mut parts, mut names) = (Vec::new(), Vec::new());
+        // A query may give two columns of one name, a table may not. `names` lists inherited
+        // columns too, for the INSERT that fills the table.
         for field in with_distinct_names(&schema).fields() {
             names.push(name(field.name()));
             if is_above(field.name()) {
@@ -141,7 +145,7 @@ fn parenthesized(cursor: &mut Cursor) -> Vec<TokenWithSpan> {
 /// Makes the table and fills it.
 pub(crate) fn create_as(
     planner: &Planner,
-    create: &CreateAs,
+    create: &CreateTableAs,
     parameters: &Parameters,
     guard: &Guard,
 ) -> Result<Answer> {
@@ -156,7 +160,7 @@ pub(crate) fn create_as(
             create.path
         )));
     }
-    let (definition, names) = create.definition(planner, parameters)?;
+    let (definition, names) = create.table_definition(planner, parameters)?;
     let made_now = match store.execute(&definition)?.pop() {
         Some(DdlOutcome::Created { new, .. }) => new,
         _ => return Err(Error::internal("a definition had no outcome")),
@@ -172,8 +176,9 @@ pub(crate) fn create_as(
         let mut tokens = head.first().map(|piece| piece.tokens.to_vec()).unwrap_or_default();
         tokens.iter_mut().for_each(|token| *token = made(token.token.clone()));
         tokens.extend(create.query.tokens.iter().cloned());
-        let insert = Piece { tokens: tokens.into(), kind: Kind::Insert, end: create.query.end };
-        changed(planner, &insert, parameters, guard, &mut Written::untold())
+        let insert =
+            Piece { tokens: tokens.into(), kind: StatementKind::Insert, end: create.query.end };
+        run_change(planner, &insert, parameters, guard, &mut WrittenRows::discarding())
     });
     match filled {
         Ok(changes) => Ok(Answer::Changed(changes)),

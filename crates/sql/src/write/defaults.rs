@@ -1,4 +1,4 @@
-//! DEFAULT in the places of values.
+//! Puts the defaults of columns where VALUES or SET say DEFAULT.
 
 use datafusion::sql::sqlparser::ast::{Expr, Query, SetExpr};
 use datafusion::sql::sqlparser::dialect::GenericDialect;

@@ -6,7 +6,7 @@
 //! 3. More rows than that are streamed into the store; then a key that exists stops the statement
 //!    midway.
 //! 4. Rows that RETURNING tells of, those of DO UPDATE, and those of a transaction, are written one
-//!    by one (`rows.rs`).
+//!    by one (`row_inserter.rs`).
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -20,20 +20,20 @@ use tonnage::{
     record_batch_stream,
 };
 
-use super::conflict::Conflict;
+use super::conflict::ConflictClause;
 use super::defaults::settle_defaults;
-use super::existing::refuse_existing;
-use super::returned::Written;
-use super::rows::Inserting;
-use super::stopped::stopped;
+use super::key_conflicts::refuse_existing;
+use super::partial_changes::with_partial_changes;
+use super::returning_rows::WrittenRows;
+use super::row_inserter::RowInserter;
 use super::tokens::word;
 use super::values::{one_row, take_queries};
 use crate::answer::{Changes, Rows};
-use crate::catalog::{Names, Target};
+use crate::catalog::{StoreCatalog, WriteTarget};
 use crate::guard::Guard;
 use crate::planner::Planner;
 use crate::request::Parameters;
-use crate::text::{Kind, Piece, parse};
+use crate::text::{Piece, StatementKind, parse};
 
 use super::literals::settle_doubles;
 
@@ -43,7 +43,7 @@ const GATHERED_ROWS_MAX: usize = 100_000;
 const GATHERED_BYTES_MAX: usize = 64 << 20;
 
 /// An INSERT or UPSERT, with its table found and its columns named.
-pub(crate) struct Insertion {
+pub(crate) struct InsertStatement {
     pub(crate) table: Table,
     pub(crate) columns: Vec<String>,
     pub(crate) source: Box<ast::Query>,
@@ -56,7 +56,7 @@ pub(crate) struct Insertion {
 ///
 /// # Errors
 /// `Invalid` for something else, `NotFound` for its table, with their places.
-pub(crate) fn insertion(planner: &Planner, piece: &Piece) -> Result<Insertion> {
+pub(crate) fn insertion(planner: &Planner, piece: &Piece) -> Result<InsertStatement> {
     let insert = insert_of(piece)?;
     let on_existing = on_existing(&insert, piece.kind)?;
     let ast::TableObject::TableName(name) = &insert.table else {
@@ -77,7 +77,7 @@ pub(crate) fn insertion(planner: &Planner, piece: &Piece) -> Result<Insertion> {
         }
     };
     let alias = insert.table_alias.map(|alias| alias.alias.value.to_ascii_lowercase());
-    Ok(Insertion { table, columns, source, alias, on_existing })
+    Ok(InsertStatement { table, columns, source, alias, on_existing })
 }
 
 /// The INSERT that a statement is, with the tables of a WITH before it in its query.
@@ -107,12 +107,12 @@ pub(super) fn run(
     piece: &Piece,
     parameters: &Parameters,
     guard: &Guard,
-    written: &mut Written,
+    written: &mut WrittenRows,
 ) -> Result<Changes> {
     let insertion = insertion(planner, piece)?;
-    let conflict = Conflict::read(piece, insertion.table.schema())?;
+    let conflict = ConflictClause::read(piece, insertion.table.schema())?;
     let is_alone = planner.context.transaction.is_none();
-    if !written.tells_rows() && conflict.is_none() && is_alone {
+    if !written.gathers_rows() && conflict.is_none() && is_alone {
         let (table, on_existing) = (insertion.table.clone(), insertion.on_existing);
         let source = insertion.rows(planner, parameters, guard)?;
         return write(planner, &table, source, on_existing, guard);
@@ -124,18 +124,21 @@ pub(super) fn run(
     gathered.write(planner, conflict.as_ref(), piece, parameters, guard, written)
 }
 
-impl Insertion {
+impl InsertStatement {
     /// The rows of its source under the names of the table's columns.
     fn rows(self, planner: &Planner, parameters: &Parameters, guard: &Guard) -> Result<RowSource> {
-        let Insertion { table, columns, mut source, .. } = self;
+        let InsertStatement { table, columns, mut source, .. } = self;
         let mut state = planner.state(guard);
         if let ast::SetExpr::Values(values) = source.body.as_mut() {
             state.config_mut().options_mut().sql_parser.parse_float_as_decimal =
                 settle_doubles(values, &columns, table.schema())?;
             take_queries(&mut source)?;
         }
-        let target = Target::Filled { path: table.path().to_owned() };
-        state.register_catalog_list(Arc::new(Names::changing(planner.context.clone(), target)));
+        let target = WriteTarget::Filled { path: table.path().to_owned() };
+        state.register_catalog_list(Arc::new(StoreCatalog::for_write(
+            planner.context.clone(),
+            target,
+        )));
         let query = ast::Statement::Query(source);
         let rows = planner.rows_of(state, query, parameters, guard.clone())?;
         Ok(RowSource { rows, columns, schema: table.schema().clone() })
@@ -157,7 +160,7 @@ impl GatheredInsert {
     /// `Exhausted` when they take more than a quarter of the memory of statements.
     pub(super) fn new(
         planner: &Planner,
-        insertion: Insertion,
+        insertion: InsertStatement,
         parameters: &Parameters,
         guard: &Guard,
     ) -> Result<Self> {
@@ -185,13 +188,13 @@ impl GatheredInsert {
     pub(super) fn write(
         &self,
         planner: &Planner,
-        conflict: Option<&Conflict>,
+        conflict: Option<&ConflictClause>,
         piece: &Piece,
         parameters: &Parameters,
         guard: &Guard,
-        written: &mut Written,
+        written: &mut WrittenRows,
     ) -> Result<Changes> {
-        let inserting = Inserting {
+        let inserting = RowInserter {
             planner,
             table: &self.table,
             alias: self.alias.clone(),
@@ -210,16 +213,16 @@ impl GatheredInsert {
 }
 
 /// How an INSERT gets its rows.
-pub(super) fn explained(
+pub(super) fn explain(
     planner: &Planner,
     piece: &Piece,
     explain: &[TokenWithSpan],
     parameters: &Parameters,
     guard: &Guard,
 ) -> Result<(String, Rows)> {
-    let Insertion { table, mut source, on_existing, .. } = insertion(planner, piece)?;
+    let InsertStatement { table, mut source, on_existing, .. } = insertion(planner, piece)?;
     take_queries(&mut source)?;
-    let conflict = Conflict::read(piece, table.schema())?;
+    let conflict = ConflictClause::read(piece, table.schema())?;
     let existing = match on_existing {
         _ if conflict.is_some() => "a row that exists is updated",
         OnExisting::Replace => "a row that exists is replaced",
@@ -238,11 +241,13 @@ pub(super) fn explained(
 }
 
 /// Whether rows are stored over those that exist.
-pub(crate) fn replaces(insert: &ast::Insert, kind: Kind) -> bool {
-    kind == Kind::Upsert || insert.replace_into || insert.or == Some(ast::SqliteOnConflict::Replace)
+pub(crate) fn replaces(insert: &ast::Insert, kind: StatementKind) -> bool {
+    kind == StatementKind::Upsert
+        || insert.replace_into
+        || insert.or == Some(ast::SqliteOnConflict::Replace)
 }
 
-fn on_existing(insert: &ast::Insert, kind: Kind) -> Result<OnExisting> {
+fn on_existing(insert: &ast::Insert, kind: StatementKind) -> Result<OnExisting> {
     if insert.overwrite {
         return Err(Error::unsupported(
             "INSERT OVERWRITE: TRUNCATE the table first, or write UPSERT for rows with the same keys",
@@ -313,11 +318,15 @@ impl Iterator for RowSource {
             Ok(batch) => batch,
             Err(error) => return Some(Err(error)),
         };
-        Some(named(&batch, &self.columns, &self.schema))
+        Some(rename_columns(&batch, &self.columns, &self.schema))
     }
 }
 
-fn named(batch: &RecordBatch, columns: &[String], schema: &TableSchema) -> Result<RecordBatch> {
+fn rename_columns(
+    batch: &RecordBatch,
+    columns: &[String],
+    schema: &TableSchema,
+) -> Result<RecordBatch> {
     // VALUES that are shorter than the table fill its first columns; DEFAULT VALUES fill none.
     let batch = &match columns.is_empty() {
         true => batch.project(&[]).map_err(|error| Error::internal(error.to_string()))?,
@@ -418,7 +427,7 @@ pub(super) fn write(
                 matches!(failed.error.kind(), ErrorKind::TimedOut | ErrorKind::Cancelled);
             let stopped_by = guard.check().err().filter(|_| is_stopped);
             let error = stopped_by.unwrap_or_else(|| Error::from(failed));
-            Err(stopped(planner, error, changes))
+            Err(with_partial_changes(planner, error, changes))
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Keys of rows, as they are told and as they are compared.
+//! Keys of rows as text, for comparison and for messages.
 
 use tonnage::{Error, Row, TableSchema, Value};
 

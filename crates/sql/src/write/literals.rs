@@ -1,4 +1,4 @@
-//! Literals in VALUES, as the columns that they go into read them.
+//! Reads literals in VALUES as their columns need them.
 
 use datafusion::sql::sqlparser::ast;
 use tonnage::{ColumnType, Result, TableSchema};
@@ -16,6 +16,8 @@ pub(super) fn settle_doubles(
         columns.iter().map(|name| Ok(schema.columns[schema.require_column(name)?].column_type));
     let types = types.collect::<Result<Vec<_>>>()?;
     let cells = || values.rows.iter().flat_map(|row| row.content.iter().zip(&types));
+    // Nothing is lost then: without decimals around, the planner reads a literal as the double that
+    // it is.
     if !types.iter().any(|column_type| matches!(column_type, ColumnType::Number { .. }))
         && cells().all(|(cell, _)| is_plain(cell))
     {

@@ -1,11 +1,12 @@
 //! `MERGE INTO table [[AS] alias] USING source ON condition WHEN ...`
 //!
 //! 1. Everything is read before anything is written: the rows of the source that match none, and
-//!    the rows that match, clause by clause. A row belongs to the first clause whose condition holds.
-//! 2. A row of the table that matches two rows of the source is an error, as is a row to be inserted
-//!    whose key exists; then nothing was written.
-//!    The two reads do not see one moment: a row of the table that comes or goes between them may
-//!    leave its row of the source to neither. The counts tell.
+//!    the rows that match, clause by clause. A row belongs to the first clause whose condition
+//!    holds.
+//! 2. A row of the table that matches two rows of the source is an error, as is a row to be
+//!    inserted whose key exists; then nothing was written. The two reads do not see one moment: a
+//!    row of the table that comes or goes between them may leave its row of the source to neither.
+//!    The counts tell.
 //! 3. Each row is written on condition that it is as it was read. One that was written meanwhile is
 //!    read again, and goes to the clause that it belongs to now.
 
@@ -17,60 +18,60 @@ use tonnage::{Error, Result, Row, Table, WriteResult};
 
 use super::assignments::{assignments, expression};
 use super::change::{alias, table, write_deleted, write_updated};
-use super::existing::refuse_existing;
 use super::insert::{GatheredInsert, insertion};
+use super::key_conflicts::refuse_existing;
 use super::keys::key_text;
-use super::returned::Written;
-use super::selected::{Assignment, NotedRow, ROWS_PER_LOOK, RowChange, Write};
-use super::stopped::stopped;
+use super::partial_changes::with_partial_changes;
+use super::returning_rows::WrittenRows;
+use super::row_change::{Assignment, ChangeWriter, NotedRow, ROWS_PER_LOOK, RowChange};
 use super::tokens::{made, quoted, word};
 use crate::answer::Changes;
 use crate::error::invalid_at;
 use crate::guard::Guard;
 use crate::planner::Planner;
 use crate::request::Parameters;
-use crate::text::{Cursor, Kind, Piece};
+use crate::text::{Cursor, Piece, StatementKind};
 
 type Tokens = Vec<TokenWithSpan>;
 
 /// A MERGE as it is written.
-pub(super) struct Merge {
+pub(super) struct MergeStatement {
     pub(super) table: Table,
     pub(super) alias: Option<String>,
     with: Tokens,
     source: Tokens,
     on: Tokens,
-    matched: Vec<Clause<Matched>>,
-    unmatched: Vec<Clause<Unmatched>>,
+    matched: Vec<WhenClause<MatchedAction>>,
+    unmatched: Vec<WhenClause<UnmatchedAction>>,
     end: Location,
 }
 
 /// What becomes of rows, with the condition that stands behind AND.
-struct Clause<T> {
+struct WhenClause<T> {
     condition: Tokens,
     action: T,
 }
 
-enum Matched {
+enum MatchedAction {
     Update(Vec<Assignment>),
     Delete,
     Nothing,
 }
 
-enum Unmatched {
+enum UnmatchedAction {
     /// Columns, all without them, and a value for each.
     Insert(Tokens, Tokens),
     Nothing,
 }
 
 /// Rows of one clause that matched.
-struct Found<'a> {
+struct MatchedRows<'a> {
     change: RowChange<'a>,
-    action: &'a Matched,
+    action: &'a MatchedAction,
     rows: Vec<(RecordBatch, Vec<NotedRow>)>,
 }
 
-impl Merge {
+impl MergeStatement {
     /// Reads a statement.
     ///
     /// # Errors
@@ -87,13 +88,14 @@ impl Merge {
         if !cursor.word("USING") {
             return Err(cursor.expected("USING"));
         }
-        let source = some(&mut cursor, &["ON"], "a table, or a query in parentheses")?;
+        let source = tokens_until(&mut cursor, &["ON"], "a table, or a query in parentheses")?;
         if !cursor.word("ON") {
             return Err(cursor.expected("ON"));
         }
-        let on = some(&mut cursor, &["WHEN"], "a condition")?;
+        let on = tokens_until(&mut cursor, &["WHEN"], "a condition")?;
         let (matched, unmatched) = (Vec::new(), Vec::new());
         let end = piece.end;
+        // Made first: its clauses check their columns against its table.
         let mut merge = Self { table, alias, with, source, on, matched, unmatched, end };
         while !cursor.is_at_end() {
             merge.clause(&mut cursor)?;
@@ -120,7 +122,7 @@ impl Merge {
             ));
         }
         let condition = match cursor.word("AND") {
-            true => some(cursor, &["THEN"], "a condition")?,
+            true => tokens_until(cursor, &["THEN"], "a condition")?,
             false => Vec::new(),
         };
         if !cursor.word("THEN") {
@@ -130,45 +132,47 @@ impl Merge {
         if is_nothing && !cursor.word("NOTHING") {
             return Err(cursor.expected("NOTHING"));
         }
+        // In the order written: a row belongs to the first clause whose condition holds.
         if is_matched {
-            let action = if is_nothing { Matched::Nothing } else { self.change(cursor)? };
-            self.matched.push(Clause { condition, action });
+            let action = if is_nothing { MatchedAction::Nothing } else { self.change(cursor)? };
+            self.matched.push(WhenClause { condition, action });
         } else {
-            let action = if is_nothing { Unmatched::Nothing } else { insert(cursor)? };
-            self.unmatched.push(Clause { condition, action });
+            let action = if is_nothing { UnmatchedAction::Nothing } else { insert(cursor)? };
+            self.unmatched.push(WhenClause { condition, action });
         }
         Ok(())
     }
 
     /// `UPDATE SET ...` or `DELETE`
-    fn change(&self, cursor: &mut Cursor) -> Result<Matched> {
+    fn change(&self, cursor: &mut Cursor) -> Result<MatchedAction> {
         if cursor.word("DELETE") {
-            return Ok(Matched::Delete);
+            return Ok(MatchedAction::Delete);
         }
         if !(cursor.word("UPDATE") && cursor.word("SET")) {
             return Err(cursor.expected("UPDATE SET, DELETE or DO NOTHING"));
         }
-        assignments(cursor, self.table.schema()).map(Matched::Update)
+        assignments(cursor, self.table.schema()).map(MatchedAction::Update)
     }
 
     /// The rows of each clause that changes some, as they are now.
-    fn found<'a>(
+    fn read_matched<'a>(
         &'a self,
         planner: &'a Planner,
         parameters: &'a Parameters,
         guard: &'a Guard,
         tells: bool,
-    ) -> Result<Vec<Found<'a>>> {
+    ) -> Result<Vec<MatchedRows<'a>>> {
         let mut found = Vec::new();
         for (place, clause) in self.matched.iter().enumerate() {
             let items = match &clause.action {
-                Matched::Update(items) => items.clone(),
-                Matched::Delete => Vec::new(),
-                Matched::Nothing => continue,
+                MatchedAction::Update(items) => items.clone(),
+                MatchedAction::Delete => Vec::new(),
+                MatchedAction::Nothing => continue,
             };
             let alias = self.alias.clone();
             let mut condition = in_parentheses(&self.on);
-            condition.extend(chosen(&self.matched, place));
+            condition.extend(clause_condition(&self.matched, place));
+            // A row is selected as often as it matches, so that `refuse_twice` sees it.
             let change = RowChange {
                 with: self.with.clone(),
                 items,
@@ -177,15 +181,15 @@ impl Merge {
                 is_distinct: false,
                 ..RowChange::new(planner, &self.table, alias, parameters, guard, self.end)
             };
-            let rows = change.gathered(tells)?;
-            found.push(Found { change, action: &clause.action, rows });
+            let rows = change.gather(tells)?;
+            found.push(MatchedRows { change, action: &clause.action, rows });
         }
         self.refuse_twice(&found)?;
         Ok(found)
     }
 
     /// Refuses rows that match several rows of the source.
-    fn refuse_twice(&self, found: &[Found<'_>]) -> Result<()> {
+    fn refuse_twice(&self, found: &[MatchedRows<'_>]) -> Result<()> {
         let (schema, mut keys) = (self.table.schema(), HashSet::new());
         for (batch, noted) in found.iter().flat_map(|found| &found.rows) {
             for row in 0..noted.len() {
@@ -210,7 +214,9 @@ impl Merge {
     /// Refuses to go on when a row of the table is gone, or matches no more, and the row of the
     /// source would have to be inserted instead.
     fn refuse_lost(&self, change: &RowChange<'_>, batch: &RecordBatch, row: usize) -> Result<()> {
-        let inserts = |clause: &Clause<Unmatched>| matches!(clause.action, Unmatched::Insert(..));
+        let inserts = |clause: &WhenClause<UnmatchedAction>| {
+            matches!(clause.action, UnmatchedAction::Insert(..))
+        };
         let matched = RowChange {
             with: self.with.clone(),
             others: self.source.clone(),
@@ -242,9 +248,9 @@ impl Merge {
     ) -> Result<Vec<GatheredInsert>> {
         let mut inserts = Vec::new();
         for (place, clause) in self.unmatched.iter().enumerate() {
-            let Unmatched::Insert(columns, values) = &clause.action else { continue };
-            let tokens = self.insertion(columns, values, &chosen(&self.unmatched, place));
-            let piece = Piece { tokens: tokens.into(), kind: Kind::Insert, end: self.end };
+            let UnmatchedAction::Insert(columns, values) = &clause.action else { continue };
+            let tokens = self.insertion(columns, values, &clause_condition(&self.unmatched, place));
+            let piece = Piece { tokens: tokens.into(), kind: StatementKind::Insert, end: self.end };
             let insertion = insertion(planner, &piece)?;
             inserts.push(GatheredInsert::new(planner, insertion, parameters, guard)?);
         }
@@ -271,6 +277,8 @@ impl Merge {
         tokens.extend_from_slice(values);
         tokens.push(word("FROM"));
         tokens.extend_from_slice(&self.source);
+        // The table stands within NOT EXISTS alone: no row of it matches, so values may not name
+        // its columns.
         tokens.extend([word("WHERE"), word("NOT"), word("EXISTS"), made(Token::LParen)]);
         tokens.extend([word("SELECT"), word("NULL"), word("FROM")]);
         tokens.extend(name());
@@ -289,11 +297,11 @@ pub(super) fn run(
     piece: &Piece,
     parameters: &Parameters,
     guard: &Guard,
-    written: &mut Written,
+    written: &mut WrittenRows,
 ) -> Result<Changes> {
-    let merge = Merge::read(planner, piece)?;
+    let merge = MergeStatement::read(planner, piece)?;
     let inserts = merge.inserts(planner, parameters, guard)?;
-    let found = merge.found(planner, parameters, guard, written.tells_rows())?;
+    let found = merge.read_matched(planner, parameters, guard, written.gathers_rows())?;
     let rows: Vec<_> = inserts.iter().flat_map(|insert| insert.batches.iter().cloned()).collect();
     // A transaction takes back what a statement has changed that fails.
     if planner.context.transaction.is_none() {
@@ -310,18 +318,18 @@ pub(super) fn run(
     };
     match write() {
         Ok(()) => Ok(changes),
-        Err(error) => Err(stopped(planner, error, changes)),
+        Err(error) => Err(with_partial_changes(planner, error, changes)),
     }
 }
 
 fn write_found(
-    merge: &Merge,
-    found: &[Found<'_>],
+    merge: &MergeStatement,
+    found: &[MatchedRows<'_>],
     guard: &Guard,
     changes: &mut Changes,
-    written: &mut Written,
+    written: &mut WrittenRows,
 ) -> Result<()> {
-    let tells = written.tells_rows();
+    let tells = written.gathers_rows();
     for clause in found {
         for (batch, noted) in &clause.rows {
             for (row, noted) in noted.iter().enumerate() {
@@ -331,14 +339,16 @@ fn write_found(
                 let (result, told) = clause.write()(batch, row, *noted, &clause.change)?;
                 let done = match result {
                     WriteResult::Stored { .. } => Some((clause, told)),
-                    WriteResult::ConditionFailed { .. } => again(found, batch, row, tells)?,
+                    WriteResult::ConditionFailed { .. } => retry_row(found, batch, row, tells)?,
                 };
+                // The row is gone or matches no more. The rows to insert were read before, so its
+                // source may be lost.
                 let Some((clause, told)) = done else {
                     merge.refuse_lost(&clause.change, batch, row)?;
                     continue;
                 };
                 match clause.action {
-                    Matched::Delete => changes.deleted += 1,
+                    MatchedAction::Delete => changes.deleted += 1,
                     _ => changes.updated += 1,
                 }
                 written.note(told)?;
@@ -349,31 +359,31 @@ fn write_found(
 }
 
 /// Writes a row that was written meanwhile, as the clause says that it belongs to now.
-fn again<'a, 'b>(
-    found: &'a [Found<'b>],
+fn retry_row<'a, 'b>(
+    found: &'a [MatchedRows<'b>],
     batch: &RecordBatch,
     row: usize,
     tells: bool,
-) -> Result<Option<(&'a Found<'b>, Row)>> {
+) -> Result<Option<(&'a MatchedRows<'b>, Row)>> {
     for clause in found {
-        if let Some(told) = clause.change.again(batch, row, clause.write(), tells)? {
+        if let Some(told) = clause.change.retry(batch, row, clause.write(), tells)? {
             return Ok(Some((clause, told)));
         }
     }
     Ok(None)
 }
 
-impl Found<'_> {
-    fn write(&self) -> &'static Write {
+impl MatchedRows<'_> {
+    fn write(&self) -> &'static ChangeWriter {
         match self.action {
-            Matched::Delete => &write_deleted,
+            MatchedAction::Delete => &write_deleted,
             _ => &write_updated,
         }
     }
 }
 
 /// `INSERT [(columns)] VALUES (values)`; a column whose value is DEFAULT is left out.
-fn insert(cursor: &mut Cursor) -> Result<Unmatched> {
+fn insert(cursor: &mut Cursor) -> Result<UnmatchedAction> {
     if !cursor.word("INSERT") {
         return Err(cursor.expected("INSERT or DO NOTHING"));
     }
@@ -387,12 +397,13 @@ fn insert(cursor: &mut Cursor) -> Result<Unmatched> {
     let place = cursor.location();
     let mut values = list(cursor)?;
     let Some(mut columns) = columns else {
-        return Ok(Unmatched::Insert(Vec::new(), joined(values)));
+        return Ok(UnmatchedAction::Insert(Vec::new(), comma_separated(values)));
     };
     if columns.len() != values.len() {
         let (columns, values) = (columns.len(), values.len());
         return Err(invalid_at(place, format!("{columns} columns are given {values} values")));
     }
+    // DEFAULT is no value of a SELECT, and a column that is not named gets its default.
     let is_given = |value: &Tokens| {
         !matches!(value.as_slice(), [token] if matches!(&token.token, Token::Word(word)
             if word.quote_style.is_none() && word.value.eq_ignore_ascii_case("DEFAULT")))
@@ -400,7 +411,7 @@ fn insert(cursor: &mut Cursor) -> Result<Unmatched> {
     let mut given = values.iter().map(is_given).collect::<Vec<_>>().into_iter();
     columns.retain(|_| given.next().unwrap_or(true));
     values.retain(is_given);
-    Ok(Unmatched::Insert(in_parentheses(&joined(columns)), joined(values)))
+    Ok(UnmatchedAction::Insert(in_parentheses(&comma_separated(columns)), comma_separated(values)))
 }
 
 /// What stands in parentheses, between commas.
@@ -410,7 +421,7 @@ fn list(cursor: &mut Cursor) -> Result<Vec<Tokens>> {
     }
     let mut items = Vec::new();
     loop {
-        items.push(some(cursor, &[], "a value")?);
+        items.push(tokens_until(cursor, &[], "a value")?);
         if cursor.token(&Token::RParen) {
             return Ok(items);
         }
@@ -421,12 +432,12 @@ fn list(cursor: &mut Cursor) -> Result<Vec<Tokens>> {
 }
 
 /// Tokens up to one of these words, or to a comma where there are none; at least one.
-fn some(cursor: &mut Cursor, ends: &[&str], what: &str) -> Result<Tokens> {
+fn tokens_until(cursor: &mut Cursor, ends: &[&str], what: &str) -> Result<Tokens> {
     let tokens = expression(cursor, ends, ends.is_empty());
     if tokens.is_empty() { Err(cursor.expected(what)) } else { Ok(tokens) }
 }
 
-fn joined(items: Vec<Tokens>) -> Tokens {
+fn comma_separated(items: Vec<Tokens>) -> Tokens {
     let mut tokens = super::tokens::separated(items.into_iter());
     tokens.pop();
     tokens
@@ -440,7 +451,7 @@ fn in_parentheses(tokens: &[TokenWithSpan]) -> Tokens {
 }
 
 /// `AND` the condition of this clause, and none of those before it.
-fn chosen<T>(clauses: &[Clause<T>], place: usize) -> Tokens {
+fn clause_condition<T>(clauses: &[WhenClause<T>], place: usize) -> Tokens {
     let mut tokens = Vec::new();
     for before in &clauses[..place] {
         tokens.push(word("AND"));

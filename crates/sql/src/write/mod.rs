@@ -2,8 +2,8 @@
 //!
 //! Each row is written atomically, with a condition on what was seen of it; a statement as a whole
 //! is not one transaction: when it fails midway, rows written before stay written. INSERT looks for
-//! existing keys before it writes anything, so that the common failure changes nothing. Between BEGIN
-//! and COMMIT nothing is written: `transaction.rs` takes the rows.
+//! existing keys before it writes anything, so that the common failure changes nothing. Between
+//! BEGIN and COMMIT nothing is written: `transaction.rs` takes the rows.
 
 mod assignments;
 mod change;
@@ -11,16 +11,16 @@ mod conflict;
 mod copy;
 mod create;
 mod defaults;
-mod existing;
 mod insert;
+mod key_conflicts;
 mod keys;
 mod literals;
-mod many;
 mod merge;
-mod returned;
-mod rows;
-mod selected;
-mod stopped;
+mod partial_changes;
+mod repeated_insert;
+mod returning_rows;
+mod row_change;
+mod row_inserter;
 mod tokens;
 mod values;
 mod view;
@@ -37,15 +37,15 @@ use crate::error::invalid_at;
 use crate::guard::Guard;
 use crate::planner::Planner;
 use crate::request::Parameters;
-use crate::text::{Kind, Piece, parse, without_catalog};
-use returned::{Returning, Wanted, Written};
-use stopped::stopped;
+use crate::text::{Piece, StatementKind, parse, without_catalog};
+use partial_changes::with_partial_changes;
+use returning_rows::{ReturningClause, ReturningQuery, WrittenRows};
 pub(crate) use tokens::{made, quoted, word};
 
-pub(crate) use copy::{Copied, Copy, CopyOf, copy};
-pub(crate) use create::{CreateAs, create_as};
+pub(crate) use copy::{CopyResult, CopyStatement, CopySubject, copy};
+pub(crate) use create::{CreateTableAs, create_as};
 pub(crate) use insert::{insert_of, insertion, replaces};
-pub(crate) use many::repeated;
+pub(crate) use repeated_insert::repeat_insert;
 pub(crate) use view::{ViewStatement, define_view};
 
 /// Carries out INSERT, UPSERT, UPDATE or DELETE.
@@ -55,32 +55,37 @@ pub(crate) fn run(
     parameters: &Parameters,
     guard: &Guard,
 ) -> Result<Answer> {
-    let (piece, wanted) = stripped(piece)?;
-    let Wanted::Rows(items) = &wanted else {
-        let changes = changed(planner, &piece, parameters, guard, &mut Written::untold())?;
+    let (piece, wanted) = strip_returning(piece)?;
+    let ReturningClause::Rows(items) = &wanted else {
+        let changes =
+            run_change(planner, &piece, parameters, guard, &mut WrittenRows::discarding())?;
         return match wanted {
-            Wanted::Count => counted(changes).map(|batch| Answer::Rows(Rows::ready(batch))),
+            ReturningClause::Count => {
+                count_batch(changes).map(|batch| Answer::Rows(Rows::ready(batch)))
+            }
             _ => Ok(Answer::Changed(changes)),
         };
     };
     let returning = returning(planner, &piece, items)?;
     returning.schema(planner, parameters)?;
-    let mut written = Written::told(planner, &returning.table);
-    let changes = changed(planner, &piece, parameters, guard, &mut written)?;
+    let mut written = WrittenRows::for_returning(planner, &returning.table);
+    let changes = run_change(planner, &piece, parameters, guard, &mut written)?;
     let rows = returning.rows(planner, written, parameters, guard);
-    rows.map(Answer::Rows).map_err(|error| stopped(planner, error, changes))
+    rows.map(Answer::Rows).map_err(|error| with_partial_changes(planner, error, changes))
 }
 
-fn changed(
+fn run_change(
     planner: &Planner,
     piece: &Piece,
     parameters: &Parameters,
     guard: &Guard,
-    written: &mut Written,
+    written: &mut WrittenRows,
 ) -> Result<Changes> {
     match piece.kind {
-        Kind::Insert | Kind::Upsert => insert::run(planner, piece, parameters, guard, written),
-        Kind::Merge => merge::run(planner, piece, parameters, guard, written),
+        StatementKind::Insert | StatementKind::Upsert => {
+            insert::run(planner, piece, parameters, guard, written)
+        }
+        StatementKind::Merge => merge::run(planner, piece, parameters, guard, written),
         _ => change::run(planner, piece, parameters, guard, written),
     }
 }
@@ -89,92 +94,96 @@ fn returning<'a>(
     planner: &Planner,
     piece: &Piece,
     items: &'a [TokenWithSpan],
-) -> Result<Returning<'a>> {
+) -> Result<ReturningQuery<'a>> {
     let (table, alias) = match piece.kind {
-        Kind::Insert | Kind::Upsert => {
+        StatementKind::Insert | StatementKind::Upsert => {
             let insertion = insertion(planner, piece)?;
             (insertion.table, insertion.alias)
         }
-        Kind::Merge => {
-            let merge = merge::Merge::read(planner, piece)?;
+        StatementKind::Merge => {
+            let merge = merge::MergeStatement::read(planner, piece)?;
             (merge.table, merge.alias)
         }
         _ => change::target(planner, piece)?,
     };
-    Ok(Returning { items, table, alias, end: piece.end })
+    Ok(ReturningQuery { items, table, alias, end: piece.end })
 }
 
 /// What a statement that changes rows would do: how it writes, then how it finds them.
-pub(crate) fn explained(
+pub(crate) fn explain(
     planner: &Planner,
     piece: &Piece,
     explain: &[TokenWithSpan],
     parameters: &Parameters,
     guard: &Guard,
 ) -> Result<(String, Rows)> {
-    let (piece, _) = stripped(piece)?;
+    let (piece, _) = strip_returning(piece)?;
     match piece.kind {
-        Kind::Insert | Kind::Upsert => {
-            insert::explained(planner, &piece, explain, parameters, guard)
+        StatementKind::Insert | StatementKind::Upsert => {
+            insert::explain(planner, &piece, explain, parameters, guard)
         }
-        _ => change::explained(planner, &piece, explain, parameters, guard),
+        _ => change::explain(planner, &piece, explain, parameters, guard),
     }
 }
 
 /// The statement without what stands for its answer, and with the bare path of its table.
-pub(crate) fn plain(piece: &Piece) -> Result<Piece> {
-    stripped(piece).map(|(piece, _)| piece)
+pub(crate) fn plain_statement(piece: &Piece) -> Result<Piece> {
+    strip_returning(piece).map(|(piece, _)| piece)
 }
 
 /// Whether a statement that changes rows gives some.
-pub(crate) fn tells(piece: &Piece) -> Result<bool> {
-    Ok(!matches!(without_returning(piece)?, (_, Wanted::Changes)))
+pub(crate) fn returns_rows(piece: &Piece) -> Result<bool> {
+    Ok(!matches!(without_returning(piece)?, (_, ReturningClause::Changes)))
 }
 
 /// What a statement tells of the rows that it wrote, as a query without FROM.
 pub(crate) fn returned_items(piece: &Piece) -> Result<Option<ast::Statement>> {
-    let (plain, Wanted::Rows(items)) = without_returning(piece)? else { return Ok(None) };
+    let (plain, ReturningClause::Rows(items)) = without_returning(piece)? else { return Ok(None) };
     let tokens = std::iter::once(tokens::word("SELECT")).chain(items).collect();
     parse(tokens, plain.end).map(Some)
 }
 
 /// The columns that a statement gives back: those of its RETURNING.
-pub(crate) fn returned(
+pub(crate) fn returned_schema(
     planner: &Planner,
     piece: &Piece,
     parameters: &Parameters,
 ) -> Result<Option<SchemaRef>> {
-    match stripped(piece)? {
-        (_, Wanted::Count) => counted(Changes::default()).map(|batch| Some(batch.schema())),
-        (_, Wanted::Changes) => Ok(None),
-        (plain, Wanted::Rows(items)) => {
+    match strip_returning(piece)? {
+        (_, ReturningClause::Count) => {
+            count_batch(Changes::default()).map(|batch| Some(batch.schema()))
+        }
+        (_, ReturningClause::Changes) => Ok(None),
+        (plain, ReturningClause::Rows(items)) => {
             returning(planner, &plain, &items)?.schema(planner, parameters).map(Some)
         }
     }
 }
 
-fn stripped(piece: &Piece) -> Result<(Piece, Wanted)> {
+fn strip_returning(piece: &Piece) -> Result<(Piece, ReturningClause)> {
     let (mut piece, wanted) = without_returning(piece)?;
     piece.tokens = Arc::new(without_catalog(&piece.tokens));
     Ok((piece, wanted))
 }
 
 /// Whether a statement is one that the parser understands.
-pub(crate) fn parsed(piece: &Piece) -> Result<()> {
+pub(crate) fn check_syntax(piece: &Piece) -> Result<()> {
     match piece.kind {
-        Kind::Show | Kind::Describe | Kind::Truncate => Ok(()),
-        Kind::Insert | Kind::Upsert | Kind::Update | Kind::Delete | Kind::Merge => {
-            without_returning(piece)?.0.parse().map(drop)
-        }
+        StatementKind::Show | StatementKind::Describe | StatementKind::Truncate => Ok(()),
+        StatementKind::Insert
+        | StatementKind::Upsert
+        | StatementKind::Update
+        | StatementKind::Delete
+        | StatementKind::Merge => without_returning(piece)?.0.parse().map(drop),
         _ => piece.parse().map(drop),
     }
 }
 
 /// The statement without its RETURNING, and what that wants.
-fn without_returning(piece: &Piece) -> Result<(Piece, Wanted)> {
+fn without_returning(piece: &Piece) -> Result<(Piece, ReturningClause)> {
     let is_returning = |token: &TokenWithSpan| matches!(&token.token, Token::Word(word) if word.quote_style.is_none() && word.value.eq_ignore_ascii_case("RETURNING"));
     let Some(at) = piece.tokens.iter().rposition(is_returning) else {
-        return Ok((piece.clone(), Wanted::Changes));
+        return Ok((piece.clone(), ReturningClause::Changes));
     };
     let items = &piece.tokens[at + 1..];
     if items.is_empty() {
@@ -183,14 +192,14 @@ fn without_returning(piece: &Piece) -> Result<(Piece, Wanted)> {
     let text: Vec<String> =
         items.iter().map(|token| token.token.to_string().to_ascii_lowercase()).collect();
     let wanted = match text == ["count", "(", "*", ")"] {
-        true => Wanted::Count,
-        false => Wanted::Rows(items.to_vec()),
+        true => ReturningClause::Count,
+        false => ReturningClause::Rows(items.to_vec()),
     };
     let end = piece.tokens[at].span.start;
     Ok((Piece { tokens: Arc::new(piece.tokens[..at].to_vec()), kind: piece.kind, end }, wanted))
 }
 
-fn counted(changes: Changes) -> Result<RecordBatch> {
+fn count_batch(changes: Changes) -> Result<RecordBatch> {
     let count: ArrayRef = Arc::new(Int64Array::from(vec![changes.total() as i64]));
     RecordBatch::try_from_iter([("count", count)])
         .map_err(|error| Error::internal(error.to_string()))

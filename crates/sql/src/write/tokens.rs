@@ -1,4 +1,4 @@
-//! Tokens that stand nowhere in a text.
+//! Makes tokens for statements that are not in the user's text.
 
 use datafusion::sql::sqlparser::tokenizer::{Span, Token, TokenWithSpan, Word};
 

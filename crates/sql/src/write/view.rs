@@ -10,7 +10,7 @@ use crate::catalog::path_of_parts;
 use crate::error::invalid_at;
 use crate::planner::Planner;
 use crate::request::Parameters;
-use crate::text::{Cursor, Kind, Looker, Piece, walk};
+use crate::text::{Cursor, Looker, Piece, StatementKind, walk};
 use crate::views::{DEFINITION, TABLE, path_of, quoted, table};
 
 /// `CREATE [OR REPLACE] VIEW [IF NOT EXISTS] name [(columns)] AS query`, or
@@ -32,6 +32,7 @@ impl ViewStatement {
     /// Reads a definition, if it is one of a view.
     pub(crate) fn read(piece: &Piece) -> Result<Option<Self>> {
         let mut cursor = Cursor::new(piece);
+        // What is not about a view is `None`: other parsers read it, and report its errors.
         if cursor.word("DROP") {
             if !cursor.word("VIEW") {
                 return Ok(None);
@@ -61,10 +62,11 @@ impl ViewStatement {
             return Err(cursor.expected("AS"));
         }
         let tokens = cursor.rest().to_vec();
-        let kind = Kind::of(&tokens);
-        if kind != Kind::Query {
+        let kind = StatementKind::of(&tokens);
+        if kind != StatementKind::Query {
             return Err(cursor.expected("a query"));
         }
+        // A view becomes a part of other statements, whose parameters are not its own.
         let parameter = tokens.iter().find(|token| matches!(token.token, Token::Placeholder(_)));
         if let Some(parameter) = parameter {
             return Err(invalid_at(parameter.span.start, "a view has no parameters"));
@@ -133,7 +135,8 @@ fn create(planner: &Planner, view: &NewView, text: &str) -> Result<String> {
     if names_in(&parsed).contains(name) {
         return Err(Error::invalid(format!("the view {name} would read itself")));
     }
-    let (schema, _) = planner.described_statement(parsed, &Parameters::default())?;
+    // Planned now, so that a query with an error fails here and not at the first reader.
+    let (schema, _) = planner.describe_statement(parsed, &Parameters::default())?;
     if !view.columns.is_empty() && view.columns.len() != schema.fields().len() {
         return Err(Error::invalid(format!(
             "the view {name} names {} columns, and its query has {}",
@@ -141,6 +144,7 @@ fn create(planner: &Planner, view: &NewView, text: &str) -> Result<String> {
             schema.fields().len()
         )));
     }
+    // After all checks: a view that is refused leaves no table of views behind.
     store.execute(DEFINITION)?;
     let views = store.table(TABLE)?;
     let mut row = Row::new()
@@ -169,14 +173,14 @@ fn options(planner: &Planner) -> WriteOptions {
 
 /// The names of tables and views in a statement.
 fn names_in(statement: &Statement) -> Vec<String> {
-    struct Names(Vec<String>);
-    impl Looker for Names {
+    struct NameCollector(Vec<String>);
+    impl Looker for NameCollector {
         fn pre_visit_relation(&mut self, name: &ObjectName) -> ControlFlow<Error> {
             self.0.push(path_of(name));
             ControlFlow::Continue(())
         }
     }
-    let mut names = Names(Vec::new());
+    let mut names = NameCollector(Vec::new());
     let _ = walk(statement, &mut names);
     names.0
 }

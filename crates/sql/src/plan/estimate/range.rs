@@ -1,4 +1,4 @@
-//! The part of the rows whose values are in a range.
+//! The share of rows whose values are in a range.
 
 use std::collections::HashMap;
 
@@ -6,7 +6,7 @@ use datafusion::arrow::datatypes::DataType;
 use datafusion::common::{Column, ScalarValue};
 use datafusion::logical_expr::{BinaryExpr, Expr, LogicalPlan, Operator};
 
-use super::source::source;
+use super::source::column_source;
 use crate::plan::above_scan::unaliased;
 
 /// A range with one end, and one with two, of a column of which nothing is known.
@@ -28,7 +28,7 @@ struct ColumnRange {
 
 impl ColumnRanges {
     /// Notes a condition, if it gives an end of a range.
-    pub(super) fn note(&mut self, condition: &Expr) -> bool {
+    pub(super) fn add(&mut self, condition: &Expr) -> bool {
         let (column, low, high) = match condition {
             Expr::Between(between) if !between.negated => {
                 (&*between.expr, literal(&between.low), literal(&between.high))
@@ -51,6 +51,7 @@ impl ColumnRanges {
         if low.is_none() && high.is_none() {
             return false;
         }
+        // Ends are noted by column: `a > 1 AND a < 9` is one range, not two parts multiplied.
         let range = self.of.entry(column.clone()).or_default();
         range.low = low.or(range.low.take());
         range.high = high.or(range.high.take());
@@ -58,20 +59,20 @@ impl ColumnRanges {
     }
 
     /// The part of a plan's rows that is in all of them.
-    pub(super) fn part(&self, input: &LogicalPlan) -> f64 {
-        self.of.iter().map(|(column, range)| range.part(input, column)).product()
+    pub(super) fn selectivity(&self, input: &LogicalPlan) -> f64 {
+        self.of.iter().map(|(column, range)| range.selectivity(input, column)).product()
     }
 }
 
 impl ColumnRange {
-    fn part(&self, input: &LogicalPlan, column: &Column) -> f64 {
+    fn selectivity(&self, input: &LogicalPlan, column: &Column) -> f64 {
         let guess = if self.low.is_some() && self.high.is_some() { CLOSED } else { OPEN };
-        self.known_part(input, column).unwrap_or(guess)
+        self.known_selectivity(input, column).unwrap_or(guess)
     }
 
     /// The same by where the column begins and ends, as if its values were spread evenly.
-    fn known_part(&self, input: &LogicalPlan, column: &Column) -> Option<f64> {
-        let source = source(input, column)?;
+    fn known_selectivity(&self, input: &LogicalPlan, column: &Column) -> Option<f64> {
+        let source = column_source(input, column)?;
         let found = source.statistics()?;
         let (least, greatest) = (number(&found.least)?, number(&found.greatest)?);
         let end = |given: &Option<ScalarValue>, open: f64| match given {

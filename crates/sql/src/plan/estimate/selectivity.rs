@@ -1,11 +1,11 @@
-//! The part of the rows that a condition leaves.
+//! The selectivity of a condition: the share of rows that it keeps.
 
 use datafusion::logical_expr::expr::InList;
 use datafusion::logical_expr::utils::{split_binary, split_conjunction};
 use datafusion::logical_expr::{Between, BinaryExpr, Expr, Like, LogicalPlan, Operator};
 
 use super::range::ColumnRanges;
-use super::source::source;
+use super::source::column_source;
 use crate::plan::above_scan::unaliased;
 
 /// One value of a column of which nothing is known.
@@ -25,9 +25,9 @@ pub(in crate::plan) fn selectivity_of_all<'a>(
 ) -> f64 {
     let mut ranges = ColumnRanges::default();
     let others: Vec<&Expr> =
-        conditions.into_iter().filter(|condition| !ranges.note(unaliased(condition))).collect();
-    let others = others.into_iter().map(|condition| of_one(condition, input));
-    ranges.part(input) * others.product::<f64>()
+        conditions.into_iter().filter(|condition| !ranges.add(unaliased(condition))).collect();
+    let others = others.into_iter().map(|condition| condition_selectivity(condition, input));
+    ranges.selectivity(input) * others.product::<f64>()
 }
 
 /// The part of a plan's rows for which a condition is true.
@@ -35,26 +35,29 @@ pub(in crate::plan) fn selectivity(condition: &Expr, input: &LogicalPlan) -> f64
     selectivity_of_all(split_conjunction(condition), input)
 }
 
-fn of_one(condition: &Expr, input: &LogicalPlan) -> f64 {
+fn condition_selectivity(condition: &Expr, input: &LogicalPlan) -> f64 {
     let part = match unaliased(condition) {
+        // Conditions count as independent: nothing is known of how columns go together.
         Expr::BinaryExpr(BinaryExpr { op: Operator::Or, .. }) => {
             let one_of = split_binary(unaliased(condition), Operator::Or);
             1.0 - one_of.into_iter().map(|one| 1.0 - selectivity(one, input)).product::<f64>()
         }
-        Expr::BinaryExpr(BinaryExpr { left, op, right }) => binary(left, *op, right, input),
+        Expr::BinaryExpr(BinaryExpr { left, op, right }) => {
+            binary_selectivity(left, *op, right, input)
+        }
         Expr::Not(inner) => 1.0 - selectivity(inner, input),
         Expr::Between(between) if between.negated => {
             let between = Between { negated: false, ..between.clone() };
             1.0 - selectivity(&Expr::Between(between), input)
         }
         Expr::InList(InList { expr, list, negated }) => {
-            of((list.len() as f64 * equal(expr, input)).min(0.9), *negated)
+            negate_if((list.len() as f64 * equality_selectivity(expr, input)).min(0.9), *negated)
         }
         Expr::Like(Like { negated, pattern, .. }) => {
-            of(if begins(pattern) { PREFIX } else { LIKE }, *negated)
+            negate_if(if has_prefix(pattern) { PREFIX } else { LIKE }, *negated)
         }
-        Expr::IsNull(value) => null(value, input),
-        Expr::IsNotNull(value) => 1.0 - null(value, input),
+        Expr::IsNull(value) => null_selectivity(value, input),
+        Expr::IsNotNull(value) => 1.0 - null_selectivity(value, input),
         Expr::Literal(value, _) => f64::from(u8::from(value.to_string() == "true")),
         Expr::Column(_) => 0.5,
         _ => OTHER,
@@ -62,39 +65,41 @@ fn of_one(condition: &Expr, input: &LogicalPlan) -> f64 {
     part.clamp(0.0, 1.0)
 }
 
-fn of(part: f64, is_negated: bool) -> f64 {
+fn negate_if(part: f64, is_negated: bool) -> f64 {
     if is_negated { 1.0 - part } else { part }
 }
 
-fn binary(left: &Expr, op: Operator, right: &Expr, input: &LogicalPlan) -> f64 {
+fn binary_selectivity(left: &Expr, op: Operator, right: &Expr, input: &LogicalPlan) -> f64 {
     match op {
         Operator::And => selectivity_of_all([left, right], input),
-        Operator::Eq => equal(left, input).min(equal(right, input)),
-        Operator::NotEq => 1.0 - equal(left, input).min(equal(right, input)),
+        Operator::Eq => equality_selectivity(left, input).min(equality_selectivity(right, input)),
+        Operator::NotEq => {
+            1.0 - equality_selectivity(left, input).min(equality_selectivity(right, input))
+        }
         Operator::Lt | Operator::LtEq | Operator::Gt | Operator::GtEq => BEFORE,
         _ => OTHER,
     }
 }
 
 /// The part of the rows that have one value.
-fn equal(expr: &Expr, input: &LogicalPlan) -> f64 {
+fn equality_selectivity(expr: &Expr, input: &LogicalPlan) -> f64 {
     let column = match unaliased(expr) {
         Expr::Column(column) => column,
         // The other side tells.
         Expr::Literal(..) => return 1.0,
         _ => return EQUAL,
     };
-    let values = source(input, column).and_then(|source| source.values());
+    let values = column_source(input, column).and_then(|source| source.values());
     values.map_or(EQUAL, |values| 1.0 / values.max(1.0))
 }
 
 /// The part of the rows that have no value.
-fn null(expr: &Expr, input: &LogicalPlan) -> f64 {
+fn null_selectivity(expr: &Expr, input: &LogicalPlan) -> f64 {
     let Expr::Column(column) = unaliased(expr) else { return NULL };
-    source(input, column).and_then(|source| source.nulls()).unwrap_or(NULL)
+    column_source(input, column).and_then(|source| source.nulls()).unwrap_or(NULL)
 }
 
-fn begins(pattern: &Expr) -> bool {
+fn has_prefix(pattern: &Expr) -> bool {
     let Expr::Literal(value, _) = pattern else { return false };
     let text = value.try_as_str().flatten();
     text.is_some_and(|text| !text.starts_with(['%', '_']))

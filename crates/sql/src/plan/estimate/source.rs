@@ -1,4 +1,4 @@
-//! The column of a table of the store that a column of a plan comes from.
+//! The column of a stored table that a column of a plan comes from.
 
 use datafusion::common::Column;
 use datafusion::logical_expr::{Expr, JoinType, LogicalPlan};
@@ -16,11 +16,11 @@ pub(in crate::plan) struct ColumnSource {
 }
 
 /// Where a column of a plan comes from, if it is handed on as it is.
-pub(in crate::plan) fn source(plan: &LogicalPlan, column: &Column) -> Option<ColumnSource> {
-    of_place(plan, plan.schema().index_of_column(column).ok()?)
+pub(in crate::plan) fn column_source(plan: &LogicalPlan, column: &Column) -> Option<ColumnSource> {
+    column_source_at(plan, plan.schema().index_of_column(column).ok()?)
 }
 
-fn of_place(plan: &LogicalPlan, place: usize) -> Option<ColumnSource> {
+fn column_source_at(plan: &LogicalPlan, place: usize) -> Option<ColumnSource> {
     match plan {
         LogicalPlan::TableScan(scan) => {
             let column = match &scan.projection {
@@ -29,31 +29,32 @@ fn of_place(plan: &LogicalPlan, place: usize) -> Option<ColumnSource> {
             };
             Some(ColumnSource { table: store_table(scan)?, column })
         }
-        LogicalPlan::SubqueryAlias(alias) => of_place(&alias.input, place),
-        LogicalPlan::Filter(filter) => of_place(&filter.input, place),
-        LogicalPlan::Sort(sort) => of_place(&sort.input, place),
-        LogicalPlan::Limit(limit) => of_place(&limit.input, place),
+        LogicalPlan::SubqueryAlias(alias) => column_source_at(&alias.input, place),
+        LogicalPlan::Filter(filter) => column_source_at(&filter.input, place),
+        LogicalPlan::Sort(sort) => column_source_at(&sort.input, place),
+        LogicalPlan::Limit(limit) => column_source_at(&limit.input, place),
         LogicalPlan::Projection(projection) => {
-            of_expression(&projection.input, projection.expr.get(place)?)
+            expression_source(&projection.input, projection.expr.get(place)?)
         }
         LogicalPlan::Aggregate(aggregate) => {
-            of_expression(&aggregate.input, aggregate.group_expr.get(place)?)
+            expression_source(&aggregate.input, aggregate.group_expr.get(place)?)
         }
         LogicalPlan::Join(join) => {
             let left = join.left.schema().fields().len();
             match join.join_type {
-                JoinType::RightSemi | JoinType::RightAnti => of_place(&join.right, place),
-                _ if place < left => of_place(&join.left, place),
-                _ => of_place(&join.right, place - left),
+                JoinType::RightSemi | JoinType::RightAnti => column_source_at(&join.right, place),
+                _ if place < left => column_source_at(&join.left, place),
+                _ => column_source_at(&join.right, place - left),
             }
         }
+        // Other nodes make new values, or mix those of several columns, as UNION does.
         _ => None,
     }
 }
 
-fn of_expression(input: &LogicalPlan, expr: &Expr) -> Option<ColumnSource> {
+fn expression_source(input: &LogicalPlan, expr: &Expr) -> Option<ColumnSource> {
     match unaliased(expr) {
-        Expr::Column(column) => source(input, column),
+        Expr::Column(column) => column_source(input, column),
         _ => None,
     }
 }
@@ -61,7 +62,7 @@ fn of_expression(input: &LogicalPlan, expr: &Expr) -> Option<ColumnSource> {
 impl ColumnSource {
     /// About how many rows the table has.
     pub(in crate::plan) fn rows(&self) -> Option<f64> {
-        self.table.table().rows_about().map(|rows| rows as f64)
+        self.table.table().own_rows_estimate().map(|rows| rows as f64)
     }
 
     /// What ANALYZE found of the column.
@@ -79,7 +80,7 @@ impl ColumnSource {
     fn found_values(&self) -> Option<f64> {
         let table = self.table.table();
         let analysed = table.statistics.as_ref()?.rows();
-        let (_, values) = self.statistics()?.among(analysed, table.rows_about()?);
+        let (_, values) = self.statistics()?.scaled_counts(analysed, table.own_rows_estimate()?);
         Some(values.max(1) as f64)
     }
 

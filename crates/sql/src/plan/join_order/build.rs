@@ -1,4 +1,4 @@
-//! A plan out of a tree.
+//! The plan of a tree of joins.
 
 use std::sync::Arc;
 
@@ -6,26 +6,26 @@ use datafusion::common::{DFSchemaRef, NullEquality, Result};
 use datafusion::logical_expr::utils::conjunction;
 use datafusion::logical_expr::{Expr, Join, JoinConstraint, JoinType, LogicalPlan, Projection};
 
-use super::conditions::Conditions;
+use super::conditions::TreeConditions;
 use super::shape::JoinShape;
 use super::tree::JoinTree;
-use crate::plan::estimate::rows;
+use crate::plan::estimate::estimate_rows;
 
 /// The plan of a tree, with the columns that the one before it had.
-pub(super) fn built(tree: JoinTree, schema: &DFSchemaRef) -> Result<LogicalPlan> {
-    let mut plan = joined(&tree.relations, &tree.conditions, &tree.shape)?;
+pub(super) fn build_plan(tree: JoinTree, schema: &DFSchemaRef) -> Result<LogicalPlan> {
+    let mut plan = build_joins(&tree.relations, &tree.conditions, &tree.shape)?;
     for semi in tree.semis.into_iter().rev() {
-        let is_smaller = rows(&semi.plan) < rows(&plan);
-        plan = semi.over(plan, is_smaller)?;
+        let is_smaller = estimate_rows(&semi.plan) < estimate_rows(&plan);
+        plan = semi.join_onto(plan, is_smaller)?;
     }
     let columns = schema.columns().into_iter().map(Expr::Column).collect();
     let projection = Projection::try_new_with_schema(columns, Arc::new(plan), schema.clone())?;
     Ok(LogicalPlan::Projection(projection))
 }
 
-fn joined(
+fn build_joins(
     relations: &[LogicalPlan],
-    conditions: &Conditions,
+    conditions: &TreeConditions,
     shape: &JoinShape,
 ) -> Result<LogicalPlan> {
     let (left, right) = match shape {
@@ -34,8 +34,8 @@ fn joined(
     };
     let between = conditions.between(left.relations(), right.relations());
     let join = Join::try_new(
-        Arc::new(joined(relations, conditions, left)?),
-        Arc::new(joined(relations, conditions, right)?),
+        Arc::new(build_joins(relations, conditions, left)?),
+        Arc::new(build_joins(relations, conditions, right)?),
         between.on,
         conjunction(between.filters),
         JoinType::Inner,

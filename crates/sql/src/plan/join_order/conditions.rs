@@ -1,4 +1,4 @@
-//! What the rows of a tree of joins have in common.
+//! The conditions that join the relations of a tree.
 
 use std::collections::HashMap;
 
@@ -7,7 +7,7 @@ use datafusion::common::Column;
 use datafusion::common::tree_node::TreeNode;
 use datafusion::logical_expr::Expr;
 
-use super::homes::Homes;
+use super::column_relations::ColumnRelations;
 use super::shape::{RelationSet, is_within};
 
 /// A condition as it was found.
@@ -28,11 +28,11 @@ pub(super) struct ClassMember {
 ///
 /// In a part of the tree that holds several, they are equal already: each join that brings two of
 /// them together compares one of either side.
-pub(super) type Class = Vec<ClassMember>;
+pub(super) type EquivalenceClass = Vec<ClassMember>;
 
 /// A condition on several relations that is no class.
 #[derive(Clone, Debug)]
-pub(super) struct Other {
+pub(super) struct OtherCondition {
     pub(super) found: FoundCondition,
     /// The relations of both sides, or of all of a filter.
     pub(super) relations: [RelationSet; 2],
@@ -40,30 +40,35 @@ pub(super) struct Other {
 
 /// All conditions of a tree.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Conditions {
-    pub(super) classes: Vec<Class>,
-    pub(super) others: Vec<Other>,
+pub(super) struct TreeConditions {
+    pub(super) classes: Vec<EquivalenceClass>,
+    pub(super) others: Vec<OtherCondition>,
 }
 
 /// The conditions of one join.
 #[derive(Default)]
-pub(super) struct Between {
+pub(super) struct JoinConditions {
     pub(super) on: Vec<(Expr, Expr)>,
     pub(super) filters: Vec<Expr>,
 }
 
-impl Conditions {
+impl TreeConditions {
     /// Puts conditions in order; `None` where one must stay where it is.
-    pub(super) fn of(found: &[FoundCondition], homes: &Homes) -> Option<Self> {
+    pub(super) fn of(
+        found: &[FoundCondition],
+        relations_by_column: &ColumnRelations,
+    ) -> Option<Self> {
         let mut conditions = Self::default();
         let mut equalities = Vec::new();
         for one in found {
-            match equality(one, homes) {
+            match equality(one, relations_by_column) {
                 Some(members) => equalities.push((members, one)),
-                None => conditions.others.push(other(one, homes)?),
+                None => conditions.others.push(other_condition(one, relations_by_column)?),
             }
         }
-        for (class, of) in classes(&equalities) {
+        // Two columns of one relation would need a test that no join makes: such a class falls back
+        // into its equalities.
+        for (class, of) in equivalence_classes(&equalities) {
             let mut relations: Vec<usize> = class.iter().map(|member| member.relation).collect();
             relations.sort_unstable();
             if relations.windows(2).all(|pair| pair[0] != pair[1]) {
@@ -71,15 +76,18 @@ impl Conditions {
                 continue;
             }
             for equality in of {
-                conditions.others.push(other(equalities[equality].1, homes)?);
+                conditions
+                    .others
+                    .push(other_condition(equalities[equality].1, relations_by_column)?);
             }
         }
         Some(conditions)
     }
 
     /// The conditions that can be told once two parts are joined, and not before.
-    pub(super) fn between(&self, left: RelationSet, right: RelationSet) -> Between {
-        let mut between = Between::default();
+    pub(super) fn between(&self, left: RelationSet, right: RelationSet) -> JoinConditions {
+        let mut between = JoinConditions::default();
+        // One pair of a class is enough: within each part its columns are equal already.
         for class in &self.classes {
             let of = |part: RelationSet| {
                 let member = class.iter().find(|member| part & (1 << member.relation) != 0)?;
@@ -106,7 +114,7 @@ impl Conditions {
     }
 }
 
-impl Other {
+impl OtherCondition {
     pub(super) fn is_between(&self, left: RelationSet, right: RelationSet) -> bool {
         let all = self.relations[0] | self.relations[1];
         is_within(all, left | right) && !is_within(all, left) && !is_within(all, right)
@@ -122,9 +130,12 @@ impl Other {
 }
 
 /// Two columns whose equality may be carried on to others: a = b and b = c tell that a = c.
-fn equality(found: &FoundCondition, homes: &Homes) -> Option<[ClassMember; 2]> {
+fn equality(
+    found: &FoundCondition,
+    relations_by_column: &ColumnRelations,
+) -> Option<[ClassMember; 2]> {
     let FoundCondition::Equal(Expr::Column(left), Expr::Column(right)) = found else { return None };
-    let (one, two) = (homes.get(left)?, homes.get(right)?);
+    let (one, two) = (relations_by_column.get(left)?, relations_by_column.get(right)?);
     let is_carried_on = one.relation != two.relation
         && one.data_type == two.data_type
         && is_plainly_equal(&one.data_type);
@@ -141,20 +152,23 @@ fn is_plainly_equal(data_type: &DataType) -> bool {
         || matches!(data_type, DataType::Binary | DataType::FixedSizeBinary(_))
 }
 
-fn other(found: &FoundCondition, homes: &Homes) -> Option<Other> {
+fn other_condition(
+    found: &FoundCondition,
+    relations_by_column: &ColumnRelations,
+) -> Option<OtherCondition> {
     let relations = match found {
         FoundCondition::Equal(left, right) => {
-            [relations_of(left, homes)?, relations_of(right, homes)?]
+            [relations_of(left, relations_by_column)?, relations_of(right, relations_by_column)?]
         }
-        FoundCondition::Filter(filter) => [relations_of(filter, homes)?; 2],
+        FoundCondition::Filter(filter) => [relations_of(filter, relations_by_column)?; 2],
     };
     let all = relations[0] | relations[1];
     // One on a single relation has its place below, unless something holds it.
-    (all.count_ones() > 1).then(|| Other { found: found.clone(), relations })
+    (all.count_ones() > 1).then(|| OtherCondition { found: found.clone(), relations })
 }
 
 /// The relations of an expression that may be evaluated anywhere.
-fn relations_of(expr: &Expr, homes: &Homes) -> Option<RelationSet> {
+fn relations_of(expr: &Expr, relations_by_column: &ColumnRelations) -> Option<RelationSet> {
     let holds = |part: &Expr| {
         let is_held = matches!(
             part,
@@ -170,17 +184,22 @@ fn relations_of(expr: &Expr, homes: &Homes) -> Option<RelationSet> {
         return None;
     }
     let columns = expr.column_refs();
-    columns.iter().try_fold(0, |all, column| Some(all | 1 << homes.get(*column)?.relation))
+    columns
+        .iter()
+        .try_fold(0, |all, column| Some(all | 1 << relations_by_column.get(*column)?.relation))
 }
 
 /// Classes of columns that are equal, each with the equalities that tell so.
-fn classes(equalities: &[([ClassMember; 2], &FoundCondition)]) -> Vec<(Class, Vec<usize>)> {
-    let mut classes: Vec<(Class, Vec<usize>)> = Vec::new();
+fn equivalence_classes(
+    equalities: &[([ClassMember; 2], &FoundCondition)],
+) -> Vec<(EquivalenceClass, Vec<usize>)> {
+    let mut classes: Vec<(EquivalenceClass, Vec<usize>)> = Vec::new();
     let mut of: HashMap<Column, usize> = HashMap::new();
     for (place, (members, _)) in equalities.iter().enumerate() {
         let known = [0, 1].map(|side| of.get(&members[side].column).copied());
         let class = match known {
             [Some(one), Some(two)] if one != two => {
+                // The emptied class keeps its place, for `of` names classes by place.
                 let (moved, told) = std::mem::take(&mut classes[two]);
                 for member in &moved {
                     of.insert(member.column.clone(), one);

@@ -2,20 +2,20 @@
 
 use datafusion::logical_expr::LogicalPlan;
 
-use super::conditions::{Class, ClassMember, FoundCondition};
+use super::conditions::{ClassMember, EquivalenceClass, FoundCondition};
 use super::shape::{JoinShape, RelationSet};
 use super::tree::JoinTree;
-use crate::plan::estimate::{ColumnSource, rows, selectivity, source};
+use crate::plan::estimate::{ColumnSource, column_source, estimate_rows, selectivity};
 
 /// To hold a row in memory costs as much as to hand on this many.
 const HELD: f64 = 2.0;
 
 /// Which side a join that only keeps rows holds in memory.
 #[derive(Clone, Copy)]
-pub(super) enum Sides {
+pub(super) enum BuildSide {
     /// The rows to keep.
     AsWritten,
-    SmallerHeld,
+    Smaller,
 }
 
 /// Some relations, joined.
@@ -26,7 +26,7 @@ pub(super) struct JoinedPart {
 }
 
 /// What is known of the relations of a tree.
-pub(super) struct Cost<'a> {
+pub(super) struct JoinCost<'a> {
     tree: &'a JoinTree,
     rows: Vec<f64>,
     /// About how many values the columns of each class have in their tables.
@@ -40,12 +40,13 @@ struct ComparedKey {
     rows: f64,
 }
 
-impl<'a> Cost<'a> {
+impl<'a> JoinCost<'a> {
     pub(super) fn of(tree: &'a JoinTree) -> Self {
-        let sizes: Vec<f64> = tree.relations.iter().map(rows).collect();
-        let values = tree.conditions.classes.iter().map(|class| values(class, tree, &sizes));
+        let sizes: Vec<f64> = tree.relations.iter().map(estimate_rows).collect();
+        let values = tree.conditions.classes.iter().map(|class| class_values(class, tree, &sizes));
         let values = values.collect();
-        let keys = (0..tree.relations.len()).filter_map(|relation| key(tree, relation)).collect();
+        let keys =
+            (0..tree.relations.len()).filter_map(|relation| compared_key(tree, relation)).collect();
         Self { tree, rows: sizes, values, keys }
     }
 
@@ -63,7 +64,7 @@ impl<'a> Cost<'a> {
                 .any(|other| other.is_key_of(left.relations, right.relations))
     }
 
-    pub(super) fn joined(&self, left: &JoinedPart, right: &JoinedPart) -> JoinedPart {
+    pub(super) fn join(&self, left: &JoinedPart, right: &JoinedPart) -> JoinedPart {
         let conditions = &self.tree.conditions;
         let between: Vec<usize> = (0..conditions.classes.len())
             .filter(|class| is_between(&conditions.classes[*class], left, right))
@@ -72,7 +73,7 @@ impl<'a> Cost<'a> {
             .others
             .iter()
             .filter(|other| other.is_between(left.relations, right.relations))
-            .map(|other| self.part_of(&other.found, left.rows.min(right.rows)));
+            .map(|other| self.condition_selectivity(&other.found, left.rows.min(right.rows)));
         let rows = left.rows * right.rows / self.values_of(&between) * others.product::<f64>();
         JoinedPart { relations: left.relations | right.relations, rows: rows.max(1.0) }
     }
@@ -87,7 +88,7 @@ impl<'a> Cost<'a> {
         (key.map_or(1.0, |key| key.rows) * left.product::<f64>()).max(1.0)
     }
 
-    fn part_of(&self, found: &FoundCondition, rows: f64) -> f64 {
+    fn condition_selectivity(&self, found: &FoundCondition, rows: f64) -> f64 {
         match found {
             FoundCondition::Equal(..) => 1.0 / rows.max(1.0),
             // Its columns come from several relations, none of which tells of all.
@@ -96,31 +97,31 @@ impl<'a> Cost<'a> {
     }
 
     /// What the whole tree costs in an order.
-    pub(super) fn whole(&self, shape: &JoinShape, sides: Sides) -> f64 {
-        let (mut whole, mut cost) = self.of_shape(shape);
+    pub(super) fn total(&self, shape: &JoinShape, sides: BuildSide) -> f64 {
+        let (mut whole, mut cost) = self.shape_cost(shape);
         for semi in self.tree.semis.iter().rev() {
             let held = match sides {
-                Sides::AsWritten => whole.rows,
-                Sides::SmallerHeld => whole.rows.min(rows(&semi.plan)),
+                BuildSide::AsWritten => whole.rows,
+                BuildSide::Smaller => whole.rows.min(estimate_rows(&semi.plan)),
             };
             cost += whole.rows + HELD * held;
-            whole.rows *= semi.kept(&self.tree.relations);
+            whole.rows *= semi.selectivity(&self.tree.relations);
         }
         cost
     }
 
-    fn of_shape(&self, shape: &JoinShape) -> (JoinedPart, f64) {
+    fn shape_cost(&self, shape: &JoinShape) -> (JoinedPart, f64) {
         let (left, right) = match shape {
             JoinShape::Relation(relation) => return (self.relation(*relation), 0.0),
             JoinShape::Join(left, right) => (left, right),
         };
-        let ((one, left_cost), (two, right_cost)) = (self.of_shape(left), self.of_shape(right));
-        let joined = self.joined(&one, &two);
+        let ((one, left_cost), (two, right_cost)) = (self.shape_cost(left), self.shape_cost(right));
+        let joined = self.join(&one, &two);
         (joined, left_cost + right_cost + joined.rows + HELD * one.rows)
     }
 }
 
-fn is_between(class: &Class, left: &JoinedPart, right: &JoinedPart) -> bool {
+fn is_between(class: &EquivalenceClass, left: &JoinedPart, right: &JoinedPart) -> bool {
     let is_in =
         |part: &JoinedPart| class.iter().any(|member| part.relations & (1 << member.relation) != 0);
     is_in(left) && is_in(right)
@@ -129,8 +130,8 @@ fn is_between(class: &Class, left: &JoinedPart, right: &JoinedPart) -> bool {
 /// About how many values the columns of a class have in their tables: as many as the one with the
 /// most, for a key has all that refer to it. Where nothing is known, the smallest table has one in
 /// each row.
-fn values(class: &Class, tree: &JoinTree, sizes: &[f64]) -> f64 {
-    let of = |member: &ClassMember| source(&tree.relations[member.relation], &member.column);
+fn class_values(class: &EquivalenceClass, tree: &JoinTree, sizes: &[f64]) -> f64 {
+    let of = |member: &ClassMember| column_source(&tree.relations[member.relation], &member.column);
     let known = class.iter().filter_map(|member| of(member)?.values()).reduce(f64::max);
     let size = |member: &ClassMember| {
         of(member).and_then(|source| source.rows()).unwrap_or(sizes[member.relation])
@@ -139,10 +140,10 @@ fn values(class: &Class, tree: &JoinTree, sizes: &[f64]) -> f64 {
 }
 
 /// The key of a relation's table, if its columns are all compared.
-fn key(tree: &JoinTree, relation: usize) -> Option<ComparedKey> {
+fn compared_key(tree: &JoinTree, relation: usize) -> Option<ComparedKey> {
     let members = tree.conditions.classes.iter().enumerate().filter_map(|(class, members)| {
         let member = members.iter().find(|member| member.relation == relation)?;
-        Some((class, source(&tree.relations[relation], &member.column)?))
+        Some((class, column_source(&tree.relations[relation], &member.column)?))
     });
     let members: Vec<(usize, ColumnSource)> = members.collect();
     let table = members.first()?.1.table.table().clone();
@@ -154,5 +155,5 @@ fn key(tree: &JoinTree, relation: usize) -> Option<ComparedKey> {
     };
     let key = &table.schema().key;
     let classes = key.iter().map(class_of).collect::<Option<Vec<_>>>()?;
-    Some(ComparedKey { classes, rows: table.rows_about()? as f64 })
+    Some(ComparedKey { classes, rows: table.own_rows_estimate()? as f64 })
 }

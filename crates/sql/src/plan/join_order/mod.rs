@@ -1,22 +1,22 @@
-//! The order in which inner joins are carried out.
+//! The order in which inner joins run.
 //!
-//! The library joins tables as they are written (DataFusion 55). Here the joins of each tree take
-//! the order that gives the fewest rows on the way, by what is known of tables, keys and indexes:
-//! the two parts whose join is smallest come first, then the next two (greedy operator ordering,
-//! Fegaras 1998). A join that only keeps rows (`IN (SELECT ...)`) goes down to the table that has
-//! its keys where that saves rows. A tree stays as it is where another order would save little.
+//! The library joins tables in the order of the statement (DataFusion 55). This module orders the
+//! joins of each tree so that few rows pass between them, by what is known of tables, keys and
+//! indexes. The two parts whose join is smallest come first, then the next two (greedy operator
+//! ordering, Fegaras 1998). A semi-join (`IN (SELECT ...)`) moves down to the table that has its
+//! keys where that saves rows. A tree stays as it is where another order would save little.
 //!
 //! A hash join holds its left side in memory. That is the smaller one, of outer joins as well.
 
 mod build;
+mod build_side;
+mod column_relations;
 mod conditions;
 mod cost;
 mod greedy;
-mod homes;
-mod lowered;
 mod semi;
+mod semi_pushdown;
 mod shape;
-mod sides;
 mod tree;
 
 use std::sync::Arc;
@@ -27,9 +27,9 @@ use datafusion::logical_expr::LogicalPlan;
 use datafusion::optimizer::optimize_projections::OptimizeProjections;
 use datafusion::optimizer::{OptimizerConfig, OptimizerRule};
 
-use build::built;
-use cost::{Cost, Sides};
-use lowered::with_lowered;
+use build::build_plan;
+use cost::{BuildSide, JoinCost};
+use semi_pushdown::push_down_semi_joins;
 use tree::JoinTree;
 
 /// Another order must cost less than this part of what the present one does.
@@ -40,7 +40,7 @@ pub(crate) fn with_joins_in_order(
     plan: LogicalPlan,
     config: &dyn OptimizerConfig,
 ) -> Result<LogicalPlan> {
-    let ordered = ordered(plan)?;
+    let ordered = reorder_joins(plan)?;
     let plan = match ordered.transformed {
         // Each join hands on only what those above it want.
         true => OptimizeProjections::new().rewrite(ordered.data, config)?.data,
@@ -60,31 +60,31 @@ fn in_subquery(
     Ok(Transformed::yes(LogicalPlan::Subquery(subquery.with_plan(Arc::new(plan)))))
 }
 
-fn ordered(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
+fn reorder_joins(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
     let Some(mut tree) = JoinTree::of(&plan) else {
-        return plan.map_children(ordered)?.transform_data(sides::smaller_held);
+        return plan.map_children(reorder_joins)?.transform_data(build_side::build_on_smaller);
     };
     let mut is_changed = false;
     for part in tree.parts_mut() {
-        let below = ordered(part.clone())?;
+        let below = reorder_joins(part.clone())?;
         is_changed |= below.transformed;
         *part = below.data;
     }
-    if let Some(better) = better(&tree) {
+    if let Some(better) = cheaper_tree(&tree) {
         tree = better;
     } else if !is_changed {
         return Ok(Transformed::no(plan));
     }
-    built(tree, plan.schema()).map(Transformed::yes)
+    build_plan(tree, plan.schema()).map(Transformed::yes)
 }
 
 /// The same tree in an order that costs less, if that is worth it.
-fn better(tree: &JoinTree) -> Option<JoinTree> {
-    let cost = Cost::of(tree);
-    let present = cost.whole(&tree.shape, Sides::AsWritten);
-    let plain = in_order(tree.clone(), &cost);
-    let lowered = with_lowered(tree).map(|(lowered, tested)| {
-        let (whole, lowered) = in_order(lowered.clone(), &Cost::of(&lowered));
+fn cheaper_tree(tree: &JoinTree) -> Option<JoinTree> {
+    let cost = JoinCost::of(tree);
+    let present = cost.total(&tree.shape, BuildSide::AsWritten);
+    let plain = in_greedy_order(tree.clone(), &cost);
+    let lowered = push_down_semi_joins(tree).map(|(lowered, tested)| {
+        let (whole, lowered) = in_greedy_order(lowered.clone(), &JoinCost::of(&lowered));
         (tested + whole, lowered)
     });
     let ordered = lowered.into_iter().chain([plain]);
@@ -93,7 +93,7 @@ fn better(tree: &JoinTree) -> Option<JoinTree> {
 }
 
 /// A tree in the order that joins the smallest first, and what it costs then.
-fn in_order(tree: JoinTree, cost: &Cost) -> (f64, JoinTree) {
-    let shape = greedy::shape(&tree, cost);
-    (cost.whole(&shape, Sides::SmallerHeld), JoinTree { shape, ..tree })
+fn in_greedy_order(tree: JoinTree, cost: &JoinCost) -> (f64, JoinTree) {
+    let shape = greedy::greedy_shape(&tree, cost);
+    (cost.total(&shape, BuildSide::Smaller), JoinTree { shape, ..tree })
 }

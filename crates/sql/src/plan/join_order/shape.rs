@@ -1,4 +1,4 @@
-//! What is joined with what.
+//! The shape of a tree of joins: what is joined with what.
 
 /// Relations of a tree, a bit each.
 pub(super) type RelationSet = u64;

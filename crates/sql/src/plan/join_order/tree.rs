@@ -1,4 +1,4 @@
-//! A tree of inner joins, taken apart.
+//! A tree of inner joins, taken out of a plan.
 
 use std::collections::HashSet;
 
@@ -6,19 +6,19 @@ use datafusion::common::NullEquality;
 use datafusion::logical_expr::utils::split_conjunction;
 use datafusion::logical_expr::{Expr, Join, JoinType, LogicalPlan, Projection};
 
-use super::conditions::{Conditions, FoundCondition};
-use super::homes::{Home, Homes};
-use super::semi::Semi;
+use super::column_relations::{ColumnRelation, ColumnRelations};
+use super::conditions::{FoundCondition, TreeConditions};
+use super::semi::SemiJoin;
 use super::shape::{JoinShape, RELATIONS_MAX};
 
 /// Inner joins, and joins above them that only keep rows.
 #[derive(Clone, Debug)]
 pub(super) struct JoinTree {
     pub(super) relations: Vec<LogicalPlan>,
-    pub(super) conditions: Conditions,
+    pub(super) conditions: TreeConditions,
     pub(super) shape: JoinShape,
     /// The lowest comes last.
-    pub(super) semis: Vec<Semi>,
+    pub(super) semis: Vec<SemiJoin>,
 }
 
 impl JoinTree {
@@ -27,8 +27,8 @@ impl JoinTree {
         let (mut semis, mut node) = (Vec::new(), plan);
         loop {
             node = match node {
-                LogicalPlan::Join(join) if Semi::is_one(join) => {
-                    semis.push(Semi::of(join));
+                LogicalPlan::Join(join) if SemiJoin::is_semi_join(join) => {
+                    semis.push(SemiJoin::of(join));
                     &join.left
                 }
                 LogicalPlan::Projection(projection) if !semis.is_empty() => {
@@ -38,11 +38,11 @@ impl JoinTree {
                 _ => return None,
             };
         }
-        let mut taken = TakenApart::default();
-        let shape = taken.apart(node);
-        let homes = taken.homes()?;
-        let conditions = Conditions::of(&taken.found, &homes)?;
-        semis.iter_mut().for_each(|semi| semi.find_home(&homes));
+        let mut taken = JoinTreeBuilder::default();
+        let shape = taken.add(node);
+        let relations_by_column = taken.column_relations()?;
+        let conditions = TreeConditions::of(&taken.found, &relations_by_column)?;
+        semis.iter_mut().for_each(|semi| semi.find_relation(&relations_by_column));
         Some(Self { relations: taken.relations, conditions, shape, semis })
     }
 
@@ -53,16 +53,16 @@ impl JoinTree {
 }
 
 #[derive(Default)]
-struct TakenApart {
+struct JoinTreeBuilder {
     relations: Vec<LogicalPlan>,
     found: Vec<FoundCondition>,
 }
 
-impl TakenApart {
-    fn apart(&mut self, plan: &LogicalPlan) -> JoinShape {
+impl JoinTreeBuilder {
+    fn add(&mut self, plan: &LogicalPlan) -> JoinShape {
         match inner_join(plan) {
             Some(join) => {
-                let (left, right) = (self.apart(&join.left), self.apart(&join.right));
+                let (left, right) = (self.add(&join.left), self.add(&join.right));
                 let equal = |(left, right): &(Expr, Expr)| {
                     FoundCondition::Equal(left.clone(), right.clone())
                 };
@@ -79,11 +79,12 @@ impl TakenApart {
     }
 
     /// The relation of each column, if no two go by one name.
-    fn homes(&self) -> Option<Homes> {
+    fn column_relations(&self) -> Option<ColumnRelations> {
         if self.relations.len() > RELATIONS_MAX {
             return None;
         }
-        let (mut homes, mut names, mut bare) = (Homes::new(), HashSet::new(), HashSet::new());
+        let (mut relations_by_column, mut names, mut bare) =
+            (ColumnRelations::new(), HashSet::new(), HashSet::new());
         for (relation, plan) in self.relations.iter().enumerate() {
             for (column, field) in plan.schema().columns().into_iter().zip(plan.schema().fields()) {
                 let is_new = names.insert(column.name.clone());
@@ -93,13 +94,13 @@ impl TakenApart {
                 if !is_new && bare.contains(&column.name) {
                     return None;
                 }
-                let home = Home { relation, data_type: field.data_type().clone() };
-                if homes.insert(column, home).is_some() {
+                let home = ColumnRelation { relation, data_type: field.data_type().clone() };
+                if relations_by_column.insert(column, home).is_some() {
                     return None;
                 }
             }
         }
-        Some(homes)
+        Some(relations_by_column)
     }
 }
 

@@ -1,0 +1,46 @@
+//! The error for a statement of no known kind.
+
+use tonnage::Error;
+
+use super::{Cursor, Piece};
+
+/// Statements of DuckDB that look at the values before they know their columns.
+const PIVOTS: [(&str, &str); 2] = [
+    (
+        "PIVOT",
+        "write SELECT * FROM t PIVOT (sum(a) FOR b IN ('x', 'y')), with the values that become columns",
+    ),
+    ("UNPIVOT", "write SELECT * FROM t UNPIVOT (value FOR name IN (a, b))"),
+];
+
+/// What is said of a statement of no known kind: why there is none, for those that people try.
+pub(crate) fn unknown(piece: &Piece) -> Error {
+    const NO_SAVEPOINTS: &str =
+        "a transaction has no savepoints; a statement that fails leaves it as it was before";
+    const REASONS: [(&str, &str); 9] = [
+        ("SAVEPOINT", NO_SAVEPOINTS),
+        ("RELEASE", NO_SAVEPOINTS),
+        ("PRAGMA", "SHOW ALL lists the settings, and SET changes them"),
+        (
+            "LOCK",
+            "no statement locks rows or tables; UPDATE writes a row only if it is as it was read",
+        ),
+        ("CALL", "there are no stored procedures"),
+        ("DO", "there are no stored procedures"),
+        ("COMMENT", "tables and columns have no comments"),
+        ("GRANT", "users and their rights stand in the file of users of the server"),
+        ("REVOKE", "users and their rights stand in the file of users of the server"),
+    ];
+    // A statement that `StatementKind::of` learns leaves this list.
+    let cursor = Cursor::new(piece);
+    let reason = REASONS.iter().chain(&PIVOTS).find(|(name, _)| cursor.is_word(name));
+    match reason {
+        Some((name, reason)) => {
+            let place = piece.start();
+            Error::unsupported(format!("line {}, column {}: {name}: {reason}", place.line, place.column))
+        }
+        None => {
+            cursor.expected("SELECT, INSERT, UPSERT, UPDATE, DELETE, MERGE, TRUNCATE, CREATE, DROP, ALTER, SHOW, DESCRIBE or EXPLAIN")
+        }
+    }
+}
