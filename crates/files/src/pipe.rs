@@ -109,10 +109,6 @@ impl Pipe {
     }
 }
 
-fn lock(stream: &Mutex<PipeState>) -> MutexGuard<'_, PipeState> {
-    lock(&stream)
-}
-
 impl PartialEq for Pipe {
     /// Two names of one pipe are the same pipe.
     fn eq(&self, other: &Self) -> bool {

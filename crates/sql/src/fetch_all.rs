@@ -191,10 +191,6 @@ impl Sql {
     }
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    lock(&mutex)
-}
-
 /// Puts aggregates to those over the same rows.
 fn share_read(jobs: &mut Vec<MultiJob>, shared: SharedAggregates) {
     let same = jobs.iter_mut().find_map(|job| match job {

@@ -245,7 +245,3 @@ fn duration(text: &str) -> Option<Duration> {
 fn timeout_text(timeout: Option<Duration>) -> String {
     timeout.map_or_else(|| "none".to_owned(), |timeout| format!("{timeout:?}"))
 }
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    lock(&mutex)
-}

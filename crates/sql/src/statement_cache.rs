@@ -74,10 +74,6 @@ impl CachedStatement {
     }
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    lock(&mutex)
-}
-
 /// The statements of one text.
 pub(crate) type CachedStatements = Arc<Vec<Arc<CachedStatement>>>;
 

@@ -344,7 +344,3 @@ pub(crate) fn key_of(table: &Table, row: &Row) -> Row {
     }
     key
 }
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    lock(&mutex)
-}

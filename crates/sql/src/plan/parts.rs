@@ -68,7 +68,3 @@ impl Iterator for ReadParts {
         lock(&self.queue).pop_front()
     }
 }
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    lock(&mutex)
-}

@@ -179,7 +179,3 @@ impl LobsReport {
         }
     }
 }
-
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    lock(&mutex)
-}

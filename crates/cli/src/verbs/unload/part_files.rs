@@ -291,10 +291,6 @@ impl OpenPartFiles<'_> {
     }
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    lock(&mutex)
-}
-
 /// Removes the folders below a directory that hold nothing.
 fn remove_empty(directory: &Path) {
     let Ok(entries) = std::fs::read_dir(directory) else { return };
