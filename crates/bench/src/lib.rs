@@ -8,6 +8,9 @@
 //! | [`workload`] | what is done: one module each, all through `System` |
 //! | [`report`] | what came out: one model, written as text, JSON, CSV, HDR logs, HTML; compared |
 //!
+//! To measure a system of your own, implement [`system::System`] and [`system::Client`], then call
+//! [`workload::ycsb::Dataset::load`] and [`workload::ycsb::Dataset::run`].
+//!
 //! A workload takes options and a [`measure::Watcher`] that is told how far it is, and gives a
 //! [`report::Report`]. Nothing here prints.
 
