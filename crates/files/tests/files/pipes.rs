@@ -5,7 +5,6 @@
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
@@ -18,6 +17,7 @@ use rstest::rstest;
 use tempfile::TempDir;
 use tonnage_engine::ErrorKind;
 use tonnage_files::{Compression, Format, ReadOptions, RecordReader, Source, Stop, infer_schema};
+use tonnage_testkit::make_fifo;
 
 use crate::common::{csv, gzip, lines, read, schema, wanting, written};
 
@@ -29,7 +29,7 @@ const ROWS: i64 = 40_000;
 fn fifo(bytes: Vec<u8>) -> (TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("fifo");
-    assert!(Command::new("mkfifo").arg(&path).status().unwrap().success());
+    make_fifo(&path);
     let writer = path.clone();
     thread::spawn(move || std::fs::write(writer, bytes));
     (folder, path)
@@ -91,7 +91,7 @@ fn a_pipe_is_read_once() {
 fn a_reader_that_is_told_to_stop_gives_what_came_and_waits_no_longer() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("fifo");
-    assert!(Command::new("mkfifo").arg(&path).status().unwrap().success());
+    make_fifo(&path);
     let (writer, stopped) = (path.clone(), Arc::new(AtomicBool::new(false)));
     let done = stopped.clone();
     let silent = thread::spawn(move || {
@@ -145,7 +145,7 @@ fn records_that_come_slowly_do_not_wait_for_more(
 ) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("fifo");
-    assert!(Command::new("mkfifo").arg(&path).status().unwrap().success());
+    make_fifo(&path);
     let (go_on, waits) = channel();
     let writer = thread::spawn({
         let path = path.clone();

@@ -1,7 +1,6 @@
 //! Real files, if they are at hand: in the folder that `TONNAGE_TEST_DATA` names, else in
 //! `../shared/data` beside the repository.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use arrow::array::AsArray;
@@ -9,19 +8,13 @@ use arrow::datatypes::{DataType, TimeUnit};
 use tonnage_files::{
     Compression, CsvOptions, Format, ReadOptions, Source, TYPE_JSON, TYPE_KEY, infer_schema,
 };
+use tonnage_testkit::test_data;
 
 use crate::common::{read, wanting, written};
 
-/// A file of the folder; none, with a message, if it is missing.
+/// A file of real data, if it is at hand.
 fn real(name: &str) -> Option<Source> {
-    let beside = || PathBuf::from("../../../shared/data");
-    let folder = std::env::var_os("TONNAGE_TEST_DATA").map_or_else(beside, PathBuf::from);
-    let path = folder.join(name);
-    if !path.exists() {
-        eprintln!("skipped: {} is missing", path.display());
-        return None;
-    }
-    Some(Source::file(path))
+    test_data(name).map(Source::file)
 }
 
 #[test]

@@ -2,11 +2,12 @@
 
 use std::fs;
 use std::io::Write;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 use rstest::rstest;
 use tonnage_engine::ErrorKind;
 use tonnage_files::{Compression, Format, ReadOptions, RecordReader, Source};
+use tonnage_testkit::again;
 
 use crate::common::{csv, gzip, lines, read, small_schema, wanting, written};
 
@@ -276,8 +277,7 @@ const CHILD: &str = "TONNAGE_FILES_TEST_CHILD";
 #[case(Format::Parquet, Compression::None)]
 fn standard_input_is_read_in_any_format(#[case] format: Format, #[case] compression: Compression) {
     let (batch, _) = read(&csv(TEXT), &wanting(small_schema()));
-    let mut child = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "sources::reads_standard_input_as_a_child", "--nocapture"])
+    let mut child = again("sources::reads_standard_input_as_a_child")
         .env(CHILD, "1")
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())

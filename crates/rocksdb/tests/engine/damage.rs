@@ -11,6 +11,7 @@ use tonnage_engine::{
     ScanOptions, SpaceId, WriteBatch,
 };
 use tonnage_rocksdb::RocksEngine;
+use tonnage_testkit::copy_tree;
 
 use crate::common;
 
@@ -77,7 +78,7 @@ fn files(root: &Path, extension: &str) -> Vec<PathBuf> {
 fn is_noticed(root: &Path, space: SpaceId, file: &Path, bit: usize) -> bool {
     let place = tempfile::tempdir().unwrap();
     let copied = place.path().join("copy");
-    common::copy_tree(root, &copied);
+    copy_tree(root, &copied);
     let target = copied.join("db").join(file.file_name().unwrap());
     let mut bytes = fs::read(&target).unwrap();
     bytes[bit / 8] ^= 1 << (bit % 8);
@@ -156,7 +157,7 @@ fn a_torn_log_is_recovered() {
     let bytes = fs::metadata(&log).unwrap().len();
     for cut in [1, 3, 7, 50, 200, 1_000, 40_000] {
         let copied = place.path().join(format!("cut-{cut}"));
-        common::copy_tree(&root, &copied);
+        copy_tree(&root, &copied);
         let log = copied.join("db").join(log.file_name().unwrap());
         fs::File::options().write(true).open(&log).unwrap().set_len(bytes - cut).unwrap();
         let engine = open(&copied).unwrap();

@@ -1,16 +1,17 @@
-//! Versions over reopens, expired rows after compaction, drops that a crash cut short.
+//! Versions over reopens, expired rows after compaction, copies, drops that a crash cut short.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use tonnage_engine::{
-    Condition, Durability, Engine, KeyPart, KeyShape, ManualClock, Projection, Ranges, Rows,
-    ScanOptions, SpaceId, WriteBatch,
+    Condition, Durability, Engine, KeyPart, KeyShape, ManualClock, Projection, Rows, SpaceId,
+    WriteBatch,
 };
 use tonnage_rocksdb::RocksEngine;
+use tonnage_testkit::{copy_tree, wait_until};
 
-use crate::common;
+use crate::common::{row_count, settings};
 
 fn shape() -> KeyShape {
     KeyShape::new([KeyPart::Fixed(4)])
@@ -22,22 +23,13 @@ fn put(engine: &RocksEngine, space: SpaceId, key: u32, expires_at_ms: u64) -> u6
     engine.write(&batch, Durability::Write).unwrap().version().unwrap()
 }
 
-fn rows(engine: &RocksEngine, space: SpaceId) -> usize {
-    let mut scanner = engine.scan(space, Ranges::whole_space(), ScanOptions::default()).unwrap();
-    let (mut rows, mut count) = (Rows::new(), 0);
-    while scanner.next_batch(&mut rows).unwrap() {
-        count += rows.len();
-    }
-    count
-}
-
 #[test]
 fn versions_grow_over_reopens() {
     let place = tempfile::tempdir().unwrap();
     let root = place.path().join("store");
     let (mut space, mut last) = (None, 0);
     for round in 0..5 {
-        let engine = RocksEngine::open(&root, common::settings()).unwrap();
+        let engine = RocksEngine::open(&root, settings()).unwrap();
         let space = *space.get_or_insert_with(|| engine.create_space("rows", &shape()).unwrap());
         for key in 0..10 {
             let version = put(&engine, space, key, 0);
@@ -52,12 +44,12 @@ fn versions_grow_over_reopens() {
 fn versions_grow_over_a_crash() {
     let place = tempfile::tempdir().unwrap();
     let root = place.path().join("store");
-    let engine = RocksEngine::open(&root, common::settings()).unwrap();
+    let engine = RocksEngine::open(&root, settings()).unwrap();
     let space = engine.create_space("rows", &shape()).unwrap();
     let last = (0..100).map(|key| put(&engine, space, key, 0)).max().unwrap();
     let crashed = place.path().join("crashed");
-    common::copy_tree(&root, &crashed);
-    let engine = RocksEngine::open(&crashed, common::settings()).unwrap();
+    copy_tree(&root, &crashed);
+    let engine = RocksEngine::open(&crashed, settings()).unwrap();
     assert!(put(&engine, space, 0, 0) > last);
 }
 
@@ -65,7 +57,7 @@ fn versions_grow_over_a_crash() {
 fn expired_rows_leave_the_disk_with_compaction() {
     let place = tempfile::tempdir().unwrap();
     let clock = Arc::new(ManualClock::new(1_000));
-    let settings = tonnage_rocksdb::Settings { memtable_bytes: 256 << 10, ..common::settings() };
+    let settings = tonnage_rocksdb::Settings { memtable_bytes: 256 << 10, ..settings() };
     let engine =
         RocksEngine::open_with_clock(place.path().join("store"), settings, Arc::clone(&clock) as _)
             .unwrap();
@@ -73,9 +65,9 @@ fn expired_rows_leave_the_disk_with_compaction() {
     for key in 0..20_100 {
         put(&engine, space, key, if key < 20_000 { 2_000 } else { 0 });
     }
-    assert_eq!(rows(&engine, space), 20_100);
+    assert_eq!(row_count(&engine, space), 20_100);
     clock.set_ms(2_000);
-    assert_eq!(rows(&engine, space), 100);
+    assert_eq!(row_count(&engine, space), 100);
     // New rows over the same keys make compaction read the old ones.
     for round in 0..6 {
         for key in (round..20_000).step_by(6) {
@@ -86,13 +78,13 @@ fn expired_rows_leave_the_disk_with_compaction() {
     engine.settle().unwrap();
     let left = engine.statistics().unwrap().rows_estimate();
     assert!(left < 20_000, "about {left} rows are left of 40,100 that were written");
-    assert_eq!(rows(&engine, space), 100);
+    assert_eq!(row_count(&engine, space), 100);
 }
 
 #[test]
 fn statistics_tell_whether_writes_are_held_up() {
     let place = tempfile::tempdir().unwrap();
-    let engine = RocksEngine::open(place.path().join("store"), common::settings()).unwrap();
+    let engine = RocksEngine::open(place.path().join("store"), settings()).unwrap();
     let space = engine.create_space("rows", &shape()).unwrap();
     put(&engine, space, 1, 0);
     let shards = engine.statistics().unwrap().shards;
@@ -108,7 +100,7 @@ fn statistics_tell_whether_writes_are_held_up() {
 #[test]
 fn a_dropped_space_gives_its_disk_back() {
     let place = tempfile::tempdir().unwrap();
-    let settings = tonnage_rocksdb::Settings { memtable_bytes: 256 << 10, ..common::settings() };
+    let settings = tonnage_rocksdb::Settings { memtable_bytes: 256 << 10, ..settings() };
     let engine = RocksEngine::open(place.path().join("store"), settings).unwrap();
     let [dropped, kept] =
         ["dropped", "kept"].map(|name| engine.create_space(name, &shape()).unwrap());
@@ -119,16 +111,10 @@ fn a_dropped_space_gives_its_disk_back() {
     engine.settle().unwrap();
     let before = engine.statistics().unwrap().disk_bytes();
     engine.drop_space(dropped).unwrap();
-    let patience = std::time::Instant::now();
-    while engine.statistics().unwrap().disk_bytes() > before / 10 {
-        assert!(
-            patience.elapsed().as_secs() < 30,
-            "{} of {before} bytes are left",
-            engine.statistics().unwrap().disk_bytes()
-        );
-        std::thread::sleep(std::time::Duration::from_millis(20));
-    }
-    assert_eq!(rows(&engine, kept), 1);
+    wait_until("at most a tenth of its bytes is left", || {
+        engine.statistics().unwrap().disk_bytes() <= before / 10
+    });
+    assert_eq!(row_count(&engine, kept), 1);
 }
 
 /// Shards were copied one after another, while writers went on: a copy had rows without those that
@@ -137,7 +123,7 @@ fn a_dropped_space_gives_its_disk_back() {
 fn a_checkpoint_over_three_directories_is_of_one_moment() {
     let place = tempfile::tempdir().unwrap();
     let data_directories = (0..3).map(|disk| place.path().join(format!("disk-{disk}"))).collect();
-    let settings = tonnage_rocksdb::Settings { data_directories, ..common::settings() };
+    let settings = tonnage_rocksdb::Settings { data_directories, ..settings() };
     let engine = RocksEngine::open(place.path().join("store"), settings).unwrap();
     let space = engine.create_space("rows", &shape()).unwrap();
     // A row of each shard, in their order.
@@ -162,7 +148,7 @@ fn a_checkpoint_over_three_directories_is_of_one_moment() {
     });
     copied.into_iter().for_each(Result::unwrap);
     for copy in copies {
-        let copy = RocksEngine::open(copy, common::settings()).unwrap();
+        let copy = RocksEngine::open(copy, settings()).unwrap();
         let [first, second, third] = keys.map(|key| {
             let mut rows = Rows::new();
             let keys = [&key.to_be_bytes()[..]].into_iter().collect();
@@ -184,7 +170,7 @@ fn a_checkpoint_over_three_directories_is_of_one_moment() {
 fn a_drop_that_a_crash_cut_short_is_completed() {
     let place = tempfile::tempdir().unwrap();
     let root = place.path().join("store");
-    let engine = RocksEngine::open(&root, common::settings()).unwrap();
+    let engine = RocksEngine::open(&root, settings()).unwrap();
     let [kept, dropped] =
         ["kept", "dropped"].map(|name| engine.create_space(name, &shape()).unwrap());
     for key in 0..200 {
@@ -192,32 +178,32 @@ fn a_drop_that_a_crash_cut_short_is_completed() {
         put(&engine, dropped, key, 0);
     }
     let mut copies = vec![place.path().join("before")];
-    common::copy_tree(&root, &copies[0]);
+    copy_tree(&root, &copies[0]);
     std::thread::scope(|threads| {
         let drop_it = threads.spawn(|| engine.drop_space(dropped).unwrap());
         while !drop_it.is_finished() && copies.len() < 20 {
             let copied = place.path().join(format!("during-{}", copies.len()));
-            common::copy_tree(&root, &copied);
+            copy_tree(&root, &copied);
             copies.push(copied);
         }
     });
     copies.push(place.path().join("after"));
-    common::copy_tree(&root, copies.last().unwrap());
+    copy_tree(&root, copies.last().unwrap());
     drop(engine);
 
     let mut outcomes = HashMap::new();
     for copied in copies {
-        let engine = RocksEngine::open(&copied, common::settings()).unwrap();
-        assert_eq!(rows(&engine, kept), 200);
+        let engine = RocksEngine::open(&copied, settings()).unwrap();
+        assert_eq!(row_count(&engine, kept), 200);
         let is_there = engine.spaces().unwrap().iter().any(|space| space.id == dropped);
         if is_there {
-            assert_eq!(rows(&engine, dropped), 200);
+            assert_eq!(row_count(&engine, dropped), 200);
         } else {
             assert_eq!(engine.verify().unwrap().rows, 200, "nothing is left of it on the disk");
         }
         let new = engine.create_space("new", &shape()).unwrap();
         assert!(new > dropped);
-        assert_eq!(rows(&engine, new), 0);
+        assert_eq!(row_count(&engine, new), 0);
         *outcomes.entry(is_there).or_insert(0) += 1;
     }
     assert!(outcomes[&true] >= 1 && outcomes[&false] >= 1, "{outcomes:?}");

@@ -14,6 +14,7 @@ use tonnage_engine::{
     OnExisting, Ranges, Rows, ScanOptions, SpaceId, WriteBatch,
 };
 use tonnage_rocksdb::{RocksEngine, Settings};
+use tonnage_testkit::copy_tree;
 
 use crate::common;
 
@@ -94,7 +95,7 @@ fn cut_everywhere(root: &Path, place: &Path) {
     let mut refused = 0;
     for cut in ends.iter().flat_map(|end| [*end, end + 9]).filter(|cut| *cut <= manifest.len()) {
         let copied = place.join("cut");
-        common::copy_tree(root, &copied);
+        copy_tree(root, &copied);
         File::options()
             .write(true)
             .open(manifest_of(&copied))
@@ -134,7 +135,7 @@ fn a_killed_store_with_a_cut_manifest_has_all_rows_or_stays_closed() {
         assert!(began.elapsed() < Duration::from_secs(60));
         thread::sleep(Duration::from_millis(500));
     }
-    common::copy_tree(&root, &killed);
+    copy_tree(&root, &killed);
     drop(engine);
     cut_everywhere(&killed, place.path());
 }
@@ -168,7 +169,7 @@ fn the_rows_of_files_that_are_not_listed_any_more_can_be_given_up() {
     // From behind, as far as data files are missing from the list.
     let found = ends_of_records(&manifest).into_iter().rev().find_map(|end| {
         let cut = place.path().join(format!("cut-{end}"));
-        common::copy_tree(&root, &cut);
+        copy_tree(&root, &cut);
         fs::write(manifest_of(&cut), &manifest[..end]).unwrap();
         let refused = RocksEngine::open(&cut, settings()).err();
         let engine = RocksEngine::open(&cut, giving_up.clone()).unwrap();

@@ -6,7 +6,6 @@
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use tempfile::TempDir;
 use tonnage_engine::{
@@ -14,6 +13,7 @@ use tonnage_engine::{
     Ranges, Rows, ScanOptions, SpaceId, WriteBatch,
 };
 use tonnage_rocksdb::{RocksEngine, Settings};
+use tonnage_testkit::{again, copy_tree};
 
 use crate::common;
 
@@ -74,14 +74,14 @@ impl Crashed {
         (0..SYNCED).for_each(|key| put(&engine, space, key, Durability::Fsync));
         let synced_bytes = len(&log_of(&root));
         (SYNCED..ROWS).for_each(|key| put(&engine, space, key, Durability::Write));
-        common::copy_tree(&root, &place.path().join("crashed"));
+        copy_tree(&root, &place.path().join("crashed"));
         Self { place, synced_bytes }
     }
 
     /// A copy to do something to.
     fn copied(&self, name: &str) -> PathBuf {
         let root = self.place.path().join(name);
-        common::copy_tree(&self.place.path().join("crashed"), &root);
+        copy_tree(&self.place.path().join("crashed"), &root);
         root
     }
 }
@@ -145,12 +145,7 @@ fn in_a_child() {
 fn a_process_that_was_killed_after_many_loads_loses_nothing() {
     let place = tempfile::tempdir().unwrap();
     let root = place.path().join("store");
-    let mut child = Command::new(std::env::current_exe().unwrap());
-    let output = child
-        .args(["--exact", "torn_log::in_a_child", "--nocapture"])
-        .env(KILLED, &root)
-        .output()
-        .unwrap();
+    let output = again("torn_log::in_a_child").env(KILLED, &root).output().unwrap();
     let said = String::from_utf8_lossy(&output.stdout);
     assert!(said.contains("all is written"), "{said} {}", String::from_utf8_lossy(&output.stderr));
     let engine = open(&root).unwrap();

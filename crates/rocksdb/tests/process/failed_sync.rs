@@ -6,13 +6,14 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Output;
 
 use tonnage_engine::{
     Condition, Durability, Engine, Entries, KeyPart, KeyShape, LoadOptions, Projection, Rows,
     SpaceId, WriteBatch,
 };
 use tonnage_rocksdb::RocksEngine;
+use tonnage_testkit::{again, copy_tree};
 
 use crate::{common, shim};
 
@@ -65,8 +66,7 @@ fn row(engine: &RocksEngine, key: u32) -> Option<Vec<u8>> {
 
 /// Runs `in_a_child` on a store, with the `nth` sync of its MANIFEST failing.
 fn run_child(shim: &Path, root: &Path, nth: usize, more: &[(&str, &str)]) -> Output {
-    Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "failed_sync::in_a_child", "--nocapture"])
+    again("failed_sync::in_a_child")
         .env("LD_PRELOAD", shim)
         .env(STORE, root)
         .env("FAIL_PATH", "/db/MANIFEST-")
@@ -105,7 +105,7 @@ fn each_sync_failing(more: &[(&str, &str)], mut judge: impl FnMut(usize, &Path, 
     let mut kept = 0;
     for nth in 1..=6 {
         let copied = place.path().join(format!("copy-{nth}"));
-        common::copy_tree(&root, &copied);
+        copy_tree(&root, &copied);
         let output = run_child(&shim, &copied, nth, more);
         let said = String::from_utf8_lossy(&output.stdout).into_owned();
         assert!(said.contains("load "), "{said} {}", String::from_utf8_lossy(&output.stderr));

@@ -8,12 +8,13 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use tonnage_engine::{
-    Condition, Durability, Engine, Entries, KeyPart, KeyShape, LoadOptions, Projection, Ranges,
-    Rows, ScanOptions, SpaceId, WriteBatch,
+    Condition, Durability, Engine, Entries, KeyPart, KeyShape, LoadOptions, Projection, Rows,
+    SpaceId, WriteBatch,
 };
 use tonnage_rocksdb::RocksEngine;
+use tonnage_testkit::again;
 
-use crate::common;
+use crate::common::{row_count, settings};
 
 const ROOT: &str = "FEW_DESCRIPTORS_ROOT";
 const LOADS: u32 = 150;
@@ -42,7 +43,7 @@ fn data_files(root: &Path) -> usize {
 #[test]
 fn in_a_child() {
     let Some(root) = std::env::var_os(ROOT).map(PathBuf::from) else { return };
-    let engine = RocksEngine::open(&root, common::settings()).unwrap();
+    let engine = RocksEngine::open(&root, settings()).unwrap();
     let space = engine.spaces().unwrap()[0].id;
     let mut rows = Rows::new();
     let keys: Vec<[u8; 4]> = (0..LOADS).map(|load| (load * ROWS).to_be_bytes()).collect();
@@ -62,12 +63,7 @@ fn in_a_child() {
     batch.put(&u32::MAX.to_be_bytes(), b"written", 0, Condition::Always);
     engine.write(&batch, Durability::Fsync).unwrap();
     load(&engine, space, LOADS);
-    let mut scanner = engine.scan(space, Ranges::whole_space(), ScanOptions::default()).unwrap();
-    let mut count = 0;
-    while scanner.next_batch(&mut rows).unwrap() {
-        count += rows.len() as u32;
-    }
-    assert_eq!(count, (LOADS + 1) * ROWS + 1);
+    assert_eq!(row_count(&engine, space) as u32, (LOADS + 1) * ROWS + 1);
     println!("all is well");
 }
 
@@ -75,17 +71,19 @@ fn in_a_child() {
 fn a_store_of_more_files_than_may_be_open_opens_and_works() {
     let place = tempfile::tempdir().unwrap();
     let root = place.path().join("store");
-    let engine = RocksEngine::open(&root, common::settings()).unwrap();
+    let engine = RocksEngine::open(&root, settings()).unwrap();
     let space = engine.create_space("pairs", &KeyShape::new([KeyPart::Fixed(4)])).unwrap();
     (0..LOADS).for_each(|number| load(&engine, space, number));
     drop(engine);
     assert!(data_files(&root) > 100, "{} files", data_files(&root));
-    let child = Command::new("sh")
-        .args(["-c", "ulimit -n 64 && exec \"$0\" --exact few_descriptors::in_a_child --nocapture"])
-        .arg(std::env::current_exe().unwrap())
+    let child = again("few_descriptors::in_a_child");
+    let ended = Command::new("sh")
+        .args(["-c", "ulimit -n 64 && exec \"$0\" \"$@\""])
+        .arg(child.get_program())
+        .args(child.get_args())
         .env(ROOT, &root)
         .output()
         .unwrap();
-    let said = String::from_utf8_lossy(&child.stdout);
-    assert!(said.contains("all is well"), "{said} {}", String::from_utf8_lossy(&child.stderr));
+    let said = String::from_utf8_lossy(&ended.stdout);
+    assert!(said.contains("all is well"), "{said} {}", String::from_utf8_lossy(&ended.stderr));
 }

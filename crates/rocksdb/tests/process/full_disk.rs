@@ -6,8 +6,6 @@
 //! RocksDB's recovery, which had to flush them, waited in the same queue behind it. Since then no
 //! write waits inside RocksDB, see `src/stall.rs`.
 
-use std::path::Path;
-use std::process::Command;
 use std::time::{Duration, Instant};
 
 use tonnage_engine::{
@@ -15,47 +13,13 @@ use tonnage_engine::{
     SpaceId, WriteBatch,
 };
 use tonnage_rocksdb::{RocksEngine, Settings};
+use tonnage_testkit::{Random, SmallDisk};
 
 use crate::common;
 
-/// A tmpfs of 16 MiB, unmounted in the end.
-struct SmallDisk {
-    place: tempfile::TempDir,
-}
-
-impl SmallDisk {
-    fn mount() -> Option<Self> {
-        let place = tempfile::tempdir().unwrap();
-        let mount = Command::new("mount")
-            .args(["-t", "tmpfs", "-o", "size=16m", "tmpfs"])
-            .arg(place.path())
-            .output();
-        match mount {
-            Ok(output) if output.status.success() => Some(Self { place }),
-            Ok(output) => {
-                println!(
-                    "passed over, no tmpfs here: {}",
-                    String::from_utf8_lossy(&output.stderr).trim()
-                );
-                None
-            }
-            Err(error) => {
-                println!("passed over, no mount here: {error}");
-                None
-            }
-        }
-    }
-
-    fn path(&self) -> &Path {
-        self.place.path()
-    }
-}
-
-impl Drop for SmallDisk {
-    fn drop(&mut self) {
-        let _ = Command::new("umount").arg("-l").arg(self.place.path()).status();
-    }
-}
+/// Of a disk that each test fills, and of what takes room on it until space is freed.
+const DISK_BYTES: u64 = 16 << 20;
+const BALLAST_BYTES: usize = 6 << 20;
 
 fn put(
     engine: &RocksEngine,
@@ -70,13 +34,7 @@ fn put(
 
 /// 10 KB that do not compress.
 fn value(key: u32) -> Vec<u8> {
-    let mut state = u64::from(key) | 1 << 40;
-    let mut next = || {
-        state =
-            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (state >> 56) as u8
-    };
-    (0..10_000).map(|_| next()).collect()
+    Random(key.into()).bytes(10_000)
 }
 
 fn assert_all_there(engine: &RocksEngine, space: SpaceId, acknowledged: &[u32]) {
@@ -91,13 +49,12 @@ fn assert_all_there(engine: &RocksEngine, space: SpaceId, acknowledged: &[u32]) 
 }
 
 fn a_full_disk(durability: Durability) {
-    let Some(disk) = SmallDisk::mount() else { return };
+    let Some(disk) = SmallDisk::mount(DISK_BYTES) else { return };
     let settings = Settings { memtable_bytes: 1 << 20, ..common::settings() };
     let root = disk.path().join("store");
     let engine = RocksEngine::open(&root, settings.clone()).unwrap();
     let space = engine.create_space("pairs", &KeyShape::new([KeyPart::Fixed(4)])).unwrap();
-    let ballast = disk.path().join("ballast");
-    std::fs::write(&ballast, vec![1; 6 << 20]).unwrap();
+    let ballast = disk.take(BALLAST_BYTES);
 
     let mut acknowledged = Vec::new();
     let mut keys = 0..10_000;
@@ -113,7 +70,7 @@ fn a_full_disk(durability: Durability) {
     assert!(error.message().contains("disk is full") && error.is_retryable(), "{error}");
     assert_all_there(&engine, space, &acknowledged);
 
-    std::fs::remove_file(&ballast).unwrap();
+    drop(ballast);
     let freed = Instant::now();
     while let Err(error) = put(&engine, space, 1_000_000, durability) {
         assert_eq!(error.kind(), ErrorKind::Unavailable, "{error}");
@@ -153,11 +110,10 @@ fn a_full_disk_refuses_writes_until_space_is_freed() {
 /// acknowledged.
 #[test]
 fn a_store_closed_on_a_full_disk_opens_again() {
-    let Some(disk) = SmallDisk::mount() else { return };
+    let Some(disk) = SmallDisk::mount(DISK_BYTES) else { return };
     let settings = Settings { memtable_bytes: 1 << 20, ..common::settings() };
     let root = disk.path().join("store");
-    let ballast = disk.path().join("ballast");
-    std::fs::write(&ballast, vec![1; 6 << 20]).unwrap();
+    let ballast = disk.take(BALLAST_BYTES);
     let engine = RocksEngine::open(&root, settings.clone()).unwrap();
     let space = engine.create_space("pairs", &KeyShape::new([KeyPart::Fixed(4)])).unwrap();
     let acknowledged: Vec<u32> = (0..10_000)
@@ -165,7 +121,7 @@ fn a_store_closed_on_a_full_disk_opens_again() {
         .collect();
     assert!(acknowledged.len() < 10_000);
     drop(engine);
-    std::fs::remove_file(&ballast).unwrap();
+    drop(ballast);
     let engine = RocksEngine::open(&root, settings).unwrap();
     assert_all_there(&engine, space, &acknowledged);
     put(&engine, space, 77_777, Durability::Fsync).unwrap();

@@ -7,10 +7,10 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use tonnage_engine::{Condition, Durability, Engine, KeyPart, KeyShape, WriteBatch};
 use tonnage_rocksdb::{RocksEngine, Settings};
+use tonnage_testkit::again;
 
 use crate::{common, shim};
 
@@ -48,8 +48,7 @@ fn every_directory_that_is_made_is_synced_into_the_one_above() {
     let syncs = place.path().join("syncs");
     let made = place.path().join("made");
     fs::create_dir(&made).unwrap();
-    let child = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "synced_directories::in_a_child"])
+    let child = again("synced_directories::in_a_child")
         .env("LD_PRELOAD", shim)
         .env("SYNC_LOG", &syncs)
         .env(ROOT, &made)

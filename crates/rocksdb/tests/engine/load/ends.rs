@@ -9,11 +9,11 @@ use rstest::rstest;
 use tempfile::TempDir;
 use tonnage_engine::{
     Engine, Entries, Error, ErrorKind, KeyPart, KeyShape, LoadObserver, LoadOptions, LoadSession,
-    OnExisting, Ranges, Result, Rows, ScanOptions, SpaceId, StoredRun,
+    OnExisting, Result, SpaceId, StoredRun,
 };
 use tonnage_rocksdb::{RocksEngine, Settings};
 
-use crate::common::settings;
+use crate::common::{row_count, settings};
 
 /// So little memory that a load spills and stores files.
 const LITTLE_MEMORY: usize = 256 << 10;
@@ -42,13 +42,7 @@ impl Store {
     }
 
     fn count(&self, space: SpaceId) -> usize {
-        let mut scanner =
-            self.engine.scan(space, Ranges::whole_space(), ScanOptions::default()).unwrap();
-        let (mut rows, mut count) = (Rows::new(), 0);
-        while scanner.next_batch(&mut rows).unwrap() {
-            count += rows.len();
-        }
-        count
+        row_count(&self.engine, space)
     }
 
     /// Files that only a load has use for.

@@ -11,6 +11,7 @@ use tonnage_engine::{
     WriteBatch,
 };
 use tonnage_rocksdb::{RocksEngine, Settings};
+use tonnage_testkit::Random;
 
 use crate::common;
 
@@ -24,12 +25,7 @@ fn key(row: u32) -> [u8; 4] {
 /// What does not compress: 300 bytes, in every thousandth row 20,000.
 fn value(row: u32) -> Vec<u8> {
     let len = if row % 1_000 == 500 { 20_000 } else { 300 };
-    let mut state = u64::from(row) << 32 | 1;
-    let next = |_| {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-        (state >> 56) as u8
-    };
-    (0..len).map(next).collect()
+    Random(row.into()).bytes(len)
 }
 
 /// Every second number is a row; some are expired and some deleted.
