@@ -1,6 +1,8 @@
 //! What the tests of this crate share.
 
-use tonnage_engine::{Engine, Ranges, Rows, ScanOptions, SpaceId};
+use std::path::Path;
+
+use tonnage_engine::{Engine, Ranges, Result, Rows, ScanOptions, SpaceId};
 use tonnage_rocksdb::{RocksEngine, Settings};
 
 /// Settings that are kind to a machine that runs many tests.
@@ -11,6 +13,11 @@ pub(crate) fn settings() -> Settings {
         background_threads: 2,
         ..Settings::default()
     }
+}
+
+/// Opens a store with these settings.
+pub(crate) fn open(root: &Path) -> Result<RocksEngine> {
+    RocksEngine::open(root, settings())
 }
 
 /// How many rows a space has, by a scan of all of it.

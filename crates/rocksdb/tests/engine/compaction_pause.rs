@@ -1,21 +1,15 @@
 //! Loads over the same keys, one after another: compaction waits for them, and catches up in the
 //! end.
 
-use std::path::Path;
-
 use tonnage_engine::{
     Condition, Durability, Engine, Entries, KeyPart, KeyShape, LoadOptions, OnExisting, Projection,
     Rows, Slices, SpaceId, WriteBatch,
 };
 use tonnage_rocksdb::RocksEngine;
 
-use crate::common;
+use crate::common::open;
 
 const ROWS: u64 = 60_000;
-
-fn open(path: &Path) -> RocksEngine {
-    RocksEngine::open(path, common::settings()).unwrap()
-}
 
 fn space(engine: &RocksEngine) -> SpaceId {
     engine.create_space("rows", &KeyShape::new([KeyPart::Fixed(8)])).unwrap()
@@ -61,7 +55,7 @@ fn assert_all_there(engine: &RocksEngine, space: SpaceId, loads: u64) {
 #[test]
 fn loads_leave_their_files_until_compaction_catches_up() {
     let directory = tempfile::tempdir().unwrap();
-    let engine = open(&directory.path().join("store"));
+    let engine = open(&directory.path().join("store")).unwrap();
     let space = space(&engine);
     for number in 0..6 {
         load(&engine, space, number);
@@ -81,12 +75,12 @@ fn loads_leave_their_files_until_compaction_catches_up() {
 fn a_store_closed_in_between_catches_up_when_it_is_opened_and_takes_small_writes_meanwhile() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("store");
-    let engine = open(&path);
+    let engine = open(&path).unwrap();
     let space = space(&engine);
     (0..12).for_each(|number| load(&engine, space, number));
     assert!(files_at_top(&engine) >= 11);
     drop(engine);
-    let engine = open(&path);
+    let engine = open(&path).unwrap();
     (0..1_000).for_each(|row| put(&engine, space, row));
     engine.settle().unwrap();
     assert!(files_at_top(&engine) < 11);

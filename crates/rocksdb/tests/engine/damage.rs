@@ -13,16 +13,12 @@ use tonnage_engine::{
 use tonnage_rocksdb::RocksEngine;
 use tonnage_testkit::copy_tree;
 
-use crate::common;
+use crate::common::open;
 
 const ROWS: u32 = 3_000;
 
 fn value(key: u32) -> Vec<u8> {
     format!("value {key} ").repeat(1 + key as usize % 20).into_bytes()
-}
-
-fn open(root: &Path) -> Result<RocksEngine, Error> {
-    RocksEngine::open(root, common::settings())
 }
 
 /// Makes a store of `ROWS` rows by single writes, and closes it.

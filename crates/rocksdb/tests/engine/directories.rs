@@ -10,11 +10,7 @@ use tonnage_engine::{
 };
 use tonnage_rocksdb::{RocksEngine, Settings};
 
-use crate::common;
-
-fn open(root: &Path) -> tonnage_engine::Result<RocksEngine> {
-    RocksEngine::open(root, common::settings())
-}
+use crate::common::{open, settings};
 
 fn refused(root: &Path, settings: Settings) -> tonnage_engine::Error {
     RocksEngine::open(root, settings).expect_err("the store must not open")
@@ -23,7 +19,7 @@ fn refused(root: &Path, settings: Settings) -> tonnage_engine::Error {
 fn over(directories: &[&Path]) -> Settings {
     Settings {
         data_directories: directories.iter().map(|directory| directory.to_path_buf()).collect(),
-        ..common::settings()
+        ..settings()
     }
 }
 
@@ -102,7 +98,7 @@ fn mixed_up_data_directories_are_refused() {
     fs::rename(&first, &aside).unwrap();
     fs::rename(&second, &first).unwrap();
     fs::rename(&aside, &second).unwrap();
-    let error = refused(&root, common::settings());
+    let error = refused(&root, settings());
     assert_eq!(error.kind(), ErrorKind::Invalid);
     assert!(error.message().contains("shard 0 of 2"), "{error}");
 }
@@ -113,7 +109,7 @@ fn a_missing_data_directory_is_never_made_anew() {
     let [root, _, second] = two_shards(&place);
     fs::remove_dir_all(&second).unwrap();
     for _ in 0..2 {
-        let error = refused(&root, common::settings());
+        let error = refused(&root, settings());
         assert_eq!(error.kind(), ErrorKind::Unavailable);
         assert!(
             error.message().contains("second") && error.message().contains("mounted"),
@@ -121,7 +117,7 @@ fn a_missing_data_directory_is_never_made_anew() {
         );
     }
     fs::create_dir(&second).unwrap();
-    assert_eq!(refused(&root, common::settings()).kind(), ErrorKind::Unavailable);
+    assert_eq!(refused(&root, settings()).kind(), ErrorKind::Unavailable);
 }
 
 #[test]
@@ -129,7 +125,7 @@ fn a_missing_database_is_never_made_anew() {
     let place = tempfile::tempdir().unwrap();
     let [root, first, _] = two_shards(&place);
     fs::remove_dir_all(first.join("db")).unwrap();
-    refused(&root, common::settings());
+    refused(&root, settings());
     assert!(!first.join("db").join("CURRENT").exists());
 }
 
@@ -140,7 +136,7 @@ fn a_store_of_a_newer_format_is_unsupported() {
     drop(open(&root).unwrap());
     let manifest = fs::read_to_string(root.join("TONNAGE")).unwrap();
     fs::write(root.join("TONNAGE"), manifest.replace("format 1", "format 2")).unwrap();
-    let error = refused(&root, common::settings());
+    let error = refused(&root, settings());
     assert_eq!(error.kind(), ErrorKind::Unsupported);
     for part in ["format 2", "up to 1", "newer Tonnage"] {
         assert!(error.message().contains(part), "{error}");
@@ -151,7 +147,7 @@ fn a_store_of_a_newer_format_is_unsupported() {
 fn a_directory_of_something_else_is_invalid_and_stays_as_it_is() {
     let place = tempfile::tempdir().unwrap();
     fs::write(place.path().join("holiday.jpg"), b"beach").unwrap();
-    let error = refused(place.path(), common::settings());
+    let error = refused(place.path(), settings());
     assert_eq!(error.kind(), ErrorKind::Invalid);
     assert!(error.message().contains("holiday.jpg"), "{error}");
     assert_eq!(fs::read_dir(place.path()).unwrap().count(), 1);
@@ -165,7 +161,7 @@ fn a_directory_of_something_else_is_invalid_and_stays_as_it_is() {
 fn a_store_that_is_not_there_is_not_found_unless_it_may_be_made() {
     let place = tempfile::tempdir().unwrap();
     let root = place.path().join("store");
-    let error = refused(&root, Settings { create_if_missing: false, ..common::settings() });
+    let error = refused(&root, Settings { create_if_missing: false, ..settings() });
     assert_eq!(error.kind(), ErrorKind::NotFound);
     assert!(!root.exists());
 }
@@ -175,7 +171,7 @@ fn a_place_that_cannot_be_written_is_unavailable_and_named() {
     let place = tempfile::tempdir().unwrap();
     fs::write(place.path().join("file"), b"").unwrap();
     let root = place.path().join("file").join("store");
-    let error = refused(&root, common::settings());
+    let error = refused(&root, settings());
     assert_eq!(error.kind(), ErrorKind::Unavailable);
     assert!(error.message().contains(&root.display().to_string()), "{error}");
 }
@@ -185,7 +181,7 @@ fn a_store_is_open_once() {
     let place = tempfile::tempdir().unwrap();
     let root = place.path().join("store");
     let engine = open(&root).unwrap();
-    let error = refused(&root, common::settings());
+    let error = refused(&root, settings());
     assert_eq!(error.kind(), ErrorKind::Unavailable);
     let told = "the store is open: this process has it open already; close it there";
     assert!(error.message().contains(told), "{error}");

@@ -1,6 +1,5 @@
 //! Reads beside the drop of their space: they give all rows, or an error.
 
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -10,11 +9,7 @@ use tonnage_engine::{
 };
 use tonnage_rocksdb::RocksEngine;
 
-use crate::common;
-
-fn open(path: &Path) -> Arc<RocksEngine> {
-    Arc::new(RocksEngine::open(path, common::settings()).unwrap())
-}
+use crate::common::open;
 
 fn filled(engine: &RocksEngine, rows: u32) -> SpaceId {
     let space = engine.create_space("rows", &KeyShape::new([KeyPart::Fixed(4)])).unwrap();
@@ -48,7 +43,7 @@ impl KeyFilter for Dropping {
 fn a_scan_of_a_space_that_goes_does_not_end_as_if_it_were_whole() {
     for direction in [Direction::Unordered, Direction::Forward, Direction::Reverse] {
         let place = tempfile::tempdir().unwrap();
-        let engine = open(&place.path().join("store"));
+        let engine = Arc::new(open(&place.path().join("store")).unwrap());
         let space = filled(&engine, 10);
         let mut ranges = Ranges::new();
         (0..10_u32).for_each(|row| ranges.push_prefix(&row.to_be_bytes()));
@@ -74,7 +69,7 @@ fn a_scan_of_a_space_that_goes_does_not_end_as_if_it_were_whole() {
 fn rows_of_a_space_that_goes_are_not_taken_for_missing() {
     const ROWS: u32 = 20_000;
     let place = tempfile::tempdir().unwrap();
-    let engine = open(&place.path().join("store"));
+    let engine = Arc::new(open(&place.path().join("store")).unwrap());
     // Every third, so that they are looked up at one moment, and not walked to.
     let keys: Vec<[u8; 4]> = (0..ROWS).rev().step_by(3).map(u32::to_be_bytes).collect();
     let keys: Slices = keys.iter().map(|key| &key[..]).collect();

@@ -11,7 +11,7 @@ use tonnage_engine::{
 use tonnage_rocksdb::RocksEngine;
 use tonnage_testkit::{copy_tree, wait_until};
 
-use crate::common::{row_count, settings};
+use crate::common::{open, row_count, settings};
 
 fn shape() -> KeyShape {
     KeyShape::new([KeyPart::Fixed(4)])
@@ -29,7 +29,7 @@ fn versions_grow_over_reopens() {
     let root = place.path().join("store");
     let (mut space, mut last) = (None, 0);
     for round in 0..5 {
-        let engine = RocksEngine::open(&root, settings()).unwrap();
+        let engine = open(&root).unwrap();
         let space = *space.get_or_insert_with(|| engine.create_space("rows", &shape()).unwrap());
         for key in 0..10 {
             let version = put(&engine, space, key, 0);
@@ -44,12 +44,12 @@ fn versions_grow_over_reopens() {
 fn versions_grow_over_a_crash() {
     let place = tempfile::tempdir().unwrap();
     let root = place.path().join("store");
-    let engine = RocksEngine::open(&root, settings()).unwrap();
+    let engine = open(&root).unwrap();
     let space = engine.create_space("rows", &shape()).unwrap();
     let last = (0..100).map(|key| put(&engine, space, key, 0)).max().unwrap();
     let crashed = place.path().join("crashed");
     copy_tree(&root, &crashed);
-    let engine = RocksEngine::open(&crashed, settings()).unwrap();
+    let engine = open(&crashed).unwrap();
     assert!(put(&engine, space, 0, 0) > last);
 }
 
@@ -84,7 +84,7 @@ fn expired_rows_leave_the_disk_with_compaction() {
 #[test]
 fn statistics_tell_whether_writes_are_held_up() {
     let place = tempfile::tempdir().unwrap();
-    let engine = RocksEngine::open(place.path().join("store"), settings()).unwrap();
+    let engine = open(&place.path().join("store")).unwrap();
     let space = engine.create_space("rows", &shape()).unwrap();
     put(&engine, space, 1, 0);
     let shards = engine.statistics().unwrap().shards;
@@ -148,7 +148,7 @@ fn a_checkpoint_over_three_directories_is_of_one_moment() {
     });
     copied.into_iter().for_each(Result::unwrap);
     for copy in copies {
-        let copy = RocksEngine::open(copy, settings()).unwrap();
+        let copy = open(&copy).unwrap();
         let [first, second, third] = keys.map(|key| {
             let mut rows = Rows::new();
             let keys = [&key.to_be_bytes()[..]].into_iter().collect();
@@ -170,7 +170,7 @@ fn a_checkpoint_over_three_directories_is_of_one_moment() {
 fn a_drop_that_a_crash_cut_short_is_completed() {
     let place = tempfile::tempdir().unwrap();
     let root = place.path().join("store");
-    let engine = RocksEngine::open(&root, settings()).unwrap();
+    let engine = open(&root).unwrap();
     let [kept, dropped] =
         ["kept", "dropped"].map(|name| engine.create_space(name, &shape()).unwrap());
     for key in 0..200 {
@@ -193,7 +193,7 @@ fn a_drop_that_a_crash_cut_short_is_completed() {
 
     let mut outcomes = HashMap::new();
     for copied in copies {
-        let engine = RocksEngine::open(&copied, settings()).unwrap();
+        let engine = open(&copied).unwrap();
         assert_eq!(row_count(&engine, kept), 200);
         let is_there = engine.spaces().unwrap().iter().any(|space| space.id == dropped);
         if is_there {

@@ -9,20 +9,16 @@ use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 use tonnage_engine::{
-    Condition, Durability, Engine, Entries, Error, ErrorKind, KeyPart, KeyShape, LoadOptions,
-    Ranges, Rows, ScanOptions, SpaceId, WriteBatch,
+    Condition, Durability, Engine, Entries, ErrorKind, KeyPart, KeyShape, LoadOptions, Ranges,
+    Rows, ScanOptions, SpaceId, WriteBatch,
 };
 use tonnage_rocksdb::{RocksEngine, Settings};
 use tonnage_testkit::{again, copy_tree};
 
-use crate::common;
+use crate::common::{open, settings};
 
 const SYNCED: u32 = 300;
 const ROWS: u32 = 900;
-
-fn open(root: &Path) -> Result<RocksEngine, Error> {
-    RocksEngine::open(root, common::settings())
-}
 
 fn put(engine: &RocksEngine, space: SpaceId, key: u32, durability: Durability) {
     let mut batch = WriteBatch::new(space);
@@ -115,7 +111,7 @@ const ROUNDS: u32 = 40;
 #[test]
 fn in_a_child() {
     let Some(root) = std::env::var_os(KILLED).map(PathBuf::from) else { return };
-    let settings = Settings { memtable_bytes: 64 << 10, ..common::settings() };
+    let settings = Settings { memtable_bytes: 64 << 10, ..settings() };
     let engine = RocksEngine::open(&root, settings).unwrap();
     let space = engine.create_space("pairs", &KeyShape::new([KeyPart::Fixed(4)])).unwrap();
     for round in 0..ROUNDS {
@@ -212,7 +208,7 @@ fn damage_to_what_was_synced_is_an_error_with_a_way_out() {
                 "{error}"
             );
         }
-        let settings = Settings { recover_log_to_damage: true, ..common::settings() };
+        let settings = Settings { recover_log_to_damage: true, ..settings() };
         let engine = RocksEngine::open(&root, settings).unwrap();
         let found = rows(&engine);
         assert!((1..SYNCED).contains(&found), "{name}: {found} rows");

@@ -15,15 +15,12 @@ use tonnage_engine::{
 use tonnage_rocksdb::RocksEngine;
 use tonnage_testkit::{again, copy_tree};
 
-use crate::{common, shim};
+use crate::common::open;
+use crate::shim;
 
 const STORE: &str = "FAILED_SYNC_STORE";
 const ABORT: &str = "FAILED_SYNC_ABORT";
 const LOADED: u32 = 120_000;
-
-fn open(root: &Path) -> tonnage_engine::Result<RocksEngine> {
-    RocksEngine::open(root, common::settings())
-}
 
 /// A store with one synced row.
 fn make(root: &Path) {

@@ -14,7 +14,7 @@ use tonnage_engine::{
 use tonnage_rocksdb::RocksEngine;
 use tonnage_testkit::again;
 
-use crate::common::{row_count, settings};
+use crate::common::{open, row_count};
 
 const ROOT: &str = "FEW_DESCRIPTORS_ROOT";
 const LOADS: u32 = 150;
@@ -43,7 +43,7 @@ fn data_files(root: &Path) -> usize {
 #[test]
 fn in_a_child() {
     let Some(root) = std::env::var_os(ROOT).map(PathBuf::from) else { return };
-    let engine = RocksEngine::open(&root, settings()).unwrap();
+    let engine = open(&root).unwrap();
     let space = engine.spaces().unwrap()[0].id;
     let mut rows = Rows::new();
     let keys: Vec<[u8; 4]> = (0..LOADS).map(|load| (load * ROWS).to_be_bytes()).collect();
@@ -71,7 +71,7 @@ fn in_a_child() {
 fn a_store_of_more_files_than_may_be_open_opens_and_works() {
     let place = tempfile::tempdir().unwrap();
     let root = place.path().join("store");
-    let engine = RocksEngine::open(&root, settings()).unwrap();
+    let engine = open(&root).unwrap();
     let space = engine.create_space("pairs", &KeyShape::new([KeyPart::Fixed(4)])).unwrap();
     (0..LOADS).for_each(|number| load(&engine, space, number));
     drop(engine);

@@ -8,7 +8,7 @@ use tonnage_engine::{Engine, Entries, ErrorKind, KeyPart, KeyShape, LoadOptions,
 use tonnage_rocksdb::RocksEngine;
 use tonnage_testkit::{Random, SmallDisk};
 
-use crate::common::{row_count, settings};
+use crate::common::{open, row_count};
 
 /// Rows of 1 KB that do not compress.
 fn rows(start: u64, count: u64) -> Entries {
@@ -46,7 +46,7 @@ fn a_full_disk_stops_a_load_until_space_is_freed(#[values(true, false)] spill_el
     let Some(disk) = SmallDisk::mount(48 << 20) else { return };
     let elsewhere = tempfile::tempdir().unwrap();
     let spill = spill_elsewhere.then(|| elsewhere.path().to_path_buf());
-    let engine = RocksEngine::open(disk.path().join("store"), settings()).unwrap();
+    let engine = open(&disk.path().join("store")).unwrap();
     let space = engine.create_space("pairs", &KeyShape::new([KeyPart::Fixed(8)])).unwrap();
     load(&engine, space, 0, 2_000, spill.clone()).unwrap();
 

@@ -13,7 +13,7 @@ use tonnage_engine::{
 };
 use tonnage_rocksdb::{RocksEngine, Settings};
 
-use crate::common::{row_count, settings};
+use crate::common::{open, row_count, settings};
 
 /// So little memory that a load spills and stores files.
 const LITTLE_MEMORY: usize = 256 << 10;
@@ -284,7 +284,7 @@ fn the_rows_of_a_load_are_there_after_reopening() {
     session.finish().unwrap();
     let Store { directory, engine } = store;
     drop(engine);
-    let engine = RocksEngine::open(directory.path().join("store"), settings()).unwrap();
+    let engine = open(&directory.path().join("store")).unwrap();
     assert_eq!(Store { directory, engine }.count(space), 30_000);
 }
 

@@ -11,9 +11,9 @@ use tonnage_engine::{
     Condition, Durability, Engine, Entries, KeyPart, KeyShape, LoadObserver, LoadOptions,
     OnExisting, Result, SpaceId, StoredRun, WriteBatch,
 };
-use tonnage_rocksdb::{RocksEngine, Settings};
+use tonnage_rocksdb::RocksEngine;
 
-use crate::common::settings;
+use crate::common::open;
 
 const KEYS: u64 = 300;
 /// A load with so little memory stores files.
@@ -72,8 +72,7 @@ fn an_observer_may_write_and_load(
     #[values(LITTLE_MEMORY, 64 << 20)] nested_memory: usize,
 ) {
     let directory = tempfile::tempdir().unwrap();
-    let engine =
-        RocksEngine::open(directory.path().join("store"), Settings { ..settings() }).unwrap();
+    let engine = open(&directory.path().join("store")).unwrap();
     let engine = Arc::new(engine);
     let [space, elsewhere] = ["space", "elsewhere"]
         .map(|name| engine.create_space(name, &KeyShape::new([KeyPart::Fixed(8)])).unwrap());

@@ -12,7 +12,7 @@ use tonnage_engine::{
 };
 use tonnage_rocksdb::RocksEngine;
 
-use crate::common::settings;
+use crate::common::{open, settings};
 
 const KEYS: u64 = 400;
 const WRITERS: u64 = 2;
@@ -181,7 +181,7 @@ fn no_acknowledged_write_is_lost(
 fn conditional_writes_hold_beside_a_load() {
     const STEPS: u64 = 300;
     let directory = tempfile::tempdir().unwrap();
-    let engine = RocksEngine::open(directory.path().join("store"), settings()).unwrap();
+    let engine = open(&directory.path().join("store")).unwrap();
     let space = engine.create_space("raced", &KeyShape::new([KeyPart::Fixed(8)])).unwrap();
     put(&engine, space, 1, 0, Condition::Always);
     let done = AtomicBool::new(false);
@@ -211,7 +211,7 @@ fn conditional_writes_hold_beside_a_load() {
 #[test]
 fn two_loads_of_the_same_keys_insert_each_once() {
     let directory = tempfile::tempdir().unwrap();
-    let engine = RocksEngine::open(directory.path().join("store"), settings()).unwrap();
+    let engine = open(&directory.path().join("store")).unwrap();
     let space = engine.create_space("raced", &KeyShape::new([KeyPart::Fixed(8)])).unwrap();
     let counts = [Arc::new(Counts::default()), Arc::new(Counts::default())];
     thread::scope(|threads| {
@@ -265,7 +265,7 @@ fn entries_of(keys: impl Iterator<Item = u64>, value: &[u8]) -> Entries {
 fn small_and_large_loads_of_the_same_keys_insert_each_once() {
     const ROUNDS: u64 = 4;
     let directory = tempfile::tempdir().unwrap();
-    let engine = RocksEngine::open(directory.path().join("store"), settings()).unwrap();
+    let engine = open(&directory.path().join("store")).unwrap();
     let space = engine.create_space("raced", &KeyShape::new([KeyPart::Fixed(8)])).unwrap();
     let counts = Arc::new(Counts::default());
     for round in 0..ROUNDS {
@@ -307,7 +307,7 @@ fn a_large_load_gives_way_to_what_came_after_its_push_and_to_nothing_else(
     #[values(OnExisting::Replace, OnExisting::BlindReplace)] on_existing: OnExisting,
 ) {
     let directory = tempfile::tempdir().unwrap();
-    let engine = RocksEngine::open(directory.path().join("store"), settings()).unwrap();
+    let engine = open(&directory.path().join("store")).unwrap();
     let space = engine.create_space("raced", &KeyShape::new([KeyPart::Fixed(8)])).unwrap();
     for _ in 0..5 {
         let (of_large, of_small) = (Arc::new(Counts::default()), Arc::new(Counts::default()));
@@ -361,7 +361,7 @@ fn of_two_large_loads_the_later_wins(
     #[values(OnExisting::Replace, OnExisting::BlindReplace)] on_existing: OnExisting,
 ) {
     let directory = tempfile::tempdir().unwrap();
-    let engine = RocksEngine::open(directory.path().join("store"), settings()).unwrap();
+    let engine = open(&directory.path().join("store")).unwrap();
     let space = engine.create_space("raced", &KeyShape::new([KeyPart::Fixed(8)])).unwrap();
     for round in 0..5_u8 {
         let counts = Arc::new(Counts::default());
