@@ -8,9 +8,9 @@ mod ledger;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use cluster::Nodes;
+use cluster::{Nodes, open_at_last};
 use ledger::{Access, Counter, Event, Histories, Loads, Registers, Twins, is_linearizable};
 use tonnage_cassandra::{Address, CassandraEngine};
 use tonnage_engine::{Engine, KeyPart, KeyShape};
@@ -18,17 +18,9 @@ use tonnage_engine::{Engine, KeyPart, KeyShape};
 /// Held by each test: nine nodes at a time are too many for one machine.
 static ALONE: Mutex<()> = Mutex::new(());
 
-/// Opens a store on nodes that may still be looking for each other.
 fn open(hosts: &str) -> CassandraEngine {
-    let url = format!("cassandra://{hosts}/faults?create=3");
-    let (address, start) = (Address::parse(&url).unwrap(), Instant::now());
-    loop {
-        match CassandraEngine::open(&address) {
-            Ok(engine) => return engine,
-            Err(error) => assert!(start.elapsed() < Duration::from_secs(120), "{error}"),
-        }
-        thread::sleep(Duration::from_millis(500));
-    }
+    let address = Address::parse(&format!("cassandra://{hosts}/faults?create=3")).unwrap();
+    open_at_last(|| CassandraEngine::open(&address))
 }
 
 /// Writes a store while nodes have their faults, then checks all that was acknowledged.

@@ -6,10 +6,9 @@
 mod cluster;
 
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
 use std::time::{Duration, Instant};
 
-use cluster::{Nodes, Plan};
+use cluster::{Nodes, Plan, open_at_last};
 use tonnage_cassandra::{Address, CassandraEngine};
 use tonnage_engine::{
     Acks, Condition, Consistency, Deadline, Direction, Durability, Engine, Entries, Error,
@@ -20,16 +19,9 @@ use tonnage_engine::{
 /// Held by each test: six nodes at a time are too many for one machine.
 static ALONE: Mutex<()> = Mutex::new(());
 
-/// Opens a store on nodes that may still be looking for each other.
 fn open(url: &str) -> CassandraEngine {
-    let (address, start) = (Address::parse(url).unwrap(), Instant::now());
-    loop {
-        match CassandraEngine::open(&address) {
-            Ok(engine) => return engine,
-            Err(error) => assert!(start.elapsed() < Duration::from_secs(120), "{error}"),
-        }
-        thread::sleep(Duration::from_millis(500));
-    }
+    let address = Address::parse(url).unwrap();
+    open_at_last(|| CassandraEngine::open(&address))
 }
 
 /// A space of an engine.

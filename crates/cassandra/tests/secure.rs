@@ -2,10 +2,7 @@
 
 mod cluster;
 
-use std::thread;
-use std::time::{Duration, Instant};
-
-use cluster::{Nodes, Plan};
+use cluster::{Nodes, Plan, open_at_last};
 use tonnage_cassandra::{Address, CassandraEngine};
 use tonnage_engine::{
     Condition, Durability, Engine, Error, ErrorKind, KeyPart, KeyShape, Projection, Rows, Slices,
@@ -32,18 +29,6 @@ impl Caller<'_> {
         }
         CassandraEngine::open(&Address::parse(&url).unwrap())
     }
-
-    /// The same on a node that may still be making its first user.
-    fn open_at_last(&self) -> CassandraEngine {
-        let start = Instant::now();
-        loop {
-            match self.open() {
-                Ok(engine) => return engine,
-                Err(error) => assert!(start.elapsed() < Duration::from_secs(120), "{error}"),
-            }
-            thread::sleep(Duration::from_millis(500));
-        }
-    }
 }
 
 #[test]
@@ -53,7 +38,7 @@ fn only_who_shows_a_certificate_and_a_password_opens_a_store() {
     let Some(nodes) = Nodes::start_as(plan) else { return };
     let known =
         Caller { nodes: &nodes, who: "cassandra:cassandra", ca: "ca.pem", has_certificate: true };
-    let engine = known.open_at_last();
+    let engine = open_at_last(|| known.open());
     let space = engine.create_space("rows", &KeyShape::new([KeyPart::Terminated])).unwrap();
     let mut batch = WriteBatch::new(space);
     batch.put(b"key\0\x01", b"value", 0, Condition::IfAbsent);

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use cluster::Nodes;
+use cluster::{Nodes, open_at_last};
 use scylla::client::session::Session;
 use scylla::client::session_builder::SessionBuilder;
 use scylla::statement::batch::{Batch, BatchType};
@@ -82,15 +82,8 @@ impl OwnKeyspace {
     fn engine(&self, clock: Arc<dyn Clock>) -> CassandraEngine {
         let Shared { hosts, count, .. } = self.shared;
         let url = format!("cassandra://{hosts}/{}?create={count}", self.keyspace);
-        let (address, start) = (Address::parse(&url).unwrap(), Instant::now());
-        loop {
-            match CassandraEngine::open_with_clock(&address, Arc::clone(&clock)) {
-                Ok(engine) => return engine,
-                // Nodes may still be looking for each other.
-                Err(error) => assert!(start.elapsed() < Duration::from_secs(60), "{error}"),
-            }
-            thread::sleep(Duration::from_millis(500));
-        }
+        let address = Address::parse(&url).unwrap();
+        open_at_last(|| CassandraEngine::open_with_clock(&address, Arc::clone(&clock)))
     }
 }
 

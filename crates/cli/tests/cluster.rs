@@ -15,8 +15,8 @@ use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use common::real;
 use tonnage::{BulkPutOptions, IndexRange, OnExisting, Row, Store, WriteOptions};
+use tonnage_testkit::test_data;
 
 /// What the program prints; it must succeed.
 fn tonnage(store: &str, arguments: &[&str]) -> String {
@@ -288,7 +288,7 @@ const QUESTIONS: [&str; 9] = [
 #[test]
 #[ignore = "takes minutes, and a node: make cluster-test"]
 fn real_data_gives_the_answers_that_it_gives_embedded() {
-    let files = FILES.map(|(table, key, file)| real(file).map(|path| (table, key, path)));
+    let files = FILES.map(|(table, key, file)| test_data(file).map(|path| (table, key, path)));
     let [Some(day), Some(series), Some(devices)] = files else { return };
     let Some(nodes) = cluster::Nodes::start(1) else { return };
     let place = tempfile::tempdir().unwrap();

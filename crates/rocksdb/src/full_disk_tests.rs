@@ -1,55 +1,16 @@
 //! A store whose drop of a space was cut short is opened on a full disk. Needs root for a small
 //! tmpfs.
 
-use std::fs;
-use std::io::Write;
 use std::path::Path;
-use std::process::Command;
 use std::time::{Duration, Instant};
 
 use tonnage_engine::{
     Condition, Deadline, Durability, Engine, ErrorKind, KeyPart, KeyShape, SpaceId, WriteBatch,
 };
+use tonnage_testkit::SmallDisk;
 
 use crate::spaces::Spaces;
 use crate::{RocksEngine, Settings};
-
-/// A tmpfs of 16 MiB, unmounted in the end.
-struct SmallDisk(tempfile::TempDir);
-
-impl SmallDisk {
-    fn mount() -> Option<Self> {
-        let place = tempfile::tempdir().unwrap();
-        let mounted = Command::new("mount")
-            .args(["-t", "tmpfs", "-o", "size=16m", "tmpfs"])
-            .arg(place.path())
-            .status();
-        if mounted.is_ok_and(|status| status.success()) {
-            return Some(Self(place));
-        }
-        println!("passed over, no tmpfs here");
-        None
-    }
-
-    /// Fills it up to so many bytes.
-    fn fill_but(&self, free_bytes: usize) {
-        let reserve = self.0.path().join("reserve");
-        fs::write(&reserve, vec![1; free_bytes]).unwrap();
-        let mut ballast = fs::File::create(self.ballast()).unwrap();
-        while ballast.write_all(&[1; 4_096]).is_ok() {}
-        fs::remove_file(&reserve).unwrap();
-    }
-
-    fn ballast(&self) -> std::path::PathBuf {
-        self.0.path().join("ballast")
-    }
-}
-
-impl Drop for SmallDisk {
-    fn drop(&mut self) {
-        let _ = Command::new("umount").arg("-l").arg(self.0.path()).status();
-    }
-}
 
 fn open(root: &Path) -> tonnage_engine::Result<RocksEngine> {
     let settings =
@@ -77,10 +38,10 @@ fn half_dropped(root: &Path) -> SpaceId {
 #[test]
 fn a_half_done_drop_keeps_no_store_closed_on_a_full_disk() {
     for free_bytes in [0, 16 << 10, 64 << 10, 256 << 10, 1 << 20] {
-        let Some(disk) = SmallDisk::mount() else { return };
-        let root = disk.0.path().join("store");
+        let Some(disk) = SmallDisk::mount(16 << 20) else { return };
+        let root = disk.path().join("store");
         let kept = half_dropped(&root);
-        disk.fill_but(free_bytes);
+        let ballast = disk.take_all_but(free_bytes);
         let began = Instant::now();
         match open(&root) {
             Ok(engine) => assert_eq!(engine.spaces().unwrap().len(), 1, "{free_bytes} bytes"),
@@ -91,7 +52,7 @@ fn a_half_done_drop_keeps_no_store_closed_on_a_full_disk() {
             }
         }
         assert!(began.elapsed() < Duration::from_secs(45), "{free_bytes} bytes: it hangs");
-        fs::remove_file(disk.ballast()).unwrap();
+        drop(ballast);
         let engine = open(&root).unwrap();
         assert_eq!(
             engine.spaces().unwrap().iter().map(|space| space.id).collect::<Vec<_>>(),

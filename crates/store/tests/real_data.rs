@@ -3,23 +3,12 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io::Read;
-use std::path::PathBuf;
 
 use tonnage::{
     BulkGetOptions, BulkPutOptions, ColumnDefinition, ColumnType, Direction, KeySource, Row, Store,
     TableDefinition, Value,
 };
-
-/// A file or folder; none, with a message, if it is missing.
-fn real(name: &str) -> Option<PathBuf> {
-    let beside = || PathBuf::from("../../../shared/data");
-    let path = std::env::var_os("TONNAGE_TEST_DATA").map_or_else(beside, PathBuf::from).join(name);
-    if path.exists() {
-        return Some(path);
-    }
-    eprintln!("skipped: {} is missing", path.display());
-    None
-}
+use tonnage_testkit::test_data;
 
 fn store() -> (tempfile::TempDir, Store) {
     let directory = tempfile::tempdir().unwrap();
@@ -35,7 +24,7 @@ fn table_name(series: &str) -> String {
 
 #[test]
 fn one_multi_put_fills_one_table_per_sensor_series() {
-    let Some(path) = real("iot_nab.csv.gz") else { return };
+    let Some(path) = test_data("iot_nab.csv.gz") else { return };
     let mut text = String::new();
     flate2::read::MultiGzDecoder::new(std::fs::File::open(path).unwrap())
         .read_to_string(&mut text)
@@ -103,7 +92,8 @@ type Phone = (serde_json::Value, Option<Vec<u8>>);
 
 #[test]
 fn phones_come_back_with_their_icons_byte_for_byte() {
-    let (Some(devices), Some(icons)) = (real("phone_devices.jsonl"), real("phone_icons")) else {
+    let (Some(devices), Some(icons)) = (test_data("phone_devices.jsonl"), test_data("phone_icons"))
+    else {
         return;
     };
     let text = std::fs::read_to_string(devices).unwrap();

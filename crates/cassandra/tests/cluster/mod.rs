@@ -12,6 +12,7 @@ mod jars;
 mod node;
 mod secrets;
 
+use std::fmt::Display;
 use std::fs::{self, File};
 use std::net::TcpStream;
 use std::path::PathBuf;
@@ -25,6 +26,24 @@ pub(crate) use secrets::Secrets;
 
 /// How long nodes may take to start, on a busy machine.
 const START_TIME: Duration = Duration::from_secs(180);
+
+/// How long nodes that answer may take to find each other.
+const MEETING_TIME: Duration = Duration::from_secs(120);
+
+/// Opens a store on nodes that may still be looking for each other.
+///
+/// # Panics
+/// With the last error, if it does not open.
+pub(crate) fn open_at_last<T, E: Display>(mut open: impl FnMut() -> Result<T, E>) -> T {
+    let start = Instant::now();
+    loop {
+        match open() {
+            Ok(opened) => return opened,
+            Err(error) => assert!(start.elapsed() < MEETING_TIME, "{error}"),
+        }
+        thread::sleep(Duration::from_millis(500));
+    }
+}
 
 /// What the nodes of a test are like.
 #[derive(Clone, Copy, Debug)]

@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 
+use tonnage_testkit::{Ballast, SmallDisk};
+
 use super::on_lasting_thread;
 use super::secrets::Secrets;
 
@@ -85,8 +87,8 @@ pub(crate) struct Node {
     jars: PathBuf,
     orders_port: u16,
     process: Mutex<Child>,
-    /// Where a disk of its own is mounted.
-    small_disk: Option<PathBuf>,
+    /// A disk of its own.
+    small_disk: Option<SmallDisk>,
 }
 
 impl Node {
@@ -188,15 +190,12 @@ impl Node {
         let (small, old) = (self.folder.join("data"), self.folder.join("data.old"));
         fs::rename(&small, &old).expect("the data of a node");
         fs::create_dir(&small).expect("a folder for a disk");
-        let size = format!("size={bytes}");
-        let is_mounted =
-            succeeds(Command::new("mount").args(["-t", "tmpfs", "-o", &size, "tmpfs"]).arg(&small));
-        if !is_mounted {
+        self.small_disk = SmallDisk::mount_at(&small, bytes);
+        if self.small_disk.is_none() {
             fs::remove_dir(&small).expect("an empty folder");
             fs::rename(&old, &small).expect("the data of a node");
             return false;
         }
-        self.small_disk = Some(small.clone());
         assert!(
             succeeds(Command::new("cp").arg("-a").arg(old.join(".")).arg(&small)),
             "the data fits on the small disk"
@@ -206,12 +205,8 @@ impl Node {
 
     /// Fills the small disk to the last byte, until the answer is dropped.
     #[allow(dead_code, reason = "not every test fills disks")]
-    pub(crate) fn fill_disk(&self) -> FullDisk {
-        let path = self.small_disk.as_ref().expect("it has a small disk").join("filler");
-        let mut file = fs::File::create(&path).expect("a file on the small disk");
-        let block = vec![0; 64 << 10];
-        while std::io::Write::write_all(&mut file, &block).is_ok() {}
-        FullDisk { path }
+    pub(crate) fn fill_disk(&self) -> Ballast {
+        self.small_disk.as_ref().expect("it has a small disk").take_all_but(0)
     }
 
     /// Sends a signal: STOP and CONT.
@@ -228,9 +223,6 @@ impl Drop for Node {
         let process = self.process.get_mut().unwrap_or_else(PoisonError::into_inner);
         let _ = process.kill();
         let _ = process.wait();
-        if let Some(disk) = &self.small_disk {
-            succeeds(Command::new("umount").arg("-l").arg(disk));
-        }
     }
 }
 
@@ -250,17 +242,6 @@ impl CutOff {
 impl Drop for CutOff {
     fn drop(&mut self) {
         assert!(self.route("del"), "{} stays cut off", self.host);
-    }
-}
-
-/// A disk with no byte left.
-pub(crate) struct FullDisk {
-    path: PathBuf,
-}
-
-impl Drop for FullDisk {
-    fn drop(&mut self) {
-        let _ = fs::remove_file(&self.path);
     }
 }
 

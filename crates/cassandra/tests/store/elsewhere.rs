@@ -3,14 +3,11 @@
 
 use std::cell::RefCell;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-use std::thread;
-use std::time::{Duration, Instant};
 
 use scylla::client::session_builder::SessionBuilder;
 use tonnage::{Clock, Store};
-use tonnage_engine::Engine;
 
-use crate::cluster::Nodes;
+use crate::cluster::{Nodes, open_at_last};
 
 static NODES: Mutex<Option<Nodes>> = Mutex::new(None);
 
@@ -37,7 +34,7 @@ pub(crate) fn store(clock: &Arc<dyn Clock>) -> Option<Store> {
     let keyspace = free.unwrap_or_else(|| new_keyspace(hosts, *count));
     let url = format!("cassandra://{hosts}/{keyspace}");
     TAKEN.with_borrow_mut(|taken| taken.0.push(keyspace));
-    let engine = opened(&url, clock);
+    let engine = open_at_last(|| tonnage_cassandra::open_url(&url, true, Arc::clone(clock)));
     for space in engine.spaces().unwrap() {
         engine.drop_space(space.id).unwrap();
     }
@@ -86,16 +83,4 @@ fn nodes() -> &'static (String, usize) {
 /// Statics are never dropped: the nodes go here.
 extern "C" fn stop() {
     NODES.lock().unwrap_or_else(PoisonError::into_inner).take();
-}
-
-/// Opens a keyspace; nodes may still be looking for each other.
-fn opened(url: &str, clock: &Arc<dyn Clock>) -> Arc<dyn Engine> {
-    let start = Instant::now();
-    loop {
-        match tonnage_cassandra::open_url(url, true, Arc::clone(clock)) {
-            Ok(engine) => return engine,
-            Err(error) => assert!(start.elapsed() < Duration::from_secs(60), "{error}"),
-        }
-        thread::sleep(Duration::from_millis(500));
-    }
 }

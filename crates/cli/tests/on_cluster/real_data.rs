@@ -2,16 +2,17 @@
 //! row: every question has the same answer.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use tonnage::{
     BulkGet, BulkGetOptions, BulkPutOptions, Direction, FieldRange, IndexRange, IndexScanOptions,
     KeySource, Row, Store, TableScanOptions, Value,
 };
 use tonnage_files::{DocumentOptions, ReadOptions};
+use tonnage_testkit::test_data;
 
-use crate::cluster::Nodes;
-use crate::common::{Place, real, records, texts};
+use crate::cluster::{Nodes, open_at_last};
+use crate::common::{Place, records, texts};
 
 /// What was asked, and the rows of the answer.
 type Answers = Vec<(String, Vec<String>)>;
@@ -25,7 +26,7 @@ const PARTS: [(&str, Questions); 4] =
 #[test]
 #[ignore = "takes minutes, and three nodes: make cluster-test"]
 fn real_data_on_three_nodes_gives_the_answers_that_it_gives_embedded() {
-    if real("ais_us_20220103.csv.gz").is_none() {
+    if test_data("ais_us_20220103.csv.gz").is_none() {
         eprintln!("not tested: real data on three nodes. TONNAGE_TEST_DATA names its folder");
         return;
     }
@@ -56,20 +57,16 @@ fn real_data_on_three_nodes_gives_the_answers_that_it_gives_embedded() {
     }
 }
 
-/// Opens a store on nodes that may still be looking for each other.
 fn open(hosts: &str) -> Store {
-    let (url, start) = (format!("cassandra://{hosts}/real?create=3"), Instant::now());
-    loop {
-        match Store::builder(&url).cluster_engine(tonnage_cassandra::open_url).open() {
-            Ok(store) => return store,
-            Err(error) => assert!(start.elapsed() < Duration::from_secs(120), "{error}"),
-        }
-        std::thread::sleep(Duration::from_millis(500));
-    }
+    let builder = || {
+        Store::builder(format!("cassandra://{hosts}/real?create=3"))
+            .cluster_engine(tonnage_cassandra::open_url)
+    };
+    open_at_last(|| builder().open())
 }
 
 fn ships(place: &Place) -> Option<Answers> {
-    let path = real("ais_us_20220103.csv.gz")?;
+    let path = test_data("ais_us_20220103.csv.gz")?;
     place
         .sql
         .execute(
@@ -139,7 +136,7 @@ fn ships(place: &Place) -> Option<Answers> {
 }
 
 fn shop(place: &Place) -> Option<Answers> {
-    let (file, icons) = (real("flipkart_mobiles.csv")?, real("phone_icons")?);
+    let (file, icons) = (test_data("flipkart_mobiles.csv")?, test_data("phone_icons")?);
     let mut icons: Vec<_> =
         std::fs::read_dir(icons).unwrap().map(|icon| icon.unwrap().path()).collect();
     icons.sort();
@@ -200,7 +197,7 @@ fn shop(place: &Place) -> Option<Answers> {
 }
 
 fn sensors(place: &Place) -> Option<Answers> {
-    let path = real("iot_nab.csv.gz")?;
+    let path = test_data("iot_nab.csv.gz")?;
     let mut series: BTreeMap<String, Vec<Row>> = BTreeMap::new();
     for record in records(&path) {
         let [name, time, value] = record.try_into().unwrap();
@@ -255,7 +252,7 @@ fn sensors(place: &Place) -> Option<Answers> {
 }
 
 fn documents(place: &Place) -> Option<Answers> {
-    let path = real("phone_devices.jsonl")?;
+    let path = test_data("phone_devices.jsonl")?;
     place.sql.execute("CREATE TABLE devices (model STRING PRIMARY KEY, doc JSON)").unwrap();
     place.sql.execute("CREATE INDEX by_version ON devices (doc.os.type, doc.os.ver)").unwrap();
     let documents = DocumentOptions { column: "doc".into(), ..DocumentOptions::default() };

@@ -118,14 +118,3 @@ pub(crate) fn ships_csv(count: usize) -> String {
         .map(|ship| format!("{ship},2022-01-03T00:00:00,{}.5,\"ship, {ship}\"\n", ship % 90));
     std::iter::once("ship,at,lat,name\n".to_owned()).chain(rows).collect()
 }
-
-/// A file of real data; none, with a message, if it is missing.
-pub(crate) fn real(name: &str) -> Option<PathBuf> {
-    let beside = || std::path::absolute("../../../shared/data").unwrap();
-    let path = std::env::var_os("TONNAGE_TEST_DATA").map_or_else(beside, PathBuf::from).join(name);
-    if path.exists() {
-        return Some(path);
-    }
-    eprintln!("skipped: {} is missing", path.display());
-    None
-}

@@ -1,6 +1,8 @@
 //! JSON documents loaded as they are, and asked for by what is in them.
 
-use crate::common::{Place, real};
+use tonnage_testkit::test_data;
+
+use crate::common::Place;
 
 const DEVICES: &str = r#"[
   {"model": "a", "os": {"type": "android", "ver": "2.2"}, "memory": {"ram": 512}},
@@ -135,7 +137,7 @@ fn what_cannot_be_loaded_as_documents_is_told_before_anything_is_written() {
 
 #[test]
 fn real_phones_are_loaded_whole_and_come_back_as_they_were() {
-    let Some(file) = real("phone_devices.jsonl") else { return };
+    let Some(file) = test_data("phone_devices.jsonl") else { return };
     let place = Place::new();
     let (path, text) = (file.to_str().unwrap(), std::fs::read_to_string(&file).unwrap());
     place

@@ -6,12 +6,12 @@
 
 use std::fmt::Write as _;
 use std::io::{Cursor, Write as _};
-use std::process::Command;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use arrow::array::{ArrayRef, Int64Array, RecordBatch, StringArray};
 use tonnage_files::{Compression, Format, RecordWriter};
+use tonnage_testkit::make_fifo;
 
 use crate::common::{Place, Run};
 
@@ -324,7 +324,7 @@ fn cell(place: &Place, number: usize, input: &Input, create: bool) -> String {
             let path = place.path(&folder).join(&file);
             std::fs::create_dir_all(place.path(&folder)).unwrap();
             if is_pipe {
-                assert!(Command::new("mkfifo").arg(&path).status().unwrap().success());
+                make_fifo(&path);
                 let path = path.clone();
                 // Who is refused at the first bytes leaves the rest.
                 std::thread::spawn(move || drop(std::fs::write(path, bytes)));

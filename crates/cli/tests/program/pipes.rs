@@ -10,6 +10,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use flate2::write::GzEncoder;
+use tonnage_testkit::make_fifo;
 
 use crate::common::{Place, finished, piped};
 
@@ -20,7 +21,7 @@ const ROWS: usize = 30_000;
 /// A FIFO that a thread fills.
 fn fifo(place: &Place, name: &str, bytes: Vec<u8>) -> PathBuf {
     let path = place.path(name);
-    assert!(Command::new("mkfifo").arg(&path).status().unwrap().success());
+    make_fifo(&path);
     let writer = path.clone();
     std::thread::spawn(move || std::fs::write(writer, bytes));
     path

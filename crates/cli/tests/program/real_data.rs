@@ -3,7 +3,9 @@
 use std::collections::{HashMap, HashSet};
 use std::io::{BufRead, BufReader};
 
-use crate::common::{Place, real};
+use tonnage_testkit::test_data;
+
+use crate::common::Place;
 
 const KEY: &str = "SHARD(MMSI), BaseDateTime";
 
@@ -58,7 +60,7 @@ fn same(a: &str, b: &str) -> bool {
 }
 
 fn loaded(file: &str) -> Option<(Place, Day)> {
-    let (csv, file) = (real("ais_us_20220103.csv.gz")?, real(file)?);
+    let (csv, file) = (test_data("ais_us_20220103.csv.gz")?, test_data(file)?);
     let place = Place::new();
     let file = file.to_str().unwrap();
     let run = place.run(&[
@@ -83,7 +85,7 @@ fn a_day_of_positions_from_csv_and_back() {
         ["read", "inserted", "existed", "failed"].map(|name| summary[name].as_u64().unwrap()),
         [99_999, 99_924, 75, 0]
     );
-    let again = real("ais_us_20220103.csv.gz").unwrap();
+    let again = test_data("ais_us_20220103.csv.gz").unwrap();
     place
         .run(&["load", "positions", again.to_str().unwrap()])
         .ends(0)
@@ -115,7 +117,7 @@ fn a_day_of_positions_from_parquet() {
         let (ship, time) = line.split_once(',').unwrap();
         assert!(day.rows.contains_key(&(ship.to_owned(), time.to_owned())), "{line}");
     }
-    let again = real("ais_us_20220103.parquet").unwrap();
+    let again = test_data("ais_us_20220103.parquet").unwrap();
     place.run(&["load", "positions", again.to_str().unwrap()]).ends(0).says(&["0 inserted"]);
 }
 

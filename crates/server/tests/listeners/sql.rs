@@ -1,13 +1,12 @@
 //! Statements over Flight SQL.
 
-use std::time::{Duration, Instant};
-
 use arrow::array::{Array, AsArray};
 use arrow::datatypes::{Int64Type, Schema};
 use arrow_flight::sql::{ActionCancelQueryRequest, ProstMessageExt};
 use arrow_flight::{Action, CancelFlightInfoRequest, CancelFlightInfoResult, CancelStatus};
 use futures::StreamExt;
 use prost::Message;
+use tonnage_testkit::wait_until;
 
 use crate::support::Running;
 
@@ -155,14 +154,6 @@ fn running(server: &Running) -> u64 {
     line.unwrap().rsplit(' ').next().unwrap().parse().unwrap()
 }
 
-fn until(what: &str, mut is_so: impl FnMut() -> bool) {
-    let started = Instant::now();
-    while !is_so() {
-        assert!(started.elapsed() < Duration::from_secs(30), "{what}");
-        std::thread::sleep(Duration::from_millis(20));
-    }
-}
-
 #[test]
 fn a_client_that_goes_away_ends_its_statement() {
     let server = Running::new();
@@ -174,9 +165,9 @@ fn a_client_that_goes_away_ends_its_statement() {
         let _answer = flight.do_get(ticket).await;
         std::future::pending::<()>().await
     });
-    until("it runs", || running(&server) == 1);
+    wait_until("it runs", || running(&server) == 1);
     fetch.abort();
-    until("it ends", || running(&server) == 0);
+    wait_until("it ends", || running(&server) == 0);
 }
 
 #[test]
@@ -191,7 +182,7 @@ fn a_statement_is_cancelled_by_its_info() {
             let rows = flight.do_get(ticket).await?.into_inner();
             rows.collect::<Vec<_>>().await.into_iter().collect::<Result<Vec<_>, _>>()
         });
-        until("it runs", || running(&server) == 1);
+        wait_until("it runs", || running(&server) == 1);
         let (name, body) = match by_query {
             true => {
                 let info = info.encode_to_vec().into();
@@ -209,7 +200,7 @@ fn a_statement_is_cancelled_by_its_info() {
         }
         let ended = client.runtime.block_on(fetch).unwrap().unwrap_err();
         assert_eq!(ended.code(), tonic::Code::Cancelled, "{ended}");
-        until("it is gone", || running(&server) == 0);
+        wait_until("it is gone", || running(&server) == 0);
     }
 }
 
@@ -226,7 +217,7 @@ fn rows_stream_while_they_are_read() {
         rows.next().await.unwrap().unwrap().num_rows()
     });
     assert!(first > 0 && first <= 65_536, "{first}");
-    until("the rest is not read", || running(&server) == 0);
+    wait_until("the rest is not read", || running(&server) == 0);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::time::Duration;
 
 use arrow_flight::FlightData;
@@ -15,6 +15,7 @@ use prost::Message;
 use serde_json::json;
 use tonic::codegen::http;
 use tonic::transport::Channel;
+use tonnage_testkit::again;
 
 use crate::support::{Running, command, messages, path, ships};
 
@@ -124,8 +125,7 @@ fn child_that_is_killed() {
 #[test]
 fn a_put_whose_client_is_killed_is_abandoned() {
     let server = Running::new();
-    let mut child = Command::new(std::env::current_exe().unwrap())
-        .args(["torn::child_that_is_killed", "--exact", "--nocapture", "--test-threads=1"])
+    let mut child = again("torn::child_that_is_killed")
         .env(CHILD, format!("http://{}", server.flight_address()))
         .stdout(Stdio::piped())
         .spawn()

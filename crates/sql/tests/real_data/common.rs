@@ -1,24 +1,13 @@
 //! Where the files are, how they come into a store, and how answers are looked at.
 
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use flate2::read::MultiGzDecoder;
 use tempfile::TempDir;
 use tonnage::{BulkPutOptions, Row, Store, record_batch_stream};
 use tonnage_files::{ReadOptions, RecordReader, Source};
 use tonnage_sql::{Answer, Request, Sql, SqlOptions};
-
-/// A file or folder; none, with a message, if it is missing.
-pub(crate) fn real(name: &str) -> Option<PathBuf> {
-    let beside = || PathBuf::from("../../../shared/data");
-    let path = std::env::var_os("TONNAGE_TEST_DATA").map_or_else(beside, PathBuf::from).join(name);
-    if path.exists() {
-        return Some(path);
-    }
-    eprintln!("skipped: {} is missing", path.display());
-    None
-}
 
 /// The records of a CSV file as they stand, without its header.
 pub(crate) fn records(path: &Path) -> Vec<Vec<String>> {

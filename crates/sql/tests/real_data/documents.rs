@@ -5,14 +5,15 @@ use std::collections::BTreeMap;
 use serde_json::Value as Json;
 use tonnage::{IndexRange, IndexScanOptions, Row, Value};
 use tonnage_files::{DocumentOptions, ReadOptions};
+use tonnage_testkit::test_data;
 
-use crate::common::{Place, assert_near, real};
+use crate::common::{Place, assert_near};
 
 /// The phones by their models.
 type Phones = BTreeMap<String, Json>;
 
 fn loaded() -> Option<(Place, Phones)> {
-    let path = real("phone_devices.jsonl")?;
+    let path = test_data("phone_devices.jsonl")?;
     let text = std::fs::read_to_string(&path).unwrap();
     let phones: Phones = text
         .lines()

@@ -5,8 +5,9 @@ use std::path::Path;
 
 use tonnage::{BulkGetOptions, BulkPutOptions, Direction, FieldRange, KeySource, Row, Value};
 use tonnage_sql::Request;
+use tonnage_testkit::test_data;
 
-use crate::common::{Place, assert_near, real, records};
+use crate::common::{Place, assert_near, records};
 
 const MAKERS: [&str; 4] = ["Apple", "SAMSUNG", "Nokia", "Motorola"];
 const PRICES: std::ops::RangeInclusive<i64> = 15_000..=40_000;
@@ -62,7 +63,7 @@ fn pictures(phones: &[Phone], folder: &Path) -> BTreeMap<i64, Vec<Vec<u8>>> {
 }
 
 fn shop() -> Option<Shop> {
-    let (file, icons) = (real("flipkart_mobiles.csv")?, real("phone_icons")?);
+    let (file, icons) = (test_data("flipkart_mobiles.csv")?, test_data("phone_icons")?);
     let phone = |(line, record): (usize, Vec<String>)| Phone {
         maker: record[0].clone(),
         price: record[6].parse().unwrap(),

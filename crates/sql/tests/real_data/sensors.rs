@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
 use tonnage::{BulkPutOptions, Row};
+use tonnage_testkit::test_data;
 
-use crate::common::{Place, assert_near, real, records, texts};
+use crate::common::{Place, assert_near, records, texts};
 
 const AGGREGATES: [&str; 5] =
     ["min(value)", "max(value)", "avg(value)", "count(*)", "stddev(value)"];
@@ -14,7 +15,7 @@ const AGGREGATES: [&str; 5] =
 type Series = BTreeMap<String, BTreeMap<String, f64>>;
 
 fn loaded() -> Option<(Place, Series)> {
-    let path = real("iot_nab.csv.gz")?;
+    let path = test_data("iot_nab.csv.gz")?;
     let (mut series, mut again) = (Series::new(), 0);
     for record in records(&path) {
         let [name, time, value] = record.try_into().unwrap();

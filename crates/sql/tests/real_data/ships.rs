@@ -3,8 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use tonnage_files::ReadOptions;
+use tonnage_testkit::test_data;
 
-use crate::common::{Place, assert_near, real, records};
+use crate::common::{Place, assert_near, records};
 
 /// What is asked of a position.
 #[derive(Clone, Debug)]
@@ -20,7 +21,7 @@ struct Position {
 type Fleet = BTreeMap<i64, BTreeMap<String, Position>>;
 
 fn loaded() -> Option<(Place, Fleet)> {
-    let path = real("ais_us_20220103.csv.gz")?;
+    let path = test_data("ais_us_20220103.csv.gz")?;
     let mut fleet = Fleet::new();
     for record in records(&path) {
         let number = |field: usize| record[field].parse::<f64>().unwrap();

@@ -1,33 +1,23 @@
 //! Backups and restores that are killed at random moments.
 
 use std::fs;
-use std::process::{Child, Command, Stdio};
+use std::process::Stdio;
 use std::time::Duration;
 
 use tonnage::{BackupOptions, BackupRepository, Cancel, RestoreOptions};
+use tonnage_testkit::{Random, again, kill_after};
 
-use crate::common::{Random, builder};
+use crate::common::builder;
 use crate::place::{Place, backup, open, pairs, put, text};
 
 const PLACE: &str = "TONNAGE_BACKUP_PLACE";
 
-fn child(test: &str, place: &Place) -> Child {
-    Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", test, "--nocapture", "--test-threads", "1"])
-        .env(PLACE, place.0.path())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap()
-}
-
-/// Kills the child and answers whether it was still at work.
-fn kill(mut child: Child, life: Duration) -> bool {
-    std::thread::sleep(life);
-    let ended = child.try_wait().unwrap();
-    child.kill().unwrap();
-    child.wait().unwrap();
-    ended.is_none()
+/// Runs a test as a child that works on a place, and kills it after a while. Tells whether it was
+/// still at work.
+fn run_and_kill(test: &str, place: &Place, life: Duration) -> bool {
+    let mut child = again(test);
+    child.env(PLACE, place.0.path()).stdout(Stdio::null()).stderr(Stdio::null());
+    kill_after(&mut child.spawn().unwrap(), life)
 }
 
 /// Puts pairs and makes backups until it is killed; every backup is of one more pair.
@@ -50,11 +40,9 @@ fn a_backup_that_is_killed_is_whole_or_none_and_the_next_one_goes_on() {
         let place = Place::new();
         for _ in 0..6 {
             let life = Duration::from_millis(100 + random.below(500));
-            assert!(kill(
-                child(
-                    "kills::a_backup_that_is_killed_is_whole_or_none_and_the_next_one_goes_on",
-                    &place
-                ),
+            assert!(run_and_kill(
+                "kills::a_backup_that_is_killed_is_whole_or_none_and_the_next_one_goes_on",
+                &place,
                 life
             ));
             if !place.at("backups/TONNAGE-BACKUPS").exists() {
@@ -105,8 +93,9 @@ fn a_restore_that_is_killed_leaves_no_store_or_a_whole_one() {
     let (mut random, target) = (Random(3), place.at("target"));
     for _ in 0..15 {
         let life = Duration::from_millis(20 + random.below(250));
-        assert!(kill(
-            child("kills::a_restore_that_is_killed_leaves_no_store_or_a_whole_one", &place),
+        assert!(run_and_kill(
+            "kills::a_restore_that_is_killed_leaves_no_store_or_a_whole_one",
+            &place,
             life
         ));
         let _ = fs::remove_dir_all(place.at("away"));

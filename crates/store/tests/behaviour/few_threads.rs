@@ -1,10 +1,9 @@
 //! Reads where the system has no thread for them.
 
-use std::process::Command;
-
 use tonnage::{
     BulkGetOptions, ErrorKind, KeySource, Result, Row, Store, TableScanOptions, WriteOptions,
 };
+use tonnage_testkit::again;
 
 use crate::common::row;
 
@@ -20,11 +19,8 @@ fn a_read_without_threads_gives_all_rows_or_an_error() {
     if std::env::var_os(NO_THREADS.0).is_some_and(|size| size == NO_THREADS.1) {
         return read_without_threads();
     }
-    let mut alone = Command::new(std::env::current_exe().unwrap());
-    alone
-        .args(["few_threads::", "--nocapture", "--test-threads=1"])
-        .env(NO_THREADS.0, NO_THREADS.1);
-    let ended = alone.output().unwrap();
+    let mut alone = again("few_threads::a_read_without_threads_gives_all_rows_or_an_error");
+    let ended = alone.env(NO_THREADS.0, NO_THREADS.1).output().unwrap();
     let said = String::from_utf8_lossy(&ended.stderr);
     assert!(ended.status.success() && !said.contains("panicked"), "{said}");
 }

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use tonnage::{Durability, Error, ErrorKind, Row, Store, SystemClock, WriteOptions};
 use tonnage_engine::{Deadline, Engine, KeyPart, KeyShape, MemoryEngine, SpaceId, WriteBatch};
+use tonnage_testkit::wait_until;
 
 use crate::common::row;
 use crate::stepped::{EngineStep, SteppedEngine};
@@ -58,14 +59,6 @@ fn left_spaces(engine: &MemoryEngine) -> usize {
     spaces.filter(|space| space.name.starts_with("table:left")).count()
 }
 
-fn wait_until(is_so: impl Fn() -> bool) {
-    let began = Instant::now();
-    while !is_so() {
-        assert!(began.elapsed() < LONG, "it does not come to pass");
-        std::thread::sleep(Duration::from_millis(2));
-    }
-}
-
 /// Another process in the middle of a statement: it is about to write to the catalog.
 struct OtherProcess {
     goes_on: Arc<AtomicBool>,
@@ -91,7 +84,7 @@ impl OtherProcess {
                         && so_far.fetch_add(1, Ordering::SeqCst) == writes =>
                 {
                     reached.store(true, Ordering::SeqCst);
-                    wait_until(|| released.load(Ordering::SeqCst));
+                    wait_until("the other process goes on", || released.load(Ordering::SeqCst));
                 }
                 EngineStep::Write(batch) if batch.space(0) == members => {
                     has_told.store(released.load(Ordering::SeqCst), Ordering::SeqCst);
@@ -105,7 +98,7 @@ impl OtherProcess {
             Ok(())
         });
         let thread = std::thread::spawn(move || work(&open(engine)));
-        wait_until(|| is_there.load(Ordering::SeqCst));
+        wait_until("it is about to write", || is_there.load(Ordering::SeqCst));
         Self { goes_on, thread: Mutex::new(Some(thread)) }
     }
 
@@ -212,7 +205,7 @@ fn an_opening_does_not_wait_for_its_drops() {
     let began = Instant::now();
     let store = open(SteppedEngine::over(&engine, move |step| {
         if let EngineStep::Drop(_) = step {
-            wait_until(|| released.load(Ordering::SeqCst));
+            wait_until("the drop may go on", || released.load(Ordering::SeqCst));
         }
         Ok(())
     }));
@@ -220,7 +213,7 @@ fn an_opening_does_not_wait_for_its_drops() {
     put(&store, "cars", 1);
     assert!(began.elapsed() < LONG && left_spaces(&engine) == 1);
     goes_on.store(true, Ordering::SeqCst);
-    wait_until(|| left_spaces(&engine) == 0);
+    wait_until("the space is dropped", || left_spaces(&engine) == 0);
 }
 
 /// Waits as long as a disk or a cluster may take, and then has no time left.
@@ -244,7 +237,7 @@ fn who_closes_a_store_waits_for_one_late_drop_at_most() {
         }
         _ => Ok(()),
     }));
-    wait_until(|| is_dropping.load(Ordering::SeqCst));
+    wait_until("a drop runs", || is_dropping.load(Ordering::SeqCst));
     let closing = Instant::now();
     drop(store);
     assert!(closing.elapsed() < LONG, "it took {:?}", closing.elapsed());
@@ -264,5 +257,5 @@ fn a_late_drop_that_panics_is_tried_again() {
         assert!(!is_first, "the first drop panics");
         Ok(())
     }));
-    wait_until(|| left_spaces(&engine) == 0);
+    wait_until("the space is dropped", || left_spaces(&engine) == 0);
 }

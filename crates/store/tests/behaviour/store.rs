@@ -1,18 +1,18 @@
 //! Opening, checking and copying stores.
 
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::{fs, io, thread};
+use std::{fs, thread};
 
 use rstest::rstest;
 use tonnage::{BulkPutOptions, Clock, Error, ErrorKind, RocksDbSettings, Row, Store, WriteOptions};
 use tonnage_engine::{Engine, MemoryEngine};
+use tonnage_testkit::{Random, copy_tree};
 
 use crate::common::Backend::{Memory, RocksDb};
 use crate::common::shop::{self, rows_of};
-use crate::common::{Backend, Random, TestStore, all_rows, assert_error, builder, failure, row};
+use crate::common::{Backend, TestStore, all_rows, assert_error, builder, failure, row};
 
 fn url(path: &Path) -> String {
     path.display().to_string()
@@ -148,43 +148,6 @@ fn sample(key: i64) -> Row {
     row! { "k" => key, "v" => Random(key as u64).bytes(30) }
 }
 
-/// Copies an open store, of one moment: a copy during which files came or went is made again.
-fn copy(source: &Path, target: &Path) {
-    loop {
-        let before = names(source);
-        copy_once(source, target);
-        if names(source) == before {
-            return;
-        }
-        fs::remove_dir_all(target).unwrap();
-    }
-}
-
-fn copy_once(source: &Path, target: &Path) {
-    fs::create_dir_all(target).unwrap();
-    for entry in fs::read_dir(source).unwrap() {
-        let path = entry.unwrap().path();
-        let target = target.join(path.file_name().unwrap());
-        if path.is_dir() {
-            copy_once(&path, &target);
-        } else if let Err(error) = fs::copy(&path, &target) {
-            assert_eq!(error.kind(), io::ErrorKind::NotFound, "{error}");
-        }
-    }
-}
-
-fn names(directory: &Path) -> BTreeSet<PathBuf> {
-    let mut names = BTreeSet::new();
-    for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
-        if entry.path().is_dir() {
-            names.extend(self::names(&entry.path()));
-        } else {
-            names.insert(entry.path());
-        }
-    }
-    names
-}
-
 fn flip(file: &Path, bit: u64) {
     let mut bytes = fs::read(file).unwrap();
     bytes[(bit / 8) as usize] ^= 1 << (bit % 8);
@@ -196,7 +159,7 @@ fn a_flipped_bit_in_a_data_file_is_reported_by_the_check() {
     let (_store, path) = filled();
     let directory = tempfile::tempdir().unwrap();
     let damaged = directory.path().join("damaged");
-    copy(&path, &damaged);
+    copy_tree(&path, &damaged);
     let file = files(&damaged, "sst").pop().unwrap();
     flip(&file, fs::metadata(&file).unwrap().len() * 4);
     let report = open(&damaged).unwrap().check().unwrap();
@@ -219,12 +182,12 @@ fn flipped_bits_anywhere_are_reported_or_the_rows_are_exactly_right() {
     let directory = tempfile::tempdir().unwrap();
     let sound = directory.path().join("sound");
     // The store is open but at rest.
-    copy(&path, &sound);
+    copy_tree(&path, &sound);
     let mut random = Random(11);
     let mut noticed = 0;
     for round in 0..24 {
         let damaged = directory.path().join(format!("damaged-{round}"));
-        copy(&sound, &damaged);
+        copy_tree(&sound, &damaged);
         let file = files(&damaged, if round % 2 == 0 { "sst" } else { "log" }).pop().unwrap();
         flip(&file, random.below(fs::metadata(&file).unwrap().len() * 8));
         let sound_after_all = match open(&damaged) {

@@ -3,13 +3,14 @@
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::time::Duration;
 
 use tonnage::{
     BulkPutCallbacks, BulkPutOptions, Durability, Result, RowOperation, Store, StreamReport,
     WriteOptions, row_stream,
 };
+use tonnage_testkit::{again, kill_after};
 
 use crate::common::builder;
 use crate::ledger::{Id, SINGLES, TABLE, hash, mark, pair_key, pair_value, track};
@@ -106,8 +107,7 @@ pub(crate) fn put_single(store: &Store, id: Id, options: &WriteOptions) -> Resul
 
 /// Runs the test of this name as a child, kills it after a while, and gives the lines that it said.
 pub(crate) fn run_and_kill(test: &str, path: &Path, run: i64, life: Duration) -> Vec<String> {
-    let mut child = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", test, "--nocapture", "--test-threads", "1"])
+    let mut child = again(test)
         .env(STORE, path)
         .env(RUN, run.to_string())
         .stdout(Stdio::piped())
@@ -133,13 +133,11 @@ pub(crate) fn run_and_kill(test: &str, path: &Path, run: i64, life: Duration) ->
     });
     // A busy machine may take long to start it.
     let _ = begins.recv();
-    std::thread::sleep(life);
-    let died_before = child.try_wait().unwrap();
-    child.kill().unwrap();
+    let was_at_work = kill_after(&mut child, life);
     let output = child.wait_with_output().unwrap();
     let said = said.join().unwrap();
     assert!(
-        died_before.is_none(),
+        was_at_work,
         "the child ended by itself: {}\n{}",
         said.concat(),
         String::from_utf8_lossy(&output.stderr)

@@ -1,54 +1,17 @@
 //! A full disk: an error before the acknowledgement, nothing acknowledged is lost, and the store
 //! works again after space is freed. Needs root for a small tmpfs.
 
-use std::path::Path;
-use std::process::Command;
 use std::time::{Duration, Instant};
 
 use tonnage::{BulkPutOptions, Durability, Error, ErrorKind, Store, WriteOptions, row_stream};
+use tonnage_testkit::SmallDisk;
 
 use crate::child::put_single;
 use crate::common::builder;
 use crate::ledger::{Id, SINGLES, TABLE, assert_found_by_key, track};
 
-/// A tmpfs of 32 MiB, unmounted in the end.
-struct SmallDisk {
-    place: tempfile::TempDir,
-}
-
-impl SmallDisk {
-    fn mount() -> Option<Self> {
-        let place = tempfile::tempdir().unwrap();
-        let mount = Command::new("mount")
-            .args(["-t", "tmpfs", "-o", "size=32m", "tmpfs"])
-            .arg(place.path())
-            .output();
-        match mount {
-            Ok(output) if output.status.success() => Some(Self { place }),
-            Ok(output) => {
-                println!(
-                    "passed over, no tmpfs here: {}",
-                    String::from_utf8_lossy(&output.stderr).trim()
-                );
-                None
-            }
-            Err(error) => {
-                println!("passed over, no mount here: {error}");
-                None
-            }
-        }
-    }
-
-    fn path(&self) -> &Path {
-        self.place.path()
-    }
-}
-
-impl Drop for SmallDisk {
-    fn drop(&mut self) {
-        let _ = Command::new("umount").arg("-l").arg(self.place.path()).status();
-    }
-}
+/// Of a disk that each test fills.
+const DISK_BYTES: u64 = 32 << 20;
 
 fn open(disk: &SmallDisk) -> Store {
     let store = builder(&disk.path().join("store").display().to_string()).open().unwrap();
@@ -69,10 +32,9 @@ fn eventually(mut attempt: impl FnMut() -> Result<(), Error>) {
 
 #[test]
 fn single_writes_on_a_full_disk_fail_before_they_are_acknowledged() {
-    let Some(disk) = SmallDisk::mount() else { return };
+    let Some(disk) = SmallDisk::mount(DISK_BYTES) else { return };
     let store = open(&disk);
-    let ballast = disk.path().join("ballast");
-    std::fs::write(&ballast, vec![1; 16 << 20]).unwrap();
+    let ballast = disk.take(16 << 20);
     let options = WriteOptions { durability: Durability::Fsync, ..Default::default() };
     let mut acknowledged: Vec<Id> = Vec::new();
     let error =
@@ -86,7 +48,7 @@ fn single_writes_on_a_full_disk_fail_before_they_are_acknowledged() {
     assert_eq!(error.expect("the disk fills up").kind(), ErrorKind::Unavailable);
     assert_found_by_key(&store, acknowledged.iter().copied());
 
-    std::fs::remove_file(&ballast).unwrap();
+    drop(ballast);
     // Either the open store recovers, or reopening it does.
     drop(store);
     let store = open(&disk);
@@ -98,7 +60,7 @@ fn single_writes_on_a_full_disk_fail_before_they_are_acknowledged() {
 
 #[test]
 fn a_bulk_put_on_a_full_disk_fails_and_works_again_after_space_is_freed() {
-    let Some(disk) = SmallDisk::mount() else { return };
+    let Some(disk) = SmallDisk::mount(DISK_BYTES) else { return };
     let store = open(&disk);
     let rows = |run: i64, rows: i64| {
         let stream = (0..rows).map(move |at| Ok(("tracks".into(), track((run, 0, at)))));
@@ -110,14 +72,13 @@ fn a_bulk_put_on_a_full_disk_fails_and_works_again_after_space_is_freed() {
         store.bulk_put(vec![row_stream(format!("run {run}"), stream)], &options)
     };
     rows(0, 5_000).unwrap();
-    let ballast = disk.path().join("ballast");
-    std::fs::write(&ballast, vec![1; 14 << 20]).unwrap();
+    let ballast = disk.take(14 << 20);
     let stopped = rows(1, 200_000).expect_err("the disk fills up");
     assert_eq!(stopped.error.kind(), ErrorKind::Unavailable, "{:?}", stopped.error);
     assert!(!stopped.report.streams[0].completed);
     assert_found_by_key(&store, (0..5_000).map(|at| (0, 0, at)));
 
-    std::fs::remove_file(&ballast).unwrap();
+    drop(ballast);
     eventually(|| rows(2, 5_000).map(drop).map_err(Error::from));
     assert_found_by_key(&store, (0..5_000).map(|at| (2, 0, at)));
     drop(store);

@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use tonnage::{Condition, Durability, Store, Value, WriteOptions};
+use tonnage_testkit::Random;
 
 use crate::child::{child_store, run_and_kill, say};
-use crate::common::{Random, row};
+use crate::common::row;
 
 const TABLE: &str = "CREATE TABLE IF NOT EXISTS tickets (
     id LONG GENERATED ALWAYS AS IDENTITY (CACHE 25), run LONG, PRIMARY KEY (id))";

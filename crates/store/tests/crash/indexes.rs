@@ -12,9 +12,10 @@ use tonnage::{
     BulkPutOptions, Durability, IndexRange, IndexScanOptions, OnExisting, Row, Store, Value,
     WriteOptions, row_stream,
 };
+use tonnage_testkit::Random;
 
 use crate::child::{child_store, run_and_kill, say};
-use crate::common::{Random, all_rows, builder, row};
+use crate::common::{all_rows, builder, row};
 
 const TABLE: &str =
     "CREATE TABLE IF NOT EXISTS cars (plate LONG, generation LONG, colour STRING, year INTEGER, PRIMARY KEY (plate));

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use tonnage::Durability;
+use tonnage_testkit::Random;
 
 use crate::child::{Part, play_if_child, run_and_kill};
-use crate::common::Random;
 use crate::ledger::Ledger;
 
 /// Kills that one store goes through.

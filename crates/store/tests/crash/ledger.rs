@@ -8,8 +8,9 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use tonnage::{BulkGetOptions, Key, PairGetOptions, Row, Store, TableScanOptions};
+use tonnage_testkit::Random;
 
-use crate::common::{Random, builder, row};
+use crate::common::{builder, row};
 
 pub(crate) const TABLE: &str = "CREATE TABLE IF NOT EXISTS tracks (run LONG, stream LONG, at LONG, body BINARY, sum LONG, PRIMARY KEY (SHARD(run, stream), at));
     CREATE TABLE IF NOT EXISTS tracks.marks (mark LONG, body BINARY, PRIMARY KEY (mark))";

@@ -5,9 +5,10 @@ use std::io::Read;
 use std::time::Duration;
 
 use tonnage::{Durability, Key, LobOptions, Store};
+use tonnage_testkit::Random;
 
 use crate::child::{child_store, run_and_kill, say};
-use crate::common::{Random, builder};
+use crate::common::builder;
 
 const OBJECTS: u64 = 3;
 const CHUNK_BYTES: usize = 4_096;

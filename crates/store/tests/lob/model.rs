@@ -5,9 +5,10 @@ use std::io::Read;
 
 use proptest::prelude::*;
 use tonnage::{Durability, Key, LobOptions};
+use tonnage_testkit::Random;
 
+use crate::common::Backend;
 use crate::common::Backend::{Memory, RocksDb};
-use crate::common::{Backend, Random};
 
 #[derive(Clone, Debug)]
 enum Step {

@@ -8,9 +8,10 @@ use tonnage::{
     Condition, Durability, ErrorKind, GetOptions, Key, KeyValue, LobOptions, PairGetOptions,
     WriteOptions,
 };
+use tonnage_testkit::Random;
 
 use crate::common::Backend::{Memory, RocksDb};
-use crate::common::{Backend, Random, assert_error, failure};
+use crate::common::{Backend, assert_error, failure};
 
 fn key() -> Key {
     "/films/-/1927".parse().unwrap()

@@ -1,0 +1,278 @@
+//! Avro object container files, written here byte by byte.
+
+use arrow::datatypes::{DataType, TimeUnit};
+use rstest::rstest;
+use tonnage_engine::{ErrorKind, Result};
+use tonnage_files::{Format, ReadOptions, RecordReader, Sample, Source, infer_common_schema};
+
+use crate::common::{self, lines, read};
+
+const SYNC: [u8; 16] = *b"sixteen bytes of";
+const SCHEMA: &str = r#"{"type":"record","name":"r","fields":[
+    {"name":"id","type":"long"},
+    {"name":"name","type":["null","string"]},
+    {"name":"x","type":"double"},
+    {"name":"is","type":"boolean"},
+    {"name":"at","type":{"type":"long","logicalType":"timestamp-millis"}},
+    {"name":"day","type":{"type":"int","logicalType":"date"}},
+    {"name":"kind","type":{"type":"enum","name":"k","symbols":["red","blue"]}},
+    {"name":"tags","type":{"type":"array","items":"string"}},
+    {"name":"at_sea","type":{"type":"record","name":"p","fields":[{"name":"lat","type":"float"}]}}]}"#;
+
+fn long(number: i64) -> Vec<u8> {
+    let mut rest = ((number << 1) ^ (number >> 63)) as u64;
+    let mut bytes = Vec::new();
+    while rest >= 0x80 {
+        bytes.push(rest as u8 | 0x80);
+        rest >>= 7;
+    }
+    bytes.push(rest as u8);
+    bytes
+}
+
+fn text(text: &[u8]) -> Vec<u8> {
+    [long(text.len() as i64), text.to_vec()].concat()
+}
+
+fn header(schema: &str, codec: &str) -> Vec<u8> {
+    let entries = [long(2), text(b"avro.schema"), text(schema.as_bytes())];
+    let codec = [text(b"avro.codec"), text(codec.as_bytes()), long(0), SYNC.to_vec()];
+    [b"Obj\x01".to_vec(), entries.concat(), codec.concat()].concat()
+}
+
+fn packed(block: &[u8], codec: &str) -> Vec<u8> {
+    use std::io::Write;
+    match codec {
+        "deflate" => {
+            let mut encoder =
+                flate2::write::DeflateEncoder::new(Vec::new(), flate2::Compression::fast());
+            encoder.write_all(block).unwrap();
+            encoder.finish().unwrap()
+        }
+        "snappy" => {
+            let mut packed = snap::raw::Encoder::new().compress_vec(block).unwrap();
+            packed.extend(crc32fast::hash(block).to_be_bytes());
+            packed
+        }
+        "zstandard" => zstd::encode_all(block, 1).unwrap(),
+        _ => block.to_vec(),
+    }
+}
+
+fn block(records: i64, bytes: &[u8], codec: &str) -> Vec<u8> {
+    let packed = packed(bytes, codec);
+    [long(records), long(packed.len() as i64), packed, SYNC.to_vec()].concat()
+}
+
+fn record(id: i64) -> Vec<u8> {
+    let name =
+        if id % 3 == 0 { long(0) } else { [long(1), text(format!("n{id}").as_bytes())].concat() };
+    [
+        long(id),
+        name,
+        (id as f64 / 2.0).to_le_bytes().to_vec(),
+        vec![u8::from(id % 2 == 0)],
+        long(1_641_168_000_000 + id),
+        long(18_995 + id),
+        long(id % 2),
+        [long(1), text(b"a"), long(0)].concat(),
+        1.5_f32.to_le_bytes().to_vec(),
+    ]
+    .concat()
+}
+
+fn file(codec: &str, records: i64) -> Vec<u8> {
+    let mut bytes = header(SCHEMA, codec);
+    for first in (0..records).step_by(100) {
+        let rows: Vec<_> = (first..records.min(first + 100)).flat_map(record).collect();
+        bytes.extend(block(records.min(first + 100) - first, &rows, codec));
+    }
+    bytes
+}
+
+fn avro(bytes: Vec<u8>) -> Source {
+    Source::memory("a.avro", bytes)
+}
+
+/// The number of rows, and the error that ended them.
+fn outcome(bytes: Vec<u8>) -> (usize, Result<()>) {
+    let mut rows = 0;
+    let read = RecordReader::open(&avro(bytes), &ReadOptions::default());
+    let ended = read.and_then(|mut reader| {
+        reader.try_for_each(|batch| {
+            rows += batch?.batch.num_rows();
+            Ok(())
+        })
+    });
+    (rows, ended)
+}
+
+#[rstest]
+#[case("null")]
+#[case("deflate")]
+#[case("snappy")]
+#[case("zstandard")]
+fn records_are_read_whatever_packs_their_blocks(#[case] codec: &str) {
+    let source = avro(file(codec, 250));
+    assert_eq!(Format::detect(&Source::memory("a", file(codec, 1))).unwrap(), Format::Avro);
+    let found = infer_common_schema(
+        std::slice::from_ref(&source),
+        &ReadOptions::default(),
+        &Sample::default(),
+    );
+    let schema = std::sync::Arc::new(found.unwrap().schema);
+    let kinds: Vec<_> = schema.fields().iter().map(|field| field.data_type().clone()).collect();
+    assert_eq!(
+        kinds[..6],
+        [
+            DataType::Int64,
+            DataType::Utf8,
+            DataType::Float64,
+            DataType::Boolean,
+            DataType::Timestamp(TimeUnit::Millisecond, Some("+00:00".into())),
+            DataType::Date32
+        ]
+    );
+    let wanted = common::schema(&[
+        ("id", DataType::Int64),
+        ("NAME", DataType::Utf8),
+        ("x", DataType::Float64),
+        ("at", DataType::Timestamp(TimeUnit::Millisecond, None)),
+        ("kind", DataType::Utf8),
+    ]);
+    let unmentioned = tonnage_files::ExtraColumns::Skip;
+    let options = ReadOptions { unmentioned, ..common::wanting(wanted) };
+    let (rows, rejected) = read(&source, &options);
+    assert!(rejected.is_empty());
+    let lines = lines(&rows);
+    assert_eq!(lines.len(), 250);
+    assert_eq!(lines[0], "0,,0.0,2022-01-03T00:00:00,red");
+    assert_eq!(lines[101], "101,n101,50.5,2022-01-03T00:00:00.101,blue");
+    let from = ReadOptions { start_record: 200, ..options };
+    assert_eq!(read(&source, &from).0.num_rows(), 50);
+}
+
+#[test]
+fn nested_values_become_json() {
+    let found =
+        infer_common_schema(&[avro(file("null", 2))], &ReadOptions::default(), &Sample::default());
+    let found = found.unwrap();
+    let wanted = std::sync::Arc::new(arrow::datatypes::Schema::new(vec![
+        tonnage_json("tags"),
+        tonnage_json("at_sea"),
+    ]));
+    assert!(found.is_whole && !found.is_guessed);
+    let unmentioned = tonnage_files::ExtraColumns::Skip;
+    let options = ReadOptions { unmentioned, ..common::wanting(wanted) };
+    let (rows, _) = read(&avro(file("null", 2)), &options);
+    assert_eq!(lines(&rows)[0], "\"[\"\"a\"\"]\",\"{\"\"lat\"\":1.5}\"");
+}
+
+/// A table was made for them, and no record could be loaded into it.
+#[test]
+fn values_of_several_kinds_become_json() {
+    let schema = r#"{"type":"record","name":"r","fields":[
+        {"name":"u","type":["null","int","string"]},
+        {"name":"l","type":{"type":"array","items":["null","int","string"]}}]}"#;
+    let rows = [
+        [long(0), long(1), long(1), long(7), long(0)].concat(),
+        [long(1), long(5), long(2), long(0), long(2), text(b"x"), long(0)].concat(),
+        [long(2), text(b"a\"b"), long(0)].concat(),
+    ];
+    let bytes = [header(schema, "null"), block(3, &rows.concat(), "null")].concat();
+    let wanted = arrow::datatypes::Schema::new(vec![tonnage_json("u"), tonnage_json("l")]);
+    let (rows, rejected) = read(&avro(bytes), &common::wanting(std::sync::Arc::new(wanted)));
+    assert!(rejected.is_empty());
+    let quoted = "\"\"\"a\\\"\"b\"\"\"";
+    assert_eq!(lines(&rows), [",[7]", "5,\"[null,\"\"x\"\"]\"", &format!("{quoted},[]")]);
+}
+
+fn tonnage_json(name: &str) -> arrow::datatypes::Field {
+    let json = [(tonnage_files::TYPE_KEY.to_owned(), tonnage_files::TYPE_JSON.to_owned())];
+    arrow::datatypes::Field::new(name, DataType::Utf8, true).with_metadata(json.into())
+}
+
+#[test]
+fn a_file_that_is_cut_short_gives_what_came_before() {
+    let whole = file("deflate", 300);
+    let mut ends = Vec::new();
+    for len in 0..whole.len() {
+        let (rows, ended) = outcome(whole[..len].to_vec());
+        assert_eq!(rows % 100, 0, "{len}");
+        match ended {
+            // Between two blocks nothing tells that more is missing.
+            Ok(()) => ends.push(rows),
+            Err(error) => assert_ne!(error.kind(), ErrorKind::Internal, "{len}: {error}"),
+        }
+    }
+    assert!(ends.iter().all(|rows| rows % 100 == 0) && ends.len() <= 5, "{ends:?}");
+    assert_eq!(outcome(whole).0, 300);
+}
+
+#[test]
+fn damage_is_an_error_and_takes_no_memory() {
+    let with = |block: Vec<u8>| [header(SCHEMA, "null"), block].concat();
+    let huge = long(i64::MAX);
+    let rows: Vec<u8> = (0..3).flat_map(record).collect();
+    for (bytes, says) in [
+        (with([long(1), huge.clone()].concat()), "a length in it is wrong"),
+        (with([long(-1), long(0), SYNC.to_vec()].concat()), "cannot hold -1 records"),
+        (with([long(1), long(0), SYNC.to_vec()].concat()), "cannot hold 1 records"),
+        (with([huge.clone(), long(0), SYNC.to_vec()].concat()), "records"),
+        (with([long(3), long(1 << 27), b"few".to_vec()].concat()), "cut short"),
+        (with([long(3), text(&rows), b"sixteen bytes ov".to_vec()].concat()), "mark"),
+        (with([long(9), text(&rows), SYNC.to_vec()].concat()), "record"),
+        ([b"Obj\x01".to_vec(), huge.clone()].concat(), "entries"),
+        ([b"Obj\x01".to_vec(), long(1), huge].concat(), "length"),
+        (header(SCHEMA, "bzip2"), "bzip2, which is not read"),
+        (header("{", "null"), "no readable Avro"),
+        (header("\"long\"", "null"), "no readable Avro"),
+        ([header(SCHEMA, "snappy"), block(3, &rows, "null")].concat(), "block 1: "),
+        ([header(SCHEMA, "zstandard"), block(3, &rows, "null")].concat(), "block 1: "),
+    ] {
+        let (rows, ended) = outcome(bytes);
+        let error = ended.unwrap_err();
+        assert_eq!(rows, 0, "{error}");
+        assert_eq!(error.kind(), ErrorKind::Corruption, "{error}");
+        assert!(error.message().contains(says), "{says}: {error}");
+    }
+    let bomb = packed(&vec![0; 600 << 20], "deflate");
+    let bomb = [long(3), text(&bomb), SYNC.to_vec()].concat();
+    let (_, ended) = outcome([header(SCHEMA, "deflate"), bomb].concat());
+    assert!(ended.unwrap_err().message().contains("more than 512 MiB"));
+    // Entries of the header are held all together.
+    let entry = [text(b"k"), text(&vec![0; 13 << 20])].concat();
+    let (_, ended) = outcome([b"Obj\x01".to_vec(), long(5), entry.repeat(5), long(0)].concat());
+    assert!(ended.unwrap_err().message().contains("takes more than 64 MiB"));
+}
+
+/// Blocks were once decoded together: a wrong number of records moved records into the next block,
+/// and what was left at the end made the decoder turn in a circle.
+#[rstest]
+#[case::none(0)]
+#[case::half(4)]
+#[case::all_but_one(7)]
+#[case::too_many(9)]
+fn a_block_holds_as_many_records_as_it_says(#[case] told: i64, #[values(false, true)] last: bool) {
+    let rows: Vec<u8> = (0..8).flat_map(record).collect();
+    let whole = block(8, &rows, "null");
+    let mut bytes = [header(SCHEMA, "null"), whole.clone(), block(told, &rows, "null")].concat();
+    if !last {
+        bytes.extend(whole);
+    }
+    let (rows, ended) = outcome(bytes);
+    let error = ended.unwrap_err();
+    assert_eq!((rows, error.kind()), (8, ErrorKind::Corruption), "{error}");
+    assert!(error.message().contains("block 2: "), "{error}");
+    assert_eq!(error.message().contains("more than its"), told < 8, "{error}");
+}
+
+#[test]
+fn blocks_without_records_are_passed_over() {
+    let rows: Vec<u8> = (0..3).flat_map(record).collect();
+    let (whole, empty) = (block(3, &rows, "null"), block(0, b"", "null"));
+    let bytes = [header(SCHEMA, "null"), empty.clone(), empty.clone(), whole.clone(), empty, whole];
+    let (rows, ended) = outcome(bytes.concat());
+    ended.unwrap();
+    assert_eq!(rows, 6);
+}

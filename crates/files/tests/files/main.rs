@@ -1,0 +1,19 @@
+//! Records from files of every kind, and back: what is read, what is refused, and where it stood.
+
+mod archives;
+mod avro;
+mod common;
+mod csv_records;
+mod documents;
+mod foreign_files;
+mod garbage;
+mod inference;
+mod json_records;
+#[cfg(unix)]
+mod pipes;
+mod real_data;
+mod remote;
+mod renames;
+mod round_trip;
+mod sources;
+mod wanted_types;

@@ -1,0 +1,15 @@
+//! The engine over RocksDB, as whoever calls it sees it.
+
+mod common;
+mod compaction_pause;
+mod conformance;
+mod damage;
+mod directories;
+mod dropped_space;
+mod index_memory;
+mod load;
+mod maintenance;
+mod manifest_cut;
+mod read;
+mod split;
+mod torn_log;
