@@ -9,7 +9,7 @@
 use crate::{Error, Result};
 
 /// The newest format that this library writes, and the newest that it reads.
-pub const FORMAT: u8 = 1;
+pub(crate) const FORMAT: u8 = 1;
 
 /// The expiry of a row that lives for ever.
 pub const NEVER_MS: u64 = 0;

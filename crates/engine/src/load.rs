@@ -128,7 +128,7 @@ pub trait LoadObserver: Send + Sync {
 
 /// An observer that looks away.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct NoObserver;
+pub(crate) struct NoObserver;
 
 impl LoadObserver for NoObserver {
     fn stored(&self, _run: StoredRun) {}

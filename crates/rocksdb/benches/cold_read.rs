@@ -28,8 +28,8 @@ use std::thread;
 use std::time::Instant;
 
 use tonnage_engine::{
-    Deadline, Engine, Entries, KeyPart, KeyShape, LoadOptions, Projection, ReadOptions, Rows,
-    Slices, SpaceId,
+    Deadline, Engine, Entries, KeyPart, KeyShape, LoadOptions, Maintenance, Projection,
+    ReadOptions, Rows, Slices, SpaceId,
 };
 use tonnage_rocksdb::{RocksEngine, Settings};
 

@@ -18,8 +18,8 @@ use std::time::Instant;
 
 use rocksdb::{DB, DBCompressionType, Options, WaitForCompactOptions, WriteBatch};
 use tonnage_engine::{
-    Durability, Engine, Entries, KeyPart, KeyShape, LoadObserver, LoadOptions, OnExisting, SpaceId,
-    StoredRun,
+    Durability, Engine, Entries, KeyPart, KeyShape, LoadObserver, LoadOptions, Maintenance,
+    OnExisting, SpaceId, StoredRun,
 };
 use tonnage_rocksdb::{RocksEngine, Settings};
 

@@ -19,7 +19,8 @@ use std::time::{Duration, Instant};
 
 use rocksdb::{CompactionDecision, DB, Options};
 use tonnage_engine::{
-    Clock, Condition, Durability, Engine, KeyPart, KeyShape, SpaceId, SystemClock, WriteBatch,
+    Clock, Condition, Durability, Engine, KeyPart, KeyShape, Maintenance, SpaceId, SystemClock,
+    WriteBatch,
 };
 use tonnage_rocksdb::{Compression, RocksEngine, Settings};
 

@@ -15,8 +15,8 @@ use std::time::Instant;
 
 use rocksdb::{DB, IngestExternalFileOptions, Options, SstFileWriter};
 use tonnage_engine::{
-    Condition, Durability, Engine, Entries, FillCache, KeyPart, KeyShape, LoadOptions, Projection,
-    Ranges, Rows, ScanOptions, Slices, SpaceId, WriteBatch,
+    Condition, Durability, Engine, Entries, FillCache, KeyPart, KeyShape, LoadOptions, Maintenance,
+    Projection, Ranges, Rows, ScanOptions, Slices, SpaceId, WriteBatch,
 };
 use tonnage_rocksdb::{RocksEngine, Settings};
 

@@ -5,7 +5,8 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use tonnage_engine::{
-    Condition, Deadline, Durability, Engine, ErrorKind, KeyPart, KeyShape, SpaceId, WriteBatch,
+    Condition, Deadline, Durability, Engine, ErrorKind, KeyPart, KeyShape, Maintenance, SpaceId,
+    WriteBatch,
 };
 use tonnage_testkit::SmallDisk;
 

@@ -8,8 +8,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use tonnage_engine::{
-    Condition, Durability, Engine, KeyPart, KeyShape, Projection, Rows, SpaceId, WriteBatch,
-    WriteOutcome,
+    Condition, Durability, Engine, KeyPart, KeyShape, Maintenance, Projection, Rows, SpaceId,
+    WriteBatch, WriteOutcome,
 };
 
 use crate::{RocksEngine, Settings};

@@ -122,9 +122,9 @@ pub use schema::{
     Column, ColumnDefinition, ColumnType, DefaultFunction, ElementType, EnumSymbols, Generated,
     Identity, RecordField, RecordFields, TableDefinition, TableSchema,
 };
-pub use single_calls::{DeleteOptions, Deleted, GetOptions, StoredRow, WriteOptions, WriteResult};
+pub use single_calls::{GetOptions, StoredRow, WriteOptions, WriteResult};
 pub use store::{OpenCluster, Store, StoreBuilder};
-pub use table::{Exchanged, RowOperation, RowScan, RowSession, Table};
+pub use table::{DeleteOptions, Deleted, Exchanged, RowOperation, RowScan, RowSession, Table};
 pub use tonnage_engine::{
     Acks, Capability, Clock, Condition, Consistency, Damage, Deadline, Direction, Durability,
     Error, ErrorKind, ErrorLocation, Levels, ManualClock, OnExisting, Part, Result,
@@ -136,9 +136,14 @@ pub use value::{NestedRef, Value, ValueRef, WideNumber, WideNumberRef};
 /// What other crates of Tonnage take from inside. It may change with any version.
 #[doc(hidden)]
 pub mod internal {
-    pub use crate::codec::{KeyClassifier, Limits as CodecLimits, TableCodec};
+    pub use crate::codec::{
+        Aligned, KeyClassifier, KeyOwner, Limits as CodecLimits, Rejected, TableCodec,
+    };
     pub use crate::lob::{LobBytes, copy_lob, put_each};
-    pub use crate::schema::{COLUMNS_MAX, NAME_BYTES_MAX, is_json, timestamp_unit};
+    pub use crate::schema::{
+        Ancestor, COLUMNS_MAX, Change, Layout, LayoutColumn, NAME_BYTES_MAX, is_json,
+        timestamp_unit,
+    };
     pub use crate::value::json_text;
     pub use tonnage_engine::sync;
 }

@@ -3,10 +3,9 @@
 use std::time::Duration;
 
 use tonnage_engine::{
-    Acks, Capability, Consistency, Deadline, Direction, Durability, Error, Result, WriteOutcome,
+    Acks, Capability, Consistency, Deadline, Durability, Error, Result, WriteOutcome,
 };
 
-use crate::codec::FieldRange;
 use crate::levels::{check_acks, check_consistency};
 use crate::row::Row;
 use crate::terms::{WriteTerms, check_timeout, deadline_after};
@@ -78,38 +77,6 @@ impl GetOptions {
         check_timeout(self.timeout)?;
         Ok(deadline_after(self.timeout))
     }
-}
-
-/// How to delete the rows of a partial key.
-#[derive(Clone, Debug, Default)]
-pub struct DeleteOptions {
-    /// A range of the first key column that the key leaves open.
-    pub range: Option<FieldRange>,
-    /// Tables whose rows go along, by path: child tables with all rows below those deleted, and
-    /// ancestors with the rows above them.
-    pub relatives: Vec<String>,
-    /// At most this many rows of the table itself in one call. Rows of relatives go with theirs, and
-    /// are not counted. The answer tells where to go on.
-    pub limit: Option<u64>,
-    /// Goes on behind this place of an earlier call with the same key; see [`Deleted::rest`].
-    pub start_after: Option<ResumeToken>,
-    /// When the deletion is acknowledged.
-    pub durability: Durability,
-    /// How many copies must have it by then; as the store was opened without it.
-    pub acks: Option<Acks>,
-    /// The longest that the deletion may take; then it ends with `TimedOut`. The batches that went
-    /// before stay deleted, and the same call deletes the rest.
-    pub timeout: Option<Duration>,
-}
-
-/// What a deletion with a limit did.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Deleted {
-    /// How many rows went, those of relatives among them.
-    pub rows: u64,
-    /// Where to go on when the limit was reached: rows behind it may be left.
-    pub rest: Option<ResumeToken>,
 }
 
 /// What became of a conditional write.

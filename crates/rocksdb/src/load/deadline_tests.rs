@@ -4,8 +4,8 @@ use std::thread;
 use std::time::Duration;
 
 use tonnage_engine::{
-    Deadline, Engine, Entries, ErrorKind, KeyPart, KeyShape, LoadOptions, LoadSession, OnExisting,
-    SpaceId,
+    Deadline, Engine, Entries, ErrorKind, KeyPart, KeyShape, LoadOptions, LoadSession, Maintenance,
+    OnExisting, SpaceId,
 };
 
 use crate::{RocksEngine, Settings};

@@ -8,8 +8,8 @@ use std::sync::mpsc;
 use std::thread;
 
 use tonnage_engine::{
-    Condition, Deadline, Durability, Engine, ErrorKind, KeyPart, KeyShape, Ranges, SpaceId,
-    WriteBatch,
+    Condition, Deadline, Durability, Engine, ErrorKind, KeyPart, KeyShape, Maintenance, Ranges,
+    SpaceId, WriteBatch,
 };
 
 use super::*;

@@ -2,8 +2,8 @@
 //! end.
 
 use tonnage_engine::{
-    Condition, Durability, Engine, Entries, KeyPart, KeyShape, LoadOptions, OnExisting, Projection,
-    Rows, Slices, SpaceId, WriteBatch,
+    Condition, Durability, Engine, Entries, KeyPart, KeyShape, LoadOptions, Maintenance,
+    OnExisting, Projection, Rows, Slices, SpaceId, WriteBatch,
 };
 use tonnage_rocksdb::RocksEngine;
 

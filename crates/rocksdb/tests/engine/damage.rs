@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
 use tonnage_engine::{
-    Condition, Durability, Engine, Error, ErrorKind, KeyPart, KeyShape, Projection, Ranges, Rows,
-    ScanOptions, SpaceId, WriteBatch,
+    Condition, Durability, Engine, Error, ErrorKind, KeyPart, KeyShape, Maintenance, Projection,
+    Ranges, Rows, ScanOptions, SpaceId, WriteBatch,
 };
 use tonnage_rocksdb::RocksEngine;
 use tonnage_testkit::copy_tree;

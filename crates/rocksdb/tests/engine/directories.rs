@@ -5,8 +5,8 @@ use std::path::Path;
 
 use tempfile::TempDir;
 use tonnage_engine::{
-    Condition, Durability, Engine, ErrorKind, KeyPart, KeyShape, Projection, Rows, SpaceId,
-    WriteBatch,
+    Condition, Durability, Engine, ErrorKind, KeyPart, KeyShape, Maintenance, Projection, Rows,
+    SpaceId, WriteBatch,
 };
 use tonnage_rocksdb::{RocksEngine, Settings};
 

@@ -4,8 +4,8 @@
 use std::path::Path;
 
 use tonnage_engine::{
-    Durability, Engine, Entries, KeyPart, KeyShape, LoadOptions, OnExisting, Projection, Rows,
-    Slices, SpaceId,
+    Durability, Engine, Entries, KeyPart, KeyShape, LoadOptions, Maintenance, OnExisting,
+    Projection, Rows, Slices, SpaceId,
 };
 use tonnage_rocksdb::{RocksEngine, Settings};
 

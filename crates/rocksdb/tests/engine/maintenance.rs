@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use tonnage_engine::{
-    Condition, Durability, Engine, KeyPart, KeyShape, ManualClock, Projection, Rows, SpaceId,
-    WriteBatch,
+    Condition, Durability, Engine, KeyPart, KeyShape, Maintenance, ManualClock, Projection, Rows,
+    SpaceId, WriteBatch,
 };
 use tonnage_rocksdb::RocksEngine;
 use tonnage_testkit::{copy_tree, wait_until};

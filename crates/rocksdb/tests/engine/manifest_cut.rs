@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use tonnage_engine::{
     Condition, Durability, Engine, Entries, Error, ErrorKind, KeyPart, KeyShape, LoadOptions,
-    OnExisting, Ranges, Rows, ScanOptions, SpaceId, WriteBatch,
+    Maintenance, OnExisting, Ranges, Rows, ScanOptions, SpaceId, WriteBatch,
 };
 use tonnage_rocksdb::{RocksEngine, Settings};
 use tonnage_testkit::copy_tree;

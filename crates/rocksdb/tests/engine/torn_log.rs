@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 use tonnage_engine::{
-    Condition, Durability, Engine, Entries, ErrorKind, KeyPart, KeyShape, LoadOptions, Ranges,
-    Rows, ScanOptions, SpaceId, WriteBatch,
+    Condition, Durability, Engine, Entries, ErrorKind, KeyPart, KeyShape, LoadOptions, Maintenance,
+    Ranges, Rows, ScanOptions, SpaceId, WriteBatch,
 };
 use tonnage_rocksdb::{RocksEngine, Settings};
 use tonnage_testkit::{again, copy_tree};

@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use std::process::Output;
 
 use tonnage_engine::{
-    Condition, Durability, Engine, Entries, KeyPart, KeyShape, LoadOptions, Projection, Rows,
-    SpaceId, WriteBatch,
+    Condition, Durability, Engine, Entries, KeyPart, KeyShape, LoadOptions, Maintenance,
+    Projection, Rows, SpaceId, WriteBatch,
 };
 use tonnage_rocksdb::RocksEngine;
 use tonnage_testkit::{again, copy_tree};

@@ -9,8 +9,8 @@
 use std::time::{Duration, Instant};
 
 use tonnage_engine::{
-    Condition, Durability, Engine, Error, ErrorKind, KeyPart, KeyShape, Projection, Rows, Slices,
-    SpaceId, WriteBatch,
+    Condition, Durability, Engine, Error, ErrorKind, KeyPart, KeyShape, Maintenance, Projection,
+    Rows, Slices, SpaceId, WriteBatch,
 };
 use tonnage_rocksdb::{RocksEngine, Settings};
 use tonnage_testkit::{Random, SmallDisk};

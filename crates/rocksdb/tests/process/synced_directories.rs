@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use tonnage_engine::{Condition, Durability, Engine, KeyPart, KeyShape, WriteBatch};
+use tonnage_engine::{Condition, Durability, Engine, KeyPart, KeyShape, Maintenance, WriteBatch};
 use tonnage_rocksdb::{RocksEngine, Settings};
 use tonnage_testkit::again;
 

@@ -1,4 +1,4 @@
 //! Millions of rows in one call: [`put`] stores streams of entries, [`get`] reads the rows of keys.
 
-pub mod get;
-pub mod put;
+pub(crate) mod get;
+pub(crate) mod put;

@@ -17,8 +17,8 @@ use super::cell_marker::{NULL, PRESENT};
 use super::definition::ResolvedColumn;
 use super::json;
 use crate::codec::{
-    FieldRange, RangeEnds, add_key_lens, key_part, push_key_value, running_sum, write_cells,
-    write_column,
+    FieldRange, RangeEnds, TableCodec, add_key_lens, key_part, push_key_value, running_sum,
+    write_cells, write_column,
 };
 use crate::value::Value;
 

@@ -5,7 +5,7 @@ use tonnage_engine::{Error, Result, Rows, Slices};
 
 use super::cell_marker::NULL;
 use super::list::OpenIndex;
-use crate::TableCodec;
+use crate::codec::TableCodec;
 use crate::codec::{CellSource, DamagedCell, key_array};
 
 /// Where the columns that a reader wants stand in an entry.

@@ -10,9 +10,9 @@ use crate::schema::{TableSchema, check_name, quoted_name};
 use crate::value::Value;
 
 /// The most columns of one index.
-pub const INDEX_COLUMNS_MAX: usize = 16;
+pub(super) const INDEX_COLUMNS_MAX: usize = 16;
 /// The most indexes of one table.
-pub const INDEXES_MAX: usize = 64;
+pub(crate) const INDEXES_MAX: usize = 64;
 
 /// An index as someone asks for it.
 #[derive(Clone, Debug, PartialEq, Eq)]

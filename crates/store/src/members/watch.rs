@@ -34,8 +34,8 @@ impl MembershipState {
     /// Rests until it is time to look again. False when this opening ends.
     fn wait(&self) -> bool {
         let is_stopping = || self.stopping.load(Ordering::SeqCst);
-        let (lock, woken) = &self.woken;
-        let resting = lock(&lock);
+        let (mutex, woken) = &self.woken;
+        let resting = lock(mutex);
         drop(woken.wait_timeout_while(resting, self.times.look, |()| !is_stopping()));
         !is_stopping()
     }

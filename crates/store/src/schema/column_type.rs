@@ -84,7 +84,7 @@ pub fn timestamp_unit(precision: u8) -> TimeUnit {
 }
 
 /// The most digits that a NUMBER can have.
-pub const NUMBER_DIGITS_MAX: u8 = 76;
+pub(crate) const NUMBER_DIGITS_MAX: u8 = 76;
 
 /// The first precision whose numbers 128 bits do not hold.
 const WIDE_DIGITS_MIN: u8 = 39;

@@ -16,8 +16,9 @@ mod table;
 
 pub use build::{Change, ColumnDefinition, TableDefinition};
 pub use column::Column;
+pub(crate) use column_type::NUMBER_DIGITS_MAX;
 pub use column_type::{
-    ColumnType, ElementType, NUMBER_DIGITS_MAX, RecordField, RecordFields, is_json, timestamp_unit,
+    ColumnType, ElementType, RecordField, RecordFields, is_json, timestamp_unit,
 };
 pub use default_function::DefaultFunction;
 pub use enum_type::EnumSymbols;
@@ -32,9 +33,9 @@ pub const COLUMNS_MAX: usize = 4_096;
 /// The longest name of a table or column, in bytes.
 pub const NAME_BYTES_MAX: usize = 128;
 /// The most generations: a top-level table and its descendants.
-pub const DEPTH_MAX: usize = 16;
+pub(crate) const DEPTH_MAX: usize = 16;
 /// The most columns of a primary key, inherited ones included.
-pub const KEY_COLUMNS_MAX: usize = 64;
+pub(crate) const KEY_COLUMNS_MAX: usize = 64;
 
 #[cfg(test)]
 mod tests;

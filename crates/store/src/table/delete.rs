@@ -1,21 +1,52 @@
 //! Deletes the rows of a partial key, and those of relatives with them.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use tonnage_engine::{
-    Capability, Condition, Direction, Durability, Error, Projection, Ranges, Result, Rows,
+    Acks, Capability, Condition, Direction, Durability, Error, Projection, Ranges, Result, Rows,
     ScanOptions, Slices, WriteBatch,
 };
 
 use super::Table;
-use crate::bulk::get::ResumePoint;
+use crate::bulk::get::{ResumePoint, ResumeToken};
 use crate::catalog::{Relatives, TableEntry};
 use crate::codec::FieldRange;
 use crate::levels::check_acks;
 use crate::row::Row;
-use crate::single_calls::{DeleteOptions, Deleted};
-use crate::single_calls::{DeleteOptions, Deleted};
 use crate::terms::{WriteTerms, check_timeout, deadline_after};
+
+/// How to delete the rows of a partial key.
+#[derive(Clone, Debug, Default)]
+pub struct DeleteOptions {
+    /// A range of the first key column that the key leaves open.
+    pub range: Option<FieldRange>,
+    /// Tables whose rows go along, by path: child tables with all rows below those deleted, and
+    /// ancestors with the rows above them.
+    pub relatives: Vec<String>,
+    /// At most this many rows of the table itself in one call. Rows of relatives go with theirs, and
+    /// are not counted. The answer tells where to go on.
+    pub limit: Option<u64>,
+    /// Goes on behind this place of an earlier call with the same key; see [`Deleted::rest`].
+    pub start_after: Option<ResumeToken>,
+    /// When the deletion is acknowledged.
+    pub durability: Durability,
+    /// How many copies must have it by then; as the store was opened without it.
+    pub acks: Option<Acks>,
+    /// The longest that the deletion may take; then it ends with `TimedOut`. The batches that went
+    /// before stay deleted, and the same call deletes the rest.
+    pub timeout: Option<Duration>,
+}
+
+/// What a deletion with a limit did.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Deleted {
+    /// How many rows went, those of relatives among them.
+    pub rows: u64,
+    /// Where to go on when the limit was reached: rows behind it may be left.
+    pub rest: Option<ResumeToken>,
+}
 
 /// The most rows deleted by one atomic batch.
 const BATCH_ROWS_MAX: usize = 10_000;

@@ -15,6 +15,7 @@ use tonnage_engine::{
 };
 
 pub(crate) use conditional::{judge_and_write, write_each};
+pub use delete::{DeleteOptions, Deleted};
 pub use exchange::Exchanged;
 pub use session::{RowScan, RowSession};
 pub use write::RowOperation;

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use rstest::rstest;
 use tonnage_engine::{
     Condition, Deadline, Durability, Engine, Entries, FillCache, KeyPart, KeyShape, LoadOptions,
-    ManualClock, MemoryEngine, Projection, Ranges, ReadOptions, Rows, ScanOptions, Slices, SpaceId,
-    WriteBatch,
+    Maintenance, ManualClock, MemoryEngine, Projection, Ranges, ReadOptions, Rows, ScanOptions,
+    Slices, SpaceId, WriteBatch,
 };
 use tonnage_rocksdb::{RocksEngine, Settings};
 use tonnage_testkit::Random;

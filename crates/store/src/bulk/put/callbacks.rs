@@ -42,7 +42,7 @@ pub trait BulkPutCallbacks: Send + Sync {
 
 /// Callbacks that do nothing.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct NoCallbacks;
+pub(crate) struct NoCallbacks;
 
 impl BulkPutCallbacks for NoCallbacks {}
 

@@ -10,11 +10,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, TryLockError};
 use std::time::{Duration, Instant};
 
+use tonnage_engine::sync::lock;
 use tonnage_engine::{Entries, Error, ErrorKind, LoadOptions, LoadSession, Result, cores};
 
 use super::encode::{EntryEncoder, RejectedEntry};
 use super::load_queue::{BatchJob, FlushScope, LoadQueue, QueueEvent};
-use super::outcomes::{LoadOutcomes, catch_callback_panic, lock, panic_message};
+use super::outcomes::{LoadOutcomes, catch_callback_panic, panic_message};
 use super::resources::LoadResources;
 use super::ttls::EntryTtls;
 use super::{BulkPutError, BulkPutOptions, BulkPutReport, Counts, EntryBatch, Payload};

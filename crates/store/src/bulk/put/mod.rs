@@ -41,7 +41,8 @@ mod runner;
 mod stream;
 mod ttls;
 
-pub use callbacks::{BulkPutCallbacks, Entry, ExistingEntry, FailedEntry, NoCallbacks};
+pub(crate) use callbacks::NoCallbacks;
+pub use callbacks::{BulkPutCallbacks, Entry, ExistingEntry, FailedEntry};
 pub use failure::{BulkPutError, TooManyErrors};
 pub use load::{Load, TryPush};
 pub use options::{BulkPutOptions, ErrorsMax};

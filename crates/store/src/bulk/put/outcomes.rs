@@ -2,7 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use tonnage_engine::sync::lock;
@@ -286,11 +286,6 @@ impl LoadObserver for LoadOutcomes {
             OnExisting::Keep | OnExisting::Replace | OnExisting::BlindReplace => Ok(()),
         }
     }
-}
-
-pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // What these mutexes guard is whole at every point where a callback could have panicked.
-    lock(&mutex)
 }
 
 /// Calls back; a callback that panics stops the load.

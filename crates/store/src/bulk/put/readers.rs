@@ -6,11 +6,12 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex};
 
+use tonnage_engine::sync::lock;
 use tonnage_engine::{Error, Result};
 
 use super::EntryStream;
 use super::load_queue::LoadQueue;
-use super::outcomes::{lock, panic_message};
+use super::outcomes::panic_message;
 
 /// The streams that nobody draws from yet.
 pub(super) struct StreamReaders {
