@@ -1,6 +1,7 @@
 //! Three nodes of Cassandra on loopback addresses, until this program is killed: `make cluster`.
 
 #[path = "../tests/cluster/mod.rs"]
+#[allow(dead_code, reason = "the tests use the rest")]
 mod cluster;
 
 fn main() {

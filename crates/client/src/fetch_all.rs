@@ -35,7 +35,7 @@ impl Client {
         let mut answers = Vec::with_capacity(statements.len());
         for some in statements.chunks(STATEMENTS_MAX) {
             let asked = some.iter().map(|(text, values)| {
-                let told = values.iter().map(told).collect::<Result<Vec<_>>>()?;
+                let told = values.iter().map(parameter_json).collect::<Result<Vec<_>>>()?;
                 let (values, types): (Vec<_>, Vec<_>) = told.into_iter().unzip();
                 let mut statement = json!({"sql": text, "parameters": values});
                 if types.iter().any(Option::is_some) {

@@ -176,7 +176,7 @@ impl Jobs {
         C: BulkPutCallbacks + Send + Sync + 'static,
     {
         let opening = request.name.as_deref().map(|name| self.opening_lock(name));
-        let _opening = opening.as_ref().map(|lock| lock(&lock));
+        let _opening = opening.as_ref().map(|opening| lock(opening));
         if let Some(running) = self.join_running(&request)? {
             return Ok(running);
         }

@@ -12,11 +12,11 @@
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use arrow::array::RecordBatch;
+use tonnage::internal::sync::lock;
 use tonnage::{Error, Result};
-use tonnage_engine::sync::lock;
 
 use crate::access::ReadSpec;
 use crate::answer::{Answer, Rows};

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use arrow::array::RecordBatch;
+use tonnage::internal::sync::lock;
 use tonnage::{CreateIndexOptions, DdlOutcome, Error, Result, Statement as Definition, Store};
-use tonnage_engine::sync::lock;
 
 use crate::answer::{Answer, Rows};
 use crate::catalog::CatalogContext;

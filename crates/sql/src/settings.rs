@@ -1,11 +1,11 @@
 //! The settings of a session, and its prepared statements.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use tonnage::internal::sync::lock;
 use tonnage::{Acks, Consistency, Durability, Error, Result, Store};
-use tonnage_engine::sync::lock;
 
 use crate::guard::StatementTerms;
 use crate::levels::{self, name_of_acks, name_of_consistency};

@@ -1,11 +1,11 @@
 //! Parsed statements and their plans, kept for the next time that the same text comes.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use datafusion::logical_expr::LogicalPlan;
+use tonnage::internal::sync::lock;
 use tonnage::{Result, Store, TableEntry};
-use tonnage_engine::sync::lock;
 
 use crate::access::SqlTable;
 use crate::direct::SimpleSelect;

@@ -11,11 +11,11 @@
 //! A statement that fails leaves the transaction as it was before it.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex};
 
 use datafusion::sql::sqlparser::tokenizer::Token;
+use tonnage::internal::sync::lock;
 use tonnage::{Condition, Error, Result, Row, RowOperation, Store, Table, Value, WriteResult};
-use tonnage_engine::sync::lock;
 
 use crate::error::invalid_at;
 use crate::guard::StatementTerms;

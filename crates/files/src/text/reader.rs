@@ -332,7 +332,10 @@ fn csv_names(
 ) -> Result<Vec<String>> {
     // Without a header these are values, and the record is rejected in its turn.
     if let Some(place) = first.uncached.filter(|_| options.csv.has_header) {
-        return Err(Error::invalid(format!("the name of column {}: {UNKEPT_REASON}", place + 1)));
+        return Err(Error::invalid(format!(
+            "the name of column {}: {UNCACHED_FORMULA_REASON}",
+            place + 1
+        )));
     }
     if let Some(place) = first.not_utf8.filter(|_| options.csv.has_header) {
         return Err(Error::invalid(format!(

@@ -79,7 +79,7 @@ impl IndexPath {
     /// the store.
     pub(super) fn answers(&self, table: &SqlTable, condition: &ColumnCondition) -> bool {
         let name = &table.schema().columns[condition.column].name;
-        let used = &self.index.columns()[..used(&self.ranges, self.values)];
+        let used = &self.index.columns()[..columns_used(&self.ranges, self.values)];
         used.iter().any(|column| column.path.is_empty() && column.column == *name)
     }
 

@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use arrow::array::RecordBatch;
+use tonnage::internal::sync::lock;
 use tonnage::{Result, Table};
-use tonnage_engine::sync::lock;
 
 use super::{CachedColumns, ColumnCache};
 

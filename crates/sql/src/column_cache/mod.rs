@@ -20,8 +20,8 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use arrow::array::RecordBatch;
+use tonnage::internal::sync::lock;
 use tonnage::{Store, Table, TableSchema};
-use tonnage_engine::sync::lock;
 
 pub(crate) use fill::{ColumnFill, FillingRows};
 

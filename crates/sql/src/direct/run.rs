@@ -3,8 +3,8 @@
 use std::sync::Mutex;
 
 use arrow::array::RecordBatch;
+use tonnage::internal::sync::lock;
 use tonnage::{Direction, Error, Result};
-use tonnage_engine::sync::lock;
 
 use super::{Aggregates, DirectRead, DirectWork};
 use crate::access::{AccessPath, ColumnOrder, ReadSpec, direction_for, index_in_order};

@@ -19,7 +19,7 @@ use datafusion::logical_expr::{
 use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_expr::expressions::{Column, InListExpr};
 use datafusion::sql::sqlparser::ast::{self, Value};
-use tonnage_engine::sync::lock;
+use tonnage::internal::sync::lock;
 
 use super::listed_values::{compared_value, list_values_as};
 use super::long_lists::{VALUES_MIN, extract_long_lists, placeholder};

@@ -5,10 +5,10 @@
 //! never runs leaves no rows unread.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex};
 
 use tonnage::Result;
-use tonnage_engine::sync::lock;
+use tonnage::internal::sync::lock;
 
 use crate::access::TableReader;
 

@@ -13,8 +13,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
+use tonnage::internal::sync::lock;
 use tonnage::{Store, Table, TableEntry};
-use tonnage_engine::sync::lock;
 
 use super::stored::{TABLE, read_statistics};
 use super::table::TableStatistics;

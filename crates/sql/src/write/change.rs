@@ -102,7 +102,7 @@ pub(super) fn run(
     if piece.kind == StatementKind::Truncate {
         // Before its rows: should that fail, nothing has happened yet.
         delete_statistics(&planner.context.store, &reading.table, &guard.terms().options())?;
-        planner.context.statistics.has_changed();
+        planner.context.statistics.note_change();
     }
     let change = reading.change(planner, piece, parameters, guard);
     match piece.kind {
