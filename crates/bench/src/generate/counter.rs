@@ -34,6 +34,7 @@ impl AcknowledgedCounter {
         }
     }
 
+    /// All numbers below are acknowledged.
     pub fn end(&self) -> u64 {
         self.end.load(Ordering::Acquire)
     }
@@ -66,6 +67,7 @@ impl AcknowledgedCounter {
 #[derive(Debug)]
 pub struct InsertClaim<'a> {
     counter: &'a AcknowledgedCounter,
+    /// The number.
     pub number: u64,
 }
 

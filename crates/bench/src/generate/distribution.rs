@@ -9,6 +9,7 @@ use super::{Zipfian, ycsb_hash};
 
 /// Draws numbers below a count. Each thread has a clone, because making one may take time.
 #[derive(Clone, Debug)]
+#[allow(missing_docs, reason = "the variants say what their fields are")]
 pub enum Distribution {
     /// All alike.
     Uniform { count: u64 },
@@ -50,6 +51,7 @@ impl Distribution {
         Distribution::Hotspot { hot_count, count, hot_share }
     }
 
+    /// All numbers below a count, in order, again and again.
     pub fn sequential(count: u64) -> Self {
         Distribution::Sequential { turns: Arc::default(), count }
     }

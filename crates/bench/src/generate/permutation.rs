@@ -9,6 +9,7 @@
 
 use super::mix;
 
+/// An order of all numbers below a bound.
 #[derive(Clone, Copy, Debug)]
 pub struct Permutation {
     len: u64,
@@ -29,6 +30,7 @@ impl Permutation {
         }
     }
 
+    /// How many numbers there are.
     pub fn len(&self) -> u64 {
         self.len
     }

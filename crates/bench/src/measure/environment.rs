@@ -59,7 +59,8 @@ pub struct DataDirectory {
 }
 
 impl DataDirectory {
-    pub(crate) fn new(label: &str, path: impl Into<PathBuf>) -> Self {
+    /// A directory by its label and its path.
+    pub fn new(label: &str, path: impl Into<PathBuf>) -> Self {
         DataDirectory { label: label.to_owned(), path: path.into() }
     }
 }

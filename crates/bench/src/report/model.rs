@@ -231,11 +231,13 @@ pub struct Chart {
 }
 
 impl Chart {
+    /// A chart of groups of bars.
     pub fn bars(title: &str, x_label: &str, y_label: &str) -> Self {
         let [title, x_label, y_label] = [title, x_label, y_label].map(str::to_owned);
         Chart { title, x_label, y_label, ..Chart::default() }
     }
 
+    /// A chart of lines.
     pub fn lines(title: &str, x_label: &str, y_label: &str) -> Self {
         Chart { kind: ChartKind::Lines, ..Self::bars(title, x_label, y_label) }
     }

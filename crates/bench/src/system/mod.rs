@@ -79,6 +79,7 @@ pub trait System: Send + Sync {
     /// A reading of its inner state, for the series by second.
     fn gauges(&self) -> Result<Gauges>;
 
+    /// The error for a feature that it does not offer.
     fn unsupported(&self, what: &str) -> Error {
         Error::unsupported(format!("{} does not offer {what}", self.name()))
     }

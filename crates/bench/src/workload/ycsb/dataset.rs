@@ -39,11 +39,12 @@ pub struct LoadPlan {
 /// It remembers the records that runs inserted, so that the next run of the same data inserts new
 /// ones and may ask for all.
 pub struct Dataset<'a> {
+    /// The system.
     pub system: &'a dyn System,
     watcher: &'a dyn Watcher,
     loaded: CoreOptions,
     /// Records are numbered from `insertstart` up to this, exclusive.
-    pub(super) records_end: u64,
+    pub records_end: u64,
 }
 
 impl<'a> Dataset<'a> {
