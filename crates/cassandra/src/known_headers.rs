@@ -81,7 +81,7 @@ impl KnownHeaders {
 
     fn slot(&self, hash: u64) -> MutexGuard<'_, HeaderSlot> {
         let slot = &self.slots[hash as usize % SLOTS];
-        lock(&slot)
+        lock(slot)
     }
 }
 

@@ -223,5 +223,5 @@ impl Client {
 }
 
 fn note(failure: &SourceFailure, error: Error) {
-    lock(&failure).get_or_insert(error);
+    lock(failure).get_or_insert(error);
 }

@@ -43,7 +43,7 @@ impl Batches {
     fn draw(&self, py: Python<'_>) -> PyResult<Option<ArrowBatch>> {
         let batches = self.batches.get()?;
         let drawn = py.detach(|| {
-            let mut batches = lock(&batches);
+            let mut batches = lock(batches);
             batches.as_mut().map(Iterator::next)
         });
         match drawn {
@@ -104,7 +104,7 @@ impl Batches {
         self.cancel.cancel();
         let batches = self.batches.get()?;
         py.detach(|| {
-            let closed = lock(&batches).take();
+            let closed = lock(batches).take();
             drop(closed);
         });
         Ok(())
@@ -176,7 +176,7 @@ impl TableBatches {
     fn __next__(&self, py: Python<'_>) -> PyResult<Option<(String, RecordBatch)>> {
         let rows = self.rows.get()?;
         let drawn = py.detach(|| {
-            let mut rows = lock(&rows);
+            let mut rows = lock(rows);
             rows.as_mut().map(Iterator::next)
         });
         let batch = drawn.ok_or_else(taken)?.transpose().or_raise()?;
@@ -188,7 +188,7 @@ impl TableBatches {
         self.cancel.cancel();
         let rows = self.rows.get()?;
         py.detach(|| {
-            let closed = lock(&rows).take();
+            let closed = lock(rows).take();
             drop(closed);
         });
         Ok(())

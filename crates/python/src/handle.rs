@@ -186,7 +186,7 @@ impl StoreHandle {
     /// In a forked child.
     pub(crate) fn close(&self) -> PyResult<()> {
         let opened = self.opened.get()?;
-        let closed = write(&opened).take();
+        let closed = write(opened).take();
         drop(closed);
         Ok(())
     }

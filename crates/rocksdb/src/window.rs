@@ -130,7 +130,7 @@ impl LoadWindows {
         drop(starts);
         if is_last {
             for part in &self.parts {
-                let mut part = lock(&part);
+                let mut part = lock(part);
                 part.keep_since(self.oldest_start());
             }
         }
@@ -160,7 +160,7 @@ impl LoadWindows {
     /// Whether a row may have been written since whose hash is one that `is_ours` knows.
     pub(crate) fn touched_any(&self, start: u64, is_ours: impl Fn(u64) -> bool) -> bool {
         self.parts.iter().any(|part| {
-            let part = lock(&part);
+            let part = lock(part);
             part.forgotten > start
                 || part.notes.iter().any(|(hash, count)| *count > start && is_ours(*hash))
         })

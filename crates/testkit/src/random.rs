@@ -7,7 +7,7 @@ pub struct Random(pub u64);
 
 impl Random {
     /// The next number.
-    pub fn next(&mut self) -> u64 {
+    pub fn number(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut mixed = self.0;
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -17,11 +17,11 @@ impl Random {
 
     /// A number below a limit, which is not 0.
     pub fn below(&mut self, limit: u64) -> u64 {
-        self.next() % limit
+        self.number() % limit
     }
 
     /// Bytes that do not compress.
     pub fn bytes(&mut self, len: usize) -> Vec<u8> {
-        (0..len).map(|_| self.next() as u8).collect()
+        (0..len).map(|_| self.number() as u8).collect()
     }
 }

@@ -31,7 +31,7 @@ impl Permutation {
     }
 
     /// How many numbers there are.
-    pub fn len(&self) -> u64 {
+    pub fn count(&self) -> u64 {
         self.len
     }
 

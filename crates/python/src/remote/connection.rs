@@ -49,7 +49,7 @@ impl RemoteConnection {
     /// In a forked child.
     pub(crate) fn close(&self) -> PyResult<()> {
         let client = self.client.get()?;
-        let closed = write(&client).take();
+        let closed = write(client).take();
         drop(closed);
         Ok(())
     }

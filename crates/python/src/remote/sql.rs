@@ -39,7 +39,7 @@ impl RemotePrepared {
         let statement = self.statement.get()?;
         let values = numbered(values.as_ref())?;
         let answer = py.detach(|| {
-            let statement = lock(&statement);
+            let statement = lock(statement);
             statement.execute(&values)
         });
         Ok(answer_of(answer.or_raise()?, NativeCancel::new()))

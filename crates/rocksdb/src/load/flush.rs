@@ -104,7 +104,7 @@ fn sort_all(context: &LoadContext<'_>, unsorted: Vec<RunBuffer>) -> Result<Vec<S
         unsorted.into_iter().map(|run| Mutex::new(Some(run))).collect();
     let sorted = Mutex::new(Vec::with_capacity(unsorted.len()));
     run_all(context, &unsorted, |slot| {
-        let run = lock(&slot).take();
+        let run = lock(slot).take();
         if let Some(run) = run.map(|run| run.sort(context.precedence())) {
             lock(&sorted).push(run);
         }

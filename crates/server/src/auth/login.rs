@@ -77,7 +77,7 @@ impl Logins {
     pub(crate) fn replace(&self, users: Users) {
         let Some(known) = &self.users else { return };
         let users = Arc::new(users);
-        *write(&known) = users.clone();
+        *write(known) = users.clone();
         let mut known = self.cache();
         known.passwords.clear();
         known.tokens.retain(|_, token| match users.named(&token.user.name) {
@@ -91,7 +91,7 @@ impl Logins {
 
     fn users(&self) -> Option<Arc<Users>> {
         let users = self.users.as_ref()?;
-        Some(read(&users).clone())
+        Some(read(users).clone())
     }
 
     /// The caller whose headers these are.

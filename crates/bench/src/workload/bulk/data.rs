@@ -175,7 +175,7 @@ impl BulkData {
 
     /// How many keys there are to ask for.
     pub(super) fn keys(&self) -> u64 {
-        self.get.len()
+        self.get.count()
     }
 
     /// The number of the record whose key is asked for at a place.

@@ -250,7 +250,7 @@ impl<T: Send + 'static> ItemSource<T> {
 
 /// The next of some iterators that nobody draws from yet.
 fn next_iterator<T>(left: &Mutex<VecDeque<ItemIterator<T>>>) -> Option<ItemIterator<T>> {
-    lock(&left).pop_front()
+    lock(left).pop_front()
 }
 
 impl<T> Drop for ItemSource<T> {
