@@ -10,6 +10,7 @@
 
 mod embedded;
 mod library;
+mod open;
 mod raw;
 mod remote;
 mod spec;

@@ -6,10 +6,6 @@ use std::str::FromStr;
 
 use tonnage::{Durability, Error, Result, RocksDbSettings};
 
-use super::System;
-use super::embedded::Embedded;
-use super::raw::Raw;
-use super::remote::Remote;
 use crate::choice::choice;
 
 choice! {
@@ -74,20 +70,6 @@ impl SystemSpec {
         }
     }
 
-    /// Makes it, empty; a directory that holds something is refused.
-    pub fn open(&self) -> Result<Box<dyn System>> {
-        if self.kind != SystemKind::TonnageMemory {
-            self.claim_directory()?;
-        }
-        Ok(match self.kind {
-            SystemKind::TonnageRocksDb | SystemKind::TonnageMemory => {
-                Box::new(Embedded::open(self)?)
-            }
-            SystemKind::TonnageRemote => Box::new(Remote::open(self)?),
-            SystemKind::RocksDb => Box::new(Raw::open(self)?),
-        })
-    }
-
     /// How RocksDB is set up, in one place, so that systems on it have the very same. Memory is
     /// divided: a sixteenth to each memtable, at least 16 and at most 64 MiB but never more than
     /// half to all of them, and the rest to the cache. Tonnage's defaults when none is given.
@@ -120,7 +102,7 @@ impl SystemSpec {
     }
 
     /// Makes the directory, or sees that it is empty.
-    fn claim_directory(&self) -> Result<()> {
+    pub(super) fn claim_directory(&self) -> Result<()> {
         let shown = self.directory.display();
         let unusable = |error| {
             Error::unavailable(format!("{shown} cannot be used: {error}")).with_source(error)
