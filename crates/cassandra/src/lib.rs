@@ -3,9 +3,9 @@
 //! Each space is a table, `CREATE TABLE s_0000002a (p blob, c blob, h blob, d blob, PRIMARY KEY
 //! (p, c))`:
 //!
-//! - `p` is the number of a *bucket*, a hash of the shard key ([`bucket`]);
+//! - `p` is the number of a *bucket*, a hash of the shard key (`bucket`);
 //! - `c` is the whole key, so the rows of a shard key lie together in order;
-//! - `h` is version, expiry and what a writer left of itself ([`header`]); a row exists if and only
+//! - `h` is version, expiry and what a writer left of itself (`header`); a row exists if and only
 //!   if it has an `h` that has not expired;
 //! - `d` is the payload.
 //!
@@ -13,8 +13,8 @@
 //!
 //! 1. Small writes are on a condition, always ([`write`]).
 //! 2. Loads and deletions of ranges are plain writes under a time stamp later than all before, and
-//!    earlier than every small write that begins afterwards ([`time`]).
-//! 3. Within an open store, a partition has one writer at a time ([`partition_locks`]).
+//!    earlier than every small write that begins afterwards (`time`).
+//! 3. Within an open store, a partition has one writer at a time (`partition_locks`).
 
 mod address;
 mod blocking;

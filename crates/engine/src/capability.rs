@@ -35,7 +35,7 @@ pub struct Capability {
     pub shared: bool,
     /// Whether a consistent copy can be made.
     pub checkpoint: bool,
-    /// Whether the engine can wait for its background work ([`crate::Engine::settle`]).
+    /// Whether the engine can wait for its background work ([`crate::Maintenance::settle`]).
     pub settle: bool,
     /// Whether there are spaces whose keys name their shard ([`crate::KeyShape::shard_prefixed`]), which
     /// may be written together with rows of that shard.

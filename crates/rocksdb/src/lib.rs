@@ -6,7 +6,7 @@
 //! - The shard of a row is a hash of its shard key modulo the number of shards, fixed when the
 //!   store is made.
 //! - A row stands under its space as four big-endian bytes, then its key; its value is the header
-//!   of [`tonnage_engine::header`] and the payload.
+//!   of [`tonnage_engine::Header`] and the payload.
 //! - Small writes go through the write-ahead log in one batch (`write`); bulk loads are merged
 //!   into files that are ingested (`load`). A gate (`shard`) and windows (`window`) keep the two
 //!   from overwriting each other.
@@ -14,7 +14,6 @@
 //!   log is audited before RocksDB recovers from it (`wal`).
 
 #![warn(missing_debug_implementations)]
-#![allow(rustdoc::private_intra_doc_links)]
 
 mod attempt_outcome;
 mod backlog;

@@ -21,7 +21,7 @@ pub struct LobOptions {
     pub condition: Condition,
     /// The longest that each call of the writer may wait for the store; then it ends with
     /// `TimedOut`. What was stored before stays, for a call that is made again or for
-    /// [`KeyValue::resume_lob`].
+    /// [`KeyValue::resume_lob`](crate::KeyValue::resume_lob).
     pub timeout: Option<Duration>,
 }
 

@@ -224,9 +224,9 @@ impl Store {
 
     /// Puts the entries of many streams into the store.
     ///
-    /// - Each entry is inserted, existed already, or failed; [`BulkPutCallbacks`] hear of the
-    ///   latter two. One that does not fit its table fails alone, with its stream, its position
-    ///   and the reason.
+    /// - Each entry is inserted, existed already, or failed.
+    ///   [`BulkPutCallbacks`](crate::BulkPutCallbacks) hear of the latter two. One that does not fit
+    ///   its table fails alone, with its stream, its position and the reason.
     /// - A stream is complete when all of its entries are as durable as
     ///   [`BulkPutOptions::durability`] asks for.
     /// - Tables may be altered meanwhile. Rows of one that is dropped fail.
