@@ -82,6 +82,7 @@ impl Run {
         let failure_messages = messages.take(10).collect();
         let memory_peak = |repeat: &Run| repeat.figures.get(MEMORY_PEAK).copied();
         let memory_peak = repeats.iter().filter_map(memory_peak).reduce(f64::max);
+        // The numbers of one repeat belong together: percentiles of several have no median.
         repeats.sort_by(|a, b| a.throughput().total_cmp(&b.throughput()));
         let median = repeats.len().saturating_sub(1) / 2;
         let mut median = repeats.into_iter().nth(median).unwrap_or_default();

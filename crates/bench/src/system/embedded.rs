@@ -88,6 +88,7 @@ impl System for Embedded {
         let mut done = BulkDone::default();
         match keys {
             GetKeys::Pairs(source, batches_left) => {
+                // The call takes keys, not results: what fails in the source is told when it ended.
                 let failure = Arc::<Mutex<_>>::default();
                 let keys = SourceKeys { source, batches_left, failure: failure.clone() };
                 let get = PairGetOptions {

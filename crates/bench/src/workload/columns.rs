@@ -47,6 +47,7 @@ pub(super) fn batch(
     columns: &[NamedColumn],
     numbers: impl Iterator<Item = u64> + Clone,
 ) -> Result<RecordBatch> {
+    // `row` has the twin of this table: the same kinds of columns, one value at a time.
     let array = |(name, column): &NamedColumn| {
         let numbers = numbers.clone();
         let array: ArrayRef = match column {

@@ -59,6 +59,7 @@ fn latencies(group: &RunGroup<'_>, palette: &Palette<'_>) -> String {
         cells
     };
     let all = || group.runs.iter().flat_map(|run| run.operations.iter().map(move |one| (run, one)));
+    // By operation first: the same operation of two targets stands one below the other.
     let mut rows = Vec::new();
     for name in distinct(all().map(|(_, operation)| operation.name.as_str())) {
         for (run, operation) in all().filter(|(_, operation)| operation.name == name) {
@@ -195,6 +196,7 @@ fn figure(gauge: &Gauge, group: &RunGroup<'_>, palette: &Palette<'_>) -> String 
         let points = points(run, read, scale);
         chart.series.push(ChartSeries { name: run.target.clone(), points });
     }
+    // All targets are shaded up to the longest warm-up of them.
     let warm_up = seconds().filter(|second| second.warm_up).map(|second| second.at_seconds);
     let style = LineStyle {
         marks: group.runs.iter().map(|run| stalls(run)).collect(),

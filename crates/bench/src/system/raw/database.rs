@@ -134,6 +134,7 @@ impl RawBulkCall<'_> {
             }
             Ok(done)
         })?;
+        // One sync at the end, as Tonnage does: a sync for each batch would be another benchmark.
         if self.options.durability == Durability::Fsync {
             self.db.flush_wal(true).map_err(translate)?;
         }

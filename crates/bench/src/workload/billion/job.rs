@@ -84,6 +84,7 @@ impl BillionJob<'_> {
                         Phase::Overlap if place % factor == 0 => Some(records + place / factor),
                         Phase::Get | Phase::Overlap => None,
                     };
+                    // Keys and values are made before the clock starts.
                     let key = order.key(put.unwrap_or_else(|| rows.at(place)));
                     let value = put.map(|row| self.values.of(row));
                     let started = Instant::now();

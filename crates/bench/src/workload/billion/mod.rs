@@ -50,6 +50,7 @@ pub fn run(options: &BillionOptions, watcher: &dyn Watcher) -> Result<Report> {
             let job = BillionJob { system, options, values, watcher, name };
             for phase in Phase::ALL {
                 let is_asked_for = options.phases.contains(&phase);
+                // Records are put in any case: without them there is nothing to get.
                 if harness.is_over() || (phase != Phase::Put && !is_asked_for) {
                     continue;
                 }

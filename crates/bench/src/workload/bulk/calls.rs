@@ -214,6 +214,7 @@ impl<'a> BulkCall<'a> {
         let phase = format!("{} {}", system.name(), self.name());
         let gauges = || system.gauges();
         if self.is_bulk() {
+            // Counted before the clock starts: it goes through all records.
             let (kept, total) = (self.rows_kept(), Some(rows));
             let plan = MeasurePlan { phase, total, ..MeasurePlan::default() };
             return measure(&plan, &gauges, self.harness.watcher, |meter| {

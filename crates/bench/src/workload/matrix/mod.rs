@@ -123,6 +123,7 @@ impl MatrixData<'_> {
         let mut repeats = vec![Vec::with_capacity(of); loaded.len()];
         for repeat in 0..of {
             for turn in 0..loaded.len() {
+                // Another system begins each repeat: none always runs on a machine just warmed up.
                 let place = (turn + repeat) % loaded.len();
                 let system = loaded[place].system.name();
                 let plan = MeasurePlan {

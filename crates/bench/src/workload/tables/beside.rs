@@ -79,6 +79,7 @@ impl<'a> TableSession<'a> {
         };
         let keys = shape.keys(places())?;
         let (system, options) = (self.system, self.bulk_options());
+        // A bulk get gives whole rows, so their number alone is held against the answer.
         let get = move |questions: &[Question]| {
             let keys: Rows = Box::new(std::iter::once(Ok(keys.clone())));
             let rows = system.bulk_get(GetKeys::Rows(WIDE, keys, &[]), &options)?.rows;

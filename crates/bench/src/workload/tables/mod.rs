@@ -71,6 +71,7 @@ fn run_on(session: &TableSession<'_>, report: &mut Report) -> Result<()> {
         report.note(format!("{name} does not offer queries: they were left out."));
         return Ok(());
     }
+    // Each group of subjects fills tables of its own, which takes longer than asking them.
     let wants = |subjects: [Subject; 3]| subjects.into_iter().any(|one| options.wants(one));
     if wants([Subject::OneRow, Subject::Select, Subject::Aggregates]) {
         session.over(report)?;

@@ -81,6 +81,7 @@ impl Bench<'_> {
         }
         let opened = self.harness.open(self.kind)?;
         let system = &*opened.system;
+        // One load serves all counts of threads, so it takes as many as the largest of them.
         let threads_max = threads.iter().copied().max().unwrap_or(1);
         let (mut dataset, loaded) = self.load(system, threads_max, 0)?;
         let settled = self.harness.settle(system, self.kind.name())?;

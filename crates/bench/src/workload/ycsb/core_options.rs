@@ -156,6 +156,7 @@ impl CoreOptions {
 
     /// Says what does not fit together.
     pub(crate) fn check(&self) -> Result<()> {
+        // The names in the messages are those of YCSB: a user knows no others.
         let problem = if self.loaded_count() == 0 {
             "there are no records: give recordcount (above insertstart), or insertcount"
         } else if self.insert_start.saturating_add(self.loaded_count()) > self.record_count {

@@ -99,6 +99,7 @@ impl<'a> Dataset<'a> {
         }
         let (system, total) = (self.system, Some(core.operation_count).filter(|&count| count > 0));
         let workload = CoreWorkload::new(core, self.records_end)?;
+        // Made before the clock starts: distributions and values take time to set up.
         let sessions = workload.sessions(clients(system, threads)?, seed);
         let plan = MeasurePlan {
             operations: YcsbOperation::ALL.map(YcsbOperation::name).to_vec(),

@@ -48,6 +48,7 @@ impl<'a> CoreWorkload<'a> {
         seed: u64,
     ) -> Vec<OperationSession<'s>> {
         let options = self.options;
+        // Each of these is made once and cloned: sums over all records take seconds.
         let chooser = RecordChooser::new(options, self.records_end() - options.insert_start);
         let maker = RecordMaker::new(options, 0);
         let (least, most) = (options.scan_length_min, options.scan_length_max);
@@ -106,6 +107,7 @@ impl OperationSession<'_> {
             self.claim = Some(claim);
             return operation;
         }
+        // Only records that are acknowledged: one that is being inserted may not be there yet.
         let number = self.records.next(&mut self.maker.random, self.shared.records_end());
         self.maker.name(number);
         if !self.options.read_all_fields {
