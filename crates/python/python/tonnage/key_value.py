@@ -14,8 +14,7 @@ from tonnage.result import Batches
 from tonnage.table import Direction, Durability, Written, expiry
 
 if TYPE_CHECKING:
-    from tonnage.report import PutReport
-    from tonnage.store import Store
+    from tonnage.report import BulkPutter, PutReport
 
 Path = Sequence[str | bytes]
 Key = str | bytes | tuple[Path, Path]
@@ -73,7 +72,7 @@ def pair_arguments(
 class KeyValue:
     """The key/value pairs of a store: a dict of keys and bytes, and more."""
 
-    def __init__(self, store: Store, native: _tonnage.KeyValue) -> None:
+    def __init__(self, store: BulkPutter, native: _tonnage.KeyValue) -> None:
         self._store = store
         self._native = native
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 
 @dataclass(frozen=True)
@@ -98,3 +99,13 @@ def counts_of(told: dict[str, Any]) -> Counts:
 
 def stream_of(told: dict[str, Any]) -> StreamReport:
     return StreamReport(told["stream"], told["name"], counts_of(told), told["completed"])
+
+
+class BulkPutter(Protocol):
+    """The store that a table, or the pairs, put in bulk through."""
+
+    @property
+    def url(self) -> str: ...
+
+    @property
+    def bulk_put(self) -> Callable[..., PutReport]: ...

@@ -13,8 +13,7 @@ from tonnage.range import Range
 from tonnage.result import Batches, Row
 
 if TYPE_CHECKING:
-    from tonnage.report import PutReport
-    from tonnage.store import Store
+    from tonnage.report import BulkPutter, PutReport
 
 Direction = Literal["unordered", "forward", "reverse"]
 Durability = Literal["none", "write", "fsync"]
@@ -91,7 +90,7 @@ class Table:
     (`table.get(ship=7, at="x")`).
     """
 
-    def __init__(self, store: Store, native: _tonnage.Table) -> None:
+    def __init__(self, store: BulkPutter, native: _tonnage.Table) -> None:
         self._store = store
         self._native = native
 
