@@ -45,8 +45,8 @@ pub(crate) async fn capability(cluster: &Cluster, shards: u32) -> Result<Capabil
         shared: true,
         checkpoint: false,
         settle: false,
-        placed_spaces: true,
-        placed_atomic: false,
+        shard_prefixed_spaces: true,
+        shard_prefixed_atomic: false,
         shards,
     })
 }

@@ -13,7 +13,7 @@ pub struct Capability {
     /// The most operations in one atomic batch.
     pub batch_operations_max: usize,
     /// The most spaces that one atomic batch may write to. Shard-prefixed ones do not count where
-    /// [`Capability::placed_atomic`] is off.
+    /// [`Capability::shard_prefixed_atomic`] is off.
     pub spaces_per_batch: usize,
     /// Whether rows of different shard keys come in byte order too, so that ranges may span shard
     /// keys. Holds within a shard; with more than one shard, scans give shard after shard.
@@ -39,11 +39,11 @@ pub struct Capability {
     pub settle: bool,
     /// Whether there are spaces whose keys name their shard ([`crate::KeyShape::shard_prefixed`]), which
     /// may be written together with rows of that shard.
-    pub placed_spaces: bool,
+    pub shard_prefixed_spaces: bool,
     /// Whether entries of shard-prefixed spaces are written in one atomic step with the rows of
     /// their batch. Where they are not, they take no conditions. Those put are stored before the
     /// rows, and stay though the batch is refused or fails. Those deleted go after the rows.
-    pub placed_atomic: bool,
+    pub shard_prefixed_atomic: bool,
     /// How many shards there are.
     pub shards: u32,
 }

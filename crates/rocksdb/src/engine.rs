@@ -70,7 +70,7 @@ impl Engine for RocksEngine {
     }
 
     fn create_space_by(&self, name: &str, shape: &KeyShape, deadline: Deadline) -> Result<SpaceId> {
-        if shape.is_shard_prefixed() && !self.store.limits().placed_spaces {
+        if shape.is_shard_prefixed() && !self.store.limits().shard_prefixed_spaces {
             return Err(Error::unsupported(
                 "a store of more than 65,536 data directories has no indexes: use fewer directories",
             ));

@@ -171,8 +171,8 @@ fn capability(shards: u32) -> Capability {
         shared: false,
         checkpoint: true,
         settle: true,
-        placed_spaces: shards <= PREFIXED_SHARDS_MAX,
-        placed_atomic: true,
+        shard_prefixed_spaces: shards <= PREFIXED_SHARDS_MAX,
+        shard_prefixed_atomic: true,
         shards,
     }
 }

@@ -12,7 +12,7 @@ use crate::{
 /// A shard-prefixed space, or nothing where the engine says that it has none.
 fn prefixed_space(fixture: &Fixture, name: &str) -> Option<SpaceId> {
     let made = fixture.engine().create_space(name, &KeyShape::shard_prefixed());
-    if fixture.engine().capability().placed_spaces {
+    if fixture.engine().capability().shard_prefixed_spaces {
         return Some(made.unwrap());
     }
     assert_eq!(kind(made), ErrorKind::Unsupported);
@@ -97,7 +97,7 @@ pub fn a_refused_batch_leaves_nothing_in_any_space(harness: &mut dyn Harness) {
 pub fn entries_outside_the_atomic_step_stay_when_the_batch_is_refused(harness: &mut dyn Harness) {
     let fixture = Fixture::new(harness);
     let Some(index) = prefixed_space(&fixture, "index") else { return };
-    if fixture.engine().capability().placed_atomic {
+    if fixture.engine().capability().shard_prefixed_atomic {
         return;
     }
     let engine = fixture.engine();

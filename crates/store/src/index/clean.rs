@@ -96,7 +96,7 @@ impl IndexCleaning<'_> {
                 .map_err(|_| blocked_by_load(table, index))?;
         }
         let begun = Instant::now();
-        let is_kept_exact = !is_shared && engine.capability().placed_atomic;
+        let is_kept_exact = !is_shared && engine.capability().shard_prefixed_atomic;
         // Taken before the walk: whoever leaves a stale entry meanwhile makes the mark void.
         let mark = is_kept_exact.then(|| table.indexes.clean.begin(gate, table.space)).flatten();
         let options = ScanOptions {

@@ -136,7 +136,7 @@ impl Inner {
     /// here, and entries are no part of their atomic steps.
     pub(crate) fn keeps_entries(&self) -> bool {
         let capability = self.engine.capability();
-        capability.shared || !capability.placed_atomic
+        capability.shared || !capability.shard_prefixed_atomic
     }
 }
 

@@ -31,7 +31,7 @@ impl<'h> EnginePair<'h> {
         let clock = Arc::new(ManualClock::new(START_MS));
         let tested = harness.open(Arc::clone(&clock) as _);
         let model = MemoryEngine::with_clock(Arc::clone(&clock) as _);
-        let puts_entries_first = !tested.capability().placed_atomic;
+        let puts_entries_first = !tested.capability().shard_prefixed_atomic;
         let mut pair = Self {
             harness,
             clock,
@@ -42,7 +42,7 @@ impl<'h> EnginePair<'h> {
         };
         // Most operations should find their space: all but the last are there from the start.
         (0..SPACES - 1).for_each(|space| pair.apply(&ModelOperation::CreateSpace(space)));
-        if pair.tested.as_deref().is_some_and(|tested| tested.capability().placed_spaces) {
+        if pair.tested.as_deref().is_some_and(|tested| tested.capability().shard_prefixed_spaces) {
             pair.ask_both(|side, engine| side.create_space(engine, PLACED));
         }
         pair
