@@ -21,6 +21,22 @@ fn ddl_is_carried_out_and_told() {
     assert_eq!(place.run(&["sql", "--store", "T", "DESCRIBE a"]).out, described);
 }
 
+/// SHOW TABLES on a misspelt store once made an empty one, which `check` then called sound.
+#[test]
+fn only_a_statement_that_makes_a_table_makes_a_store() {
+    let place = Place::new();
+    for statement in
+        ["SHOW TABLES", "DROP TABLE IF EXISTS a", "DESCRIBE a", "ALTER TABLE a ADD x LONG"]
+    {
+        let run = place.run(&["sql", "--store", "typo", statement]).ends(3);
+        assert!(run.err.contains("there is no store"), "{statement}: {}", run.err);
+        assert!(!place.path("typo").exists(), "{statement}");
+    }
+    let script = "DROP TABLE IF EXISTS a; CREATE TABLE a (x LONG, PRIMARY KEY (x))";
+    place.run(&["sql", "--store", "new", script]).ends(0);
+    place.run(&["sql", "memory:", "SHOW TABLES"]).ends(0);
+}
+
 /// Once the program took every SHOW for SHOW TABLES, and refused the others.
 #[test]
 fn each_form_of_show_is_answered() {

@@ -150,7 +150,12 @@ impl SqlArgs {
             Ok(statements) if statements.is_empty() => {
                 Err(Failure::usage("there is no statement: write for instance 'SHOW TABLES'"))
             }
-            Ok(_) => self.define(globals, text),
+            Ok(statements) => {
+                // The name of a store may be misspelt: only what makes a table makes a store.
+                let makes_a_table =
+                    |statement: &Statement| matches!(statement, Statement::CreateTable { .. });
+                self.define(globals, text, self.create || statements.iter().any(makes_a_table))
+            }
             Err(error) if are_definitions(text) => Err(error.into()),
             // Up to the first query everything could be read, so a script that begins with
             // definitions may make its store.
@@ -162,8 +167,8 @@ impl SqlArgs {
         }
     }
 
-    fn define(&self, globals: &Globals, text: &str) -> CliResult {
-        let store = globals.open_or_create(true)?;
+    fn define(&self, globals: &Globals, text: &str, create: bool) -> CliResult {
+        let store = globals.open_or_create(create)?;
         let (mut output, mut outlet) = (LineOutput::stdout(), StatementOutput::new(&self.output));
         for (number, statement) in statements(text).into_iter().enumerate() {
             let done = match self.timeout {
