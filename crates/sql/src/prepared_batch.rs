@@ -17,8 +17,9 @@ const ROWS_AT_ONCE: usize = 500;
 
 impl Prepared {
     /// Carries the statement out once for each row of a batch, whose columns are `$1`, `$2` and so
-    /// on, in order. An INSERT of plain values takes 500 rows at a time: either all of them are
-    /// stored, or none. Rows before one that fails stay stored.
+    /// on, in order. An INSERT of plain values takes 500 rows at a time: a key that exists refuses
+    /// all of these, but a failure midway may leave some stored, and its error tells how many.
+    /// Rows before those that fail stay stored.
     ///
     /// `request` gives time-out and cancellation; its text and parameters are not used.
     ///
@@ -55,8 +56,8 @@ impl Prepared {
                     if last > at { format!("rows {at} to {last}") } else { format!("row {at}") };
                 error.at(format!("{rows} of the parameters"))
             };
-            // Rows of one statement are stored together or not at all, so an error names all of
-            // them.
+            // An error of one statement does not say which of its rows failed, so it names all of
+            // them. Their keys are checked first. A failure after that may leave some stored.
             let many = (rows > 1).then(|| repeat_insert(piece, wanted, rows)).flatten();
             match many {
                 Some(piece) => {

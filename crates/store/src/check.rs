@@ -84,7 +84,7 @@ pub(crate) fn check(store: &Inner, options: &CheckOptions) -> Result<CheckReport
     let verified = store.engine.verify_by(limits.deadline());
     let verified = verified.map_err(|error| limits.finding(error).unwrap_or_else(|ended| ended))?;
     let mut report = CheckReport { verified, ..CheckReport::default() };
-    // Moved rather than copied: only the report of the store limits how many places it names.
+    // Moved rather than copied, so that the report names each place once.
     for damage in std::mem::take(&mut report.verified.damages) {
         report.damage(damage.place, damage.what);
     }

@@ -49,8 +49,8 @@
 //! | pairs by the million | [`KeyValue::bulk_put`] | [`KeyValue::bulk_get`] |
 //! | a value of gibibytes | [`KeyValue::put_lob`] | [`KeyValue::get_lob`] |
 //!
-//! Below a few hundred rows a loop of single calls is as fast as a bulk call. Above that, a bulk
-//! call is: it sorts, writes files beside each other, and makes everything durable once.
+//! Below a few hundred rows a loop of single calls is as fast as a bulk call. Above that a bulk
+//! call is faster: it sorts, writes files beside each other, and makes everything durable once.
 //!
 //! Tables, indexes and their changes are statements: [`Store::execute`]. Upkeep is
 //! [`Store::settle`], [`Store::check`], [`Store::statistics`] and [`BackupRepository`].

@@ -5,7 +5,8 @@
 //!
 //! - It checks every bound of the capability and every key before it changes anything.
 //! - A scan holds no lock between its batches, and fails once its space is dropped.
-//! - It takes versions under the lock of the space, so versions in a space only grow.
+//! - A write takes its version under the lock of the space, and a load stores no older row over a
+//!   newer one: the version of a row never goes back.
 //! - Pushed entries are invisible until a flush, or until they outgrow the memory of their session.
 //!
 //! Nothing outlives the process. All three durabilities are accepted and mean the same. The

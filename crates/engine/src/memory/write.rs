@@ -69,7 +69,7 @@ impl BatchSpaces {
                 }
             }
         }
-        // Taken under the locks, so that the versions in a space only grow.
+        // Taken under the locks, so that the version of a row never goes back.
         let version = versions.next();
         for (space, run) in batch.runs() {
             let rows = &mut maps[self.index_of(space)];

@@ -14,7 +14,7 @@
 //! 3. **Steady.** The usual limits hold. If the backlog is small, this phase follows the first at
 //!    once: RocksDB writes and syncs its OPTIONS file twice for each change of phase.
 //!
-//! A store that was closed in between opens in the second phase.
+//! A store that is opened with a large backlog begins in the second phase, others in the third.
 
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread::{Builder, JoinHandle};

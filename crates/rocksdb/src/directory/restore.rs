@@ -119,8 +119,8 @@ fn empty(directory: &Path) -> Result<()> {
         if [NOTE, LOCK_NAME, "lost+found"].iter().any(|kept| name == **kept) {
             continue;
         }
-        // Every name that a restore writes. One left out here would make its directory somebody
-        // else's.
+        // Every name that a restore writes before the manifest, which makes a store of it. One left
+        // out here would make its directory somebody else's.
         let is_ours = ["db", "SYNCED", "SYNCED-MANIFEST", "SHARD.new", MARKER_NAME, NAME_NEW]
             .iter()
             .any(|ours| name == **ours)

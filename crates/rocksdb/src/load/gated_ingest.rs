@@ -84,7 +84,8 @@ impl GatedIngest<'_> {
             {
                 continue;
             }
-            // No space is dropped while the gate is shut: rows of one that is gone stay out.
+            // Rows of a space that is gone stay out. One that is dropped after this look loses its
+            // rows when the gate is open again.
             pending
                 .spaces
                 .iter()

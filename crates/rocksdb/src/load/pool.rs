@@ -8,9 +8,10 @@
 //! open --full--> sealed --sorted by a worker--> sorted --somebody waits for memory--> spilled (gives its permit back)
 //! ```
 //!
-//! A pusher without room takes a free permit. If there is none, it has an idle run of another lane
-//! sealed, or waits for the workers. Nobody holds a run while waiting, so somebody can always go
-//! on. The first full run starts the workers: a small load never has any.
+//! A pusher without room takes a free permit. If there is none, it waits for the workers. If these
+//! have nothing to do, it first seals the fullest idle run for them. Nobody holds a run while
+//! waiting, so somebody can always go on. The first full run starts the workers, or the first
+//! pusher that must wait: a small load on few shards has none.
 
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};

@@ -1,5 +1,5 @@
-//! `information_schema`: the tables, columns and keys of the store as rows. Names and columns are
-//! those of the SQL standard, for tools ask by them.
+//! `information_schema`: the tables, columns, keys and indexes of the store as rows. Names and
+//! columns are those of the SQL standard, for tools ask by them. `statistics` is that of MySQL.
 //!
 //! A table of the store with such a path takes precedence.
 

@@ -117,7 +117,7 @@ fn finish_step(step: &str, was_quoted: bool) -> String {
 fn change_at_path(document: &str, path: &[String], change: &DocumentChange<'_>) -> Result<String> {
     let Some((step, rest)) = path.split_first() else { return Ok(document.to_owned()) };
     match Kind::of(document) {
-        // Members and items are copied as text: numbers keep digits that no double has.
+        // Values that stay are copied as text: numbers keep digits that no double has.
         Kind::Object => {
             let mut parts = Vec::new();
             let mut is_found = false;

@@ -3,9 +3,9 @@
 //! The library moves the condition that ties a subquery to the row outside up, above the subquery.
 //! Above some nodes the condition means something else (DataFusion 55). These are refused here:
 //!
-//! - outer joins whose optional side is correlated
+//! - outer and semi-joins whose condition or optional side is correlated
 //! - windows, DISTINCT ON and ASOF joins
-//! - OFFSET, and a LIMIT further inside
+//! - OFFSET, and any LIMIT but one of a row or more that ends the subquery of an EXISTS
 //! - an aggregate over all rows that is not the last step
 
 use datafusion::common::{JoinType, Result, plan_err};

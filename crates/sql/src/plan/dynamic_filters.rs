@@ -92,7 +92,7 @@ fn column_condition(spec: &ReadSpec, expr: &Arc<dyn PhysicalExpr>) -> Option<Col
         let values = ScalarValue::iter_to_array(values.into_iter().cloned()).ok()?;
         return (!list.negated()).then(|| typed_condition(spec, column, values, ColumnTest::In))?;
     }
-    // What is not understood here is left: it costs reading, and no answer.
+    // What is not understood here is left out: more rows are read, and the answer is the same.
     let compared = expr.downcast_ref::<BinaryExpr>()?;
     let column = table_column(spec, compared.left())?;
     let value = literal(compared.right())?.to_array().ok()?;

@@ -98,7 +98,8 @@ fn rewrite_membership(mut part: Expr, schema: &DFSchema) -> Result<Transformed<E
     else {
         return Ok(Transformed::no(part));
     };
-    // The rows were rewritten before, as a plan of their own: only a projection above them is left.
+    // The rows were rewritten before, as a plan of their own. So their type is changed by a
+    // projection above them.
     let Subquery { subquery: rows, .. } = subquery;
     let of_value = value.get_type(schema).unwrap_or(DataType::Null);
     let first = rows.schema().fields().first();

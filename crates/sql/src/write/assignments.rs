@@ -202,7 +202,8 @@ fn members(cursor: &mut Cursor) -> Result<Vec<Token>> {
         } else {
             return Ok(path);
         }
-        // `json_set` takes such a text for a path, and would write elsewhere.
+        // `json_set` would take `$.a` for a path, and write elsewhere. `{a}` looks like a path of
+        // `jsonb_set`, and is refused as well.
         if let Some(Token::SingleQuotedString(name)) = path.last()
             && name.starts_with(['$', '{'])
         {

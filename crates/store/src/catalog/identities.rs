@@ -107,8 +107,8 @@ impl Identities {
         let key = column.key();
         let keys: Slices = [&key[..]].into_iter().collect();
         let mut rows = Rows::new();
-        // Another process may reserve at the same time: who is refused goes on behind the block
-        // that it noted.
+        // Another process may reserve at the same time: who is refused reads again, and goes on
+        // behind the block that the other noted.
         loop {
             engine.read(space, &keys, Projection::KeysAndValues, &mut rows)?;
             let (next, unchanged) = match rows.is_empty() {

@@ -1,8 +1,8 @@
 //! A refresh of the catalog that concurrent callers share.
 //!
-//! Many rows may come late at once. One refresh serves all callers that waited for it. When the
-//! cluster is out of reach it also fails for all of them, so that they do not try for 30 seconds
-//! each.
+//! Many rows may come late at once. One refresh serves all callers that asked before it began. If
+//! it fails because the cluster is out of reach, it fails for all that waited for its end, so that
+//! they do not try for 30 seconds each.
 
 use std::sync::Mutex;
 use std::time::Instant;

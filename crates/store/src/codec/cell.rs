@@ -262,7 +262,7 @@ pub(super) fn with_plain_bytes(
     write: impl FnOnce(&[u8]),
 ) -> bool {
     // Only exact matches: a cell of another width would shift all columns behind it. Batches get
-    // the same bytes from `encode::write_fixed`.
+    // the same bytes from `encode::write_fixed` and `encode::write_variable`.
     match (value, column_type) {
         (ValueRef::Integer(value), ColumnType::Integer) => write(&value.to_le_bytes()),
         (ValueRef::Long(value), ColumnType::Long) => write(&value.to_le_bytes()),

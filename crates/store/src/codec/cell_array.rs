@@ -33,8 +33,8 @@ pub(super) fn plain_array<'a>(
     cells: &impl CellSource<'a>,
 ) -> std::result::Result<ArrayRef, usize> {
     let data_type = column_type.data_type();
-    // The inverse of `encode::write_fixed`, as `key_array` is of `write_column`: a new type goes
-    // into all four.
+    // The inverse of `write_fixed` and `write_variable`, as `key_array` is of `write_column`. A new
+    // type goes into these, and into the functions of `cell` for single values.
     Ok(match column_type {
         ColumnType::Integer => {
             Arc::new(primitive::<Int32Type, 4>(rows, cells, i32::from_le_bytes)?)

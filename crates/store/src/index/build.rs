@@ -6,7 +6,8 @@
 //!    do so ([`crate::members`]).
 //! 2. The threads of the store read all rows and load their entries. The writer of a row keeps the
 //!    index up meanwhile. A row that was read before such a write leaves a stale entry at worst.
-//! 3. The catalog says *ready*. If nothing was written meanwhile, the index is known to be clean.
+//! 3. The catalog says *ready*. If nothing was written meanwhile and no row expires, the index is
+//!    known to be clean.
 //!
 //! A build that fails or is cancelled is taken back. A crash leaves the index *building*: writers
 //! keep it up, nobody reads it, and the same `CREATE INDEX` builds it.

@@ -6,8 +6,8 @@
 //! 3. If any look stale, the gate shuts for a moment and those few are checked again. Nobody writes
 //!    then, so what is stale stays stale, and is deleted.
 //!
-//! If the walk leaves no stale entry, and nobody began to leave any meanwhile, the index is known
-//! to be clean ([`super::clean_marks`]).
+//! If the walk leaves no entry that is stale or expires at another time than its row, and nobody
+//! began to leave any meanwhile, the index is known to be clean ([`super::clean_marks`]).
 //!
 //! A condition on the entry could not replace the gate: the engine checks conditions under the lock
 //! of the shard key of a row, and an entry alone has none.

@@ -398,8 +398,8 @@ impl Shaper for IndexShaper {
         task: &mut TaskEntries,
         emit: &mut dyn FnMut(TableBatch) -> bool,
     ) -> Result<()> {
-        // No entry was stale when they were read, and entries hold every column: no row was looked
-        // up.
+        // No entry was stale when they were read, and entries hold all columns that are wanted: no
+        // row was looked up.
         if let (Some(columns), true) = (&self.columns, task.are_exact) {
             emit(TableBatch {
                 table: self.path.clone(),

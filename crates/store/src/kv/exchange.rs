@@ -1,4 +1,4 @@
-//! Writes of pairs that return the pair that was there before. [`crate::table`] describes how.
+//! Writes of pairs that return the pair that was there before. `table/exchange` describes how.
 
 use tonnage_engine::{Condition, KeyPart, KeyShape, Result, WriteBatch, WriteOutcome};
 

@@ -91,7 +91,7 @@ impl MemberRows {
     }
 
     pub(super) fn read(&self) -> Result<MembersSnapshot> {
-        // All rows stand under one shard key, so one scan sees the epoch and the members of one
+        // So few rows of one shard key come in one batch: the epoch and the members are of one
         // moment.
         let mut ranges = Ranges::new();
         ranges.push_prefix(&prefix());

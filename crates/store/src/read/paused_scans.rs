@@ -75,7 +75,7 @@ impl<S: Shaper> PausableScan<S> {
                 return Ok(false);
             }
         }
-        // Before the scan is paused: one that is holds no files.
+        // Done before the scan is paused, since a paused scan must hold no files.
         self.scan.release()?;
         Ok(true)
     }

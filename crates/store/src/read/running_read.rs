@@ -101,7 +101,7 @@ impl<T: Send + 'static> RunningRead<T> {
             if let Err(error) = ended {
                 *lock(&noted) = Some(error);
             }
-            // The outlet goes last: its end is what tells the reader to look at the failure.
+            // The sink goes last: its end is what tells the reader to look at the failure.
             drop(sink);
         };
         if workers.is_empty() || std::thread::Builder::new().spawn(lead).is_err() {

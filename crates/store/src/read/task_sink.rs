@@ -1,4 +1,5 @@
-//! Hands tasks from the dispatcher to the workers, each with a queue for its results.
+//! Hands tasks from the dispatcher to the workers, with a queue for their results: one for each
+//! task where rows are ordered, else one for all.
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 

@@ -1,4 +1,4 @@
-//! Schemas of tables: columns, keys, and the tables above and below.
+//! Schemas of tables: columns, keys, and the tables above.
 
 mod build;
 mod column;

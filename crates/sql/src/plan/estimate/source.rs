@@ -47,7 +47,7 @@ fn column_source_at(plan: &LogicalPlan, place: usize) -> Option<ColumnSource> {
                 _ => column_source_at(&join.right, place - left),
             }
         }
-        // Other nodes make new values, or mix those of several columns, as UNION does.
+        // Not followed: some other nodes make new values, or mix several columns, as UNION does.
         _ => None,
     }
 }

@@ -71,7 +71,7 @@ impl KeyTasks {
         mut keys: KeySource,
         control: &Arc<ReadControl>,
     ) -> Self {
-        // The order of rows is that of the keys given, so the batcher must not sort them.
+        // Ordered rows come in the order of the keys given, so the batcher must not sort these.
         let points =
             KeyBatcher::new(options.direction != Direction::Unordered, options.memory_bytes_max);
         keys.0.watch(control);

@@ -244,8 +244,7 @@ impl LoadQueue {
             if queue.stopped {
                 return QueueEvent::Over;
             }
-            // Only the leader has a deadline, and only it stops the load: others leave failures to
-            // it.
+            // Only the leader has a deadline. Others leave the failures of streams to it.
             if let Some((stream, error)) = queue.failed.take_if(|_| deadline.is_some()) {
                 return QueueEvent::Failed(stream, error);
             }
