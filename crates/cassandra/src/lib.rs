@@ -14,7 +14,7 @@
 //! 1. Small writes are on a condition, always ([`write`]).
 //! 2. Loads and deletions of ranges are plain writes under a time stamp later than all before, and
 //!    earlier than every small write that begins afterwards (`time`).
-//! 3. Within an open store, a partition has one writer at a time (`partition_locks`).
+//! 3. Within an open store, a partition has one writer of rows at a time (`partition_locks`).
 
 mod address;
 mod blocking;

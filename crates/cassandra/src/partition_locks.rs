@@ -1,4 +1,5 @@
-//! Locks of partitions: whoever writes a partition does so alone in this open store.
+//! Locks of partitions: whoever writes rows of a partition does so alone in this open store. Index
+//! entries of small writes go without ([`crate::index_entries`]).
 //!
 //! Cassandra decides between processes, by conditions and time stamps. Within one process locks are
 //! cheaper, and exact.

@@ -158,7 +158,7 @@ impl ClusterScan {
                 return Ok(true);
             }
         }
-        // The rest of the shard key may fill the pages to come: they begin behind it.
+        // The next page begins after the shard key: its rest may be many rows, and none is given.
         if self.counter.is_passing {
             let shard_key = &self.counter.shard_key;
             pending_page.pages.jump_over(self.store.bucket(shard_key), shard_key);

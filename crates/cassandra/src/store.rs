@@ -53,7 +53,7 @@ impl ClusterStore {
             let catalog = KeyspaceCatalog::open(&mut cluster, address).await?;
             let buckets = catalog.buckets(&cluster, address.buckets).await?;
             let time = ClusterTime::new(u64::from(catalog.next_writer(&cluster).await?));
-            // Before anything is written: versions and stamps follow the clocks of the nodes.
+            // Before any row is written: versions and stamps follow the clocks of the nodes.
             time.measure(&cluster).await?;
             let shards = catalog.shards(&cluster).await?;
             let capability = capability(&cluster, shards).await?;

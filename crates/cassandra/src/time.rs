@@ -8,7 +8,8 @@
 //! 1. The process asks every node for its clock, every two seconds. The time that a question takes
 //!    bounds how far that clock is ahead of the process's own steady clock. The machine's wall
 //!    clock is never used.
-//! 2. A *stamp* lies half a millisecond or more behind the latest time that any clock may show now.
+//! 2. A *stamp* lies half a millisecond or more past the latest whole millisecond that any clock
+//!    may show now.
 //! 3. Whoever wrote under a stamp waits until every clock is past that millisecond. Only then may
 //!    others write the same partition.
 //!

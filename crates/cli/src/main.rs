@@ -7,8 +7,9 @@
 //! - `store_connection` leads to the rows: in a store of this process, or behind a server.
 //! - `cli` is the command line as a whole, `args` the options of every verb, `config` options in a
 //!   file.
-//! - `output`, `display`, `exit` and `interrupt` are the only modules that print, end the program,
-//!   and listen to signals. `plain` escapes the control characters that a terminal would obey.
+//! - `output`, `display`, `stderr` and the shell's `screen` print. `exit` ends the program,
+//!   `interrupt` listens to signals. `plain` escapes the control characters that a terminal would
+//!   obey.
 //!
 //! Data goes to standard output, everything else to standard error. The exit code says how a run
 //! ended, see [`exit`].

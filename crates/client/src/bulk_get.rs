@@ -64,8 +64,8 @@ impl BulkGetRequest {
         command.insert("direction".to_owned(), json!(direction_of(self.direction)));
         command.insert("keys_only".to_owned(), json!(self.keys_only));
         command.insert("versions".to_owned(), json!(self.versions));
-        // The server refuses members that it does not know, so what has its default stays out: an
-        // older server then still takes the command.
+        // The server refuses members that it does not know. So most are sent only where they
+        // matter: an older server then still takes the command.
         if self.table.is_none() {
             command.insert("depth".to_owned(), json!(depth_of(self.depth)));
         }

@@ -33,7 +33,7 @@ pub(crate) fn is_text(data_type: &DataType) -> bool {
 pub(crate) fn parse_text(column: &ArrayRef, to: &DataType) -> Result<Option<ArrayRef>> {
     let texts = cast(column, &DataType::Utf8).map_err(internal)?;
     let texts = texts.as_string::<i32>();
-    // `fault` has the same types: it says why a text that is NULL here writes no value.
+    // `fault` has these types as well: it says why a text that is NULL here writes no value.
     Ok(Some(match to {
         DataType::Float32 => Arc::new(values::<Float32Type>(texts, scalar::float)),
         DataType::Float64 => Arc::new(values::<Float64Type>(texts, scalar::double)),

@@ -1,4 +1,4 @@
-//! Recognizes formats that are not read by their first bytes, for clear error messages.
+//! Recognizes, by their first bytes, formats that are not read, for clear error messages.
 
 /// How long a piece of a file is that a message quotes.
 const QUOTED_BYTES_MAX: usize = 40;

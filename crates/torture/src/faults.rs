@@ -231,7 +231,8 @@ fn judge_dropped_pages(
     }
     let mut replay = Replay::new(&trace)?;
     replay.play_to(usize::MAX);
-    // `Entries` loses all that was not synced, `Kill` the dropped pages alone: the two extremes.
+    // `Entries` loses all contents that were not synced, `Kill` the dropped pages alone: the most
+    // and the least.
     for model in [Model::Entries, Model::Kill] {
         scratch.clear_base()?;
         replay.build(&scratch.base(), model, seed)?;

@@ -83,7 +83,8 @@ fn record(
             return Err(ended.complaints(&[0]).join(" ").into());
         }
         before = scratch.truncate_ledger()?;
-        // Another round has other keys, so what the crash left in the ledger still holds.
+        // Another round has other keys or later generations: what the ledger says of the first one
+        // still holds.
         work.round = 1;
     }
     let ended = scratch.work(&WorkOptions { is_traced: true, fault: None, ..work })?;
@@ -149,7 +150,7 @@ fn judge_state(
     report.add("checkpoints judged", last_checkpoints(replay.ledger()).len() as u64);
     let CutState { cut, model, seed } = *state;
     let name = format!("power-{}-{run}-{cut}-{}", kind.name(), model.name());
-    // The trace is kept once a state: cut, model and seed rebuild the state from it.
+    // Cut, model and seed rebuild a bad state from the trace, which is kept beside it.
     let command = format!(
         "torture replay STATE/trace --cut {cut} --model {} --seed {seed} --before STATE/before",
         model.name()

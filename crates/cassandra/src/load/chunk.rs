@@ -110,7 +110,7 @@ impl ClusterStore {
             let may_be_stored = is_tried.load(Ordering::Relaxed);
             // What got no answer may be stored too: nobody may write under an earlier stamp.
             let passed = if may_be_stored { self.time.pass(stamp).await } else { Ok(()) };
-            // Whoever is told of late rows writes, and takes locks for that.
+            // Unlocked first: the observer writes index entries of late rows, under such locks.
             drop(lock);
             if may_be_stored && !is_entries && order.observer.goes_on().is_err() {
                 report_late(generation, table, &winners, order).await?;

@@ -7,7 +7,8 @@
 //!    looks up what is there, decides what becomes of every entry ([`entry_result`]), and sends the
 //!    rows as one batch under one stamp. Cassandra takes rows of one partition at several times the
 //!    rate of rows of many.
-//! 4. **Report**: the thread that flushes calls the observer, and holds no lock meanwhile.
+//! 4. **Report**: the thread that stores the generation calls the observer. It holds the lock of
+//!    the session meanwhile, and none of a partition.
 //!
 //! Which rows are looked up depends on the mode. A load that keeps existing rows, or tells new rows
 //! from replaced ones, looks up all of them. A blind load looks only into partitions that this

@@ -1,6 +1,6 @@
 //! `--resume FILE`: notes which records of which files are stored.
 //!
-//! 1. A file is noted as complete when its stream ends.
+//! 1. A file is noted as complete as soon as its stream is complete.
 //! 2. While a load runs, each flush notes the number of the first record that is not yet durable.
 //! 3. When a load stops in good order, everything that was read is stored. The note of each file
 //!    then holds the number of the record to go on with.

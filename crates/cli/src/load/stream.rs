@@ -299,7 +299,7 @@ fn pairs_of(read: &ReadBatch) -> Result<EntryBatch> {
             DataType::Utf8 if values.is_valid(row) => {
                 pairs.push(&key, values.as_string::<i32>().value(row).as_bytes())
             }
-            // A missing value is an empty one: only a missing key makes no pair.
+            // A missing value is an empty one. A missing key is a fault.
             _ => pairs.push(&key, &[]),
         });
         match pushed {

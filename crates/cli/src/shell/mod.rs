@@ -2,8 +2,8 @@
 //!
 //! - `statement_buffer` collects lines until a statement is complete. `command` parses the shell's
 //!   own commands. `answers` executes statements.
-//! - `editor` is the only module that knows of terminals. `complete`, `highlight` and `words` help
-//!   while one types.
+//! - `editor` is the only module that reads from a terminal. `complete`, `highlight` and `words`
+//!   help while one types.
 //! - `caret` shows where an error is, for statements of files and arguments as well.
 
 mod answers;

@@ -1,4 +1,6 @@
-//! The audit log: one JSON line for each login and each decision about a right.
+//! The audit log: one JSON line for each password that is verified, each wrong password or token,
+//! and each decision about a right. A remembered password adds none, nor do a token and a
+//! certificate that are right.
 
 use std::fs::{File, OpenOptions};
 use std::io::Write;

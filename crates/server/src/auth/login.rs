@@ -171,7 +171,7 @@ impl Logins {
                 self.audit_login(name, true)?;
                 Ok(user)
             }
-            // An unknown name and a wrong password look alike: nobody learns names by trying.
+            // An unknown name gets the answer of a wrong password, which tells no names.
             _ => Err(self.delayed_refusal(name).await?),
         }
     }

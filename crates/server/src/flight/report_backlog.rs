@@ -2,7 +2,8 @@
 //! the rest in a temporary file.
 //!
 //! A load never waits for a client, and may report millions of entries. A client that asks for all
-//! reports gets all of them, in the order in which they came. If they do not fit, the load stops.
+//! reports gets all of them, those of each kind in the order in which they came. If they do not
+//! fit, the load stops.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};

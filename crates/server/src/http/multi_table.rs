@@ -1,4 +1,5 @@
-//! Rows of many tables in one call. Each request has an answer or a problem of its own.
+//! Rows of many tables in one call. Each request of a multi-get has an answer or a problem of its
+//! own. A multi-put whose body has a fault stores nothing.
 
 use std::collections::HashMap;
 

@@ -1,6 +1,6 @@
 //! Judges bulk puts. Each row must be of a load that covers its key:
 //!
-//! - no older than a load that was acknowledged,
+//! - no older than a load that replaces rows and was acknowledged,
 //! - not of a load that keeps existing rows, if a row was known to exist.
 
 use std::collections::BTreeMap;

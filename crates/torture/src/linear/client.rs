@@ -142,7 +142,7 @@ impl<'r> HistoryClient<'r> {
             false => RowOperation::put("r", self.round.row(object, other, write)),
         };
         let mut first = RowOperation::put("r", self.round.row(object, key, write));
-        // Half of the groups have no condition, so that nothing may refuse them.
+        // Half of the groups or more have no condition, so that nothing may refuse them.
         let known = known.filter(|_| self.random.chance(50));
         if let Some((version, _)) = known {
             first = first.when(Condition::IfVersion(version));

@@ -114,7 +114,7 @@ pub(super) fn step(
     versions: &LearnedVersions,
 ) -> Option<ObjectState> {
     let mut next = *state;
-    // Each arm checks the answer as well: one that takes any answer would explain a wrong one.
+    // An answer is checked against the state: an arm that took any would explain a wrong one.
     match operation {
         HistoryOperation::Put { key, write } => next[*key] = *write,
         HistoryOperation::Delete { key, was_there } => {

@@ -117,7 +117,8 @@ impl<'t> Replay<'t> {
     }
 
     fn play(&mut self, record: &'t TraceRecord) {
-        // Names go through `change` alone, which keeps the three trees of names in step.
+        // Names change through `change` alone: it keeps each change for the trees on disk, which
+        // get it at a sync.
         match record {
             TraceRecord::CreateFile { inode, path } => {
                 self.create(*inode, path, FileContent::File(ReplayedFile::default()));

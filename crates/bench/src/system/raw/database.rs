@@ -134,7 +134,7 @@ impl RawBulkCall<'_> {
             }
             Ok(done)
         })?;
-        // One sync at the end, as Tonnage does: a sync for each batch would be another benchmark.
+        // One sync at the end: Tonnage does not sync each batch either.
         if self.options.durability == Durability::Fsync {
             self.db.flush_wal(true).map_err(translate)?;
         }

@@ -72,8 +72,8 @@ impl PutLobArgs {
         let cancel = interrupt::cancel();
         let mut buffer = vec![0; COPY_BYTES];
         loop {
-            // Whatever ends the loop early leaves no object to be seen: only `finish` makes it
-            // visible.
+            // Whatever ends the loop early changes nothing that is seen: only `finish` makes the
+            // bytes visible.
             interrupt::check(&cancel)?;
             match input.read(&mut buffer)? {
                 0 => break,

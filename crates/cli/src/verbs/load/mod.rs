@@ -236,7 +236,8 @@ impl LoadArgs {
             };
             return FileInput::prepare(sources, &options, ignore, check);
         };
-        // The fields read are not the columns of the table then, so those name the fields here.
+        // The reader's schema is not that of the table then: columns that `--map` fills are not in
+        // it. So the table names the fields of a file without a header here.
         if !options.csv.has_header && options.csv.columns.is_none() {
             let names = schema.columns.iter().map(|column| column.name.clone());
             options.csv.columns = Some(names.collect());

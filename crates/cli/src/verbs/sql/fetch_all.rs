@@ -34,7 +34,6 @@ impl SqlArgs {
             match described {
                 Ok(described) => globals.info(format_args!("{number}: {described}")),
                 Err(error) => {
-                    // Each failure is told at its number, and the others keep their answers.
                     failed += 1;
                     let failure = failure_with_excerpt(statement, error.into());
                     stderr::line(format_args!("{number}: {}", with_causes(&failure.error)));

@@ -1,7 +1,8 @@
 //! `tonnage sql`: statements and their answers, or a shell at a terminal.
 //!
 //! - A text of definitions alone goes to the store. `SHOW TABLES` and `DESCRIBE` answer on standard
-//!   output, with statements that can be executed again. The others report on standard error.
+//!   output. `DESCRIBE` gives the statement that makes the table, which can be executed again. The
+//!   others report on standard error.
 //! - Everything else goes through `tonnage-sql`, statement by statement. Rows go to standard
 //!   output, counts of changed rows to standard error.
 

@@ -82,7 +82,7 @@ const DATETIME: &[&str] =
     &["current_date", "current_time", "date_bin", "date_part", "date_trunc", "now", "to_timestamp"];
 
 fn booleans(infos: &mut SqlInfoDataBuilder) {
-    // Drivers believe these, so an answer changes with what SQL learns. A test counts all numbers.
+    // Drivers believe these, so an answer changes with what SQL learns. A test asks for all.
     for (info, is_so) in [
         (Info::FlightSqlServerReadOnly, false),
         (Info::FlightSqlServerSql, true),

@@ -195,7 +195,8 @@ impl TableIngest {
         ending.map_err(explained)?;
         let ended = ended.ok_or_else(|| Error::internal("a load of one stream has others"))?;
         let report = ended.result.map_err(|stopped| explained(stopped.error))?;
-        // The replaced table gives way only now. Every return before this drops the new one.
+        // A replaced table gives way only now. Every earlier return drops the one that was filled
+        // for it.
         target.finish()?;
         Ok(report.total.inserted
             + match self.on_existing {
