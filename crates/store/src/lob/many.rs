@@ -42,7 +42,7 @@ impl KeyValue {
     ///
     /// ```
     /// # fn main() -> tonnage::Result<()> {
-    /// use tonnage::{Cancel, LobOptions, Store, lob::LobSource};
+    /// use tonnage::{Cancel, LobOptions, LobSource, Store};
     ///
     /// let pairs = Store::open("memory:")?.kv();
     /// let films = ["metropolis", "faust"].map(|film| -> tonnage::Result<LobSource> {
