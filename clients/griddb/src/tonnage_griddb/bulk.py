@@ -12,10 +12,10 @@ from tonnage_griddb.errors import Code, GSException, translated
 from tonnage_griddb.shape import Shape
 
 if TYPE_CHECKING:
-    from tonnage_griddb.container import Container
+    from tonnage_griddb.handle import ContainerHandle
 
 
-def put_many(store: tonnage.Store, entries: Sequence[tuple[Container, Any]]) -> None:
+def put_many(store: tonnage.Store, entries: Sequence[tuple[ContainerHandle, Any]]) -> None:
     """Store rows in several containers by one bulk put, replacing those with the same keys.
 
     Checks all rows before it stores the first one.

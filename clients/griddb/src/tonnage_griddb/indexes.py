@@ -10,7 +10,7 @@ from tonnage_griddb.info import IndexInfo
 from tonnage_griddb.shape import quoted
 
 if TYPE_CHECKING:
-    from tonnage_griddb.container import Container
+    from tonnage_griddb.handle import ContainerHandle
 
 
 def info_of(column: str | IndexInfo | None, kind: IndexType | int, name: str | None) -> IndexInfo:
@@ -20,7 +20,7 @@ def info_of(column: str | IndexInfo | None, kind: IndexType | int, name: str | N
     return IndexInfo([] if column is None else [column], name, kind)
 
 
-def create(container: Container, index: IndexInfo) -> None:
+def create(container: ContainerHandle, index: IndexInfo) -> None:
     """Make an index. One that exists already stays as it is."""
     shape = container._shape
     columns = [shape.column(each) for each in index.column_name_list]
@@ -54,7 +54,7 @@ def create(container: Container, index: IndexInfo) -> None:
     container._catalog.set_indexes(current, {**known, chosen: names})
 
 
-def drop(container: Container, index: IndexInfo) -> None:
+def drop(container: ContainerHandle, index: IndexInfo) -> None:
     """Drop the indexes on these columns, or the one of this name."""
     shape = container._shape
     names = [shape.column(each).name for each in index.column_name_list]

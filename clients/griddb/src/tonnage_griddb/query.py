@@ -14,13 +14,13 @@ from tonnage_griddb.tql.plan import Plan, Planner
 if TYPE_CHECKING:
     from tonnage import Result
 
-    from tonnage_griddb.container import Container
+    from tonnage_griddb.handle import ContainerHandle
 
 
 class Query:
     """A query, with the row set of its last run."""
 
-    def __init__(self, container: Container, planned: Callable[[Planner], Plan]) -> None:
+    def __init__(self, container: ContainerHandle, planned: Callable[[Planner], Plan]) -> None:
         self._container = container
         self._planned = planned
         self._limit: int | None = None
@@ -33,7 +33,7 @@ class Query:
         self._is_closed = False
 
     @classmethod
-    def of_text(cls, container: Container, text: str) -> Query:
+    def of_text(cls, container: ContainerHandle, text: str) -> Query:
         """A query in TQL."""
         return cls(container, lambda planner: planner.plan(parse(text)))
 

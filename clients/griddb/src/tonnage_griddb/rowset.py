@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import pyarrow
     from tonnage import Result
 
-    from tonnage_griddb.container import Container
+    from tonnage_griddb.handle import ContainerHandle
 
 _NOTHING = object()
 
@@ -30,7 +30,7 @@ class RowSet:
 
     def __init__(
         self,
-        container: Container,
+        container: ContainerHandle,
         plan: Plan,
         result: Result,
         *,
