@@ -4,7 +4,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 /// Long enough for a machine with other things to do.
-const PATIENCE: Duration = Duration::from_secs(60);
+const MAX_WAIT: Duration = Duration::from_secs(60);
 
 /// Waits until something is so.
 ///
@@ -14,7 +14,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 pub fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
     let begun = Instant::now();
     while !is_so() {
-        assert!(begun.elapsed() < PATIENCE, "it does not come to pass: {what}");
+        assert!(begun.elapsed() < MAX_WAIT, "it does not come to pass: {what}");
         thread::sleep(Duration::from_millis(2));
     }
 }

@@ -48,6 +48,93 @@ fn fewer_than_one_line_of_a_hundred_is_too_long() -> io::Result<()> {
     Ok(())
 }
 
+/// The folders and files of the store, from the ground up; those of a line stand on one floor.
+const STORE_FLOORS: [&[&str]; 14] = [
+    &["budget", "schema", "cancel", "levels", "terms"],
+    &["read", "value", "call_limits"],
+    &["row"],
+    &["codec"],
+    &["inner", "members", "single_calls"],
+    &["bulk", "backup"],
+    &["index"],
+    &["catalog"],
+    &["ddl", "identity", "table"],
+    &["kv"],
+    &["lob"],
+    &["check"],
+    &["store"],
+    &["lib"],
+];
+
+/// The arrows between them that may run back up.
+const ARROWS_UP_MAX: usize = 9;
+
+#[test]
+fn the_store_is_a_staircase() -> io::Result<()> {
+    let source = root().join("crates/store/src");
+    let modules = Modules::read(&root().join("crates/store"))?;
+    let room = |file: &str| file.split('/').next().unwrap_or(file).replace(".rs", "");
+    let floor = |room: &str| STORE_FLOORS.iter().position(|floor| floor.contains(&room));
+    let mut up = BTreeSet::new();
+    for file in rust_files(&source)? {
+        let file = file.strip_prefix(&source).unwrap_or(&file).to_string_lossy().into_owned();
+        let from = room(&file);
+        let from_floor = floor(&from).unwrap_or_else(|| panic!("{from} stands on no floor"));
+        for to in modules.imports_of(&file).into_keys().map(room) {
+            if floor(&to) > Some(from_floor) {
+                up.insert(format!("{from} -> {to}"));
+            }
+        }
+    }
+    assert!(up.len() <= ARROWS_UP_MAX, "{} arrows run back up: {up:?}", up.len());
+    Ok(())
+}
+
+/// A function of more lines has a comment that says why.
+const LINES_WITHOUT_COMMENT_MAX: usize = 25;
+
+#[test]
+fn long_functions_say_why() -> io::Result<()> {
+    let mut silent = Vec::new();
+    for file in rust_files(&root().join("crates"))? {
+        let shown = file.strip_prefix(root()).unwrap_or(&file).display().to_string();
+        if !shown.contains("/src/") || shown.contains("test") {
+            continue;
+        }
+        let text = fs::read_to_string(&file)?;
+        let text = text.split("\nmod tests {").next().unwrap_or_default();
+        let lines: Vec<&str> = text.lines().collect();
+        for (number, head) in lines.iter().enumerate().filter(|(_, line)| is_function(line)) {
+            let indent = head.len() - head.trim_start().len();
+            let is_end = |line: &&str| line.len() == indent + 1 && line.ends_with('}');
+            let Some(len) = lines[number..].iter().position(is_end) else { continue };
+            let body = &lines[number + 1..number + len];
+            // A declaration without a body runs into what follows it, which has a head of its own.
+            let has_body = !body.iter().any(|line| is_function(line) && is_as_deep(line, indent));
+            let is_silent = !body.iter().any(|line| line.contains("// "));
+            if has_body && body.len() > LINES_WITHOUT_COMMENT_MAX && is_silent {
+                silent.push(format!("{shown}:{}", number + 1));
+            }
+        }
+    }
+    assert!(silent.is_empty(), "no comment in:\n{}", silent.join("\n"));
+    Ok(())
+}
+
+fn is_function(line: &str) -> bool {
+    let line = line.trim_start();
+    let rest = line.strip_prefix("pub").map_or(line, |rest| match rest.strip_prefix('(') {
+        Some(scope) => scope.split_once(')').map_or("", |(_, rest)| rest),
+        None => rest,
+    });
+    let mut words = rest.split_whitespace().skip_while(|word| ["const", "async"].contains(word));
+    words.next() == Some("fn")
+}
+
+fn is_as_deep(line: &str, indent: usize) -> bool {
+    line.len() - line.trim_start().len() == indent
+}
+
 /// `cargo build` after `cargo test` builds nothing anew that tests stand on: each crate has the same
 /// features in both. Before, a feature that only tests asked for built all of Tonnage twice.
 #[test]

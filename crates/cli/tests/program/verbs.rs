@@ -33,7 +33,11 @@ fn only_a_statement_that_makes_a_table_makes_a_store() {
         assert!(!place.path("typo").exists(), "{statement}");
     }
     let script = "DROP TABLE IF EXISTS a; CREATE TABLE a (x LONG, PRIMARY KEY (x))";
-    place.run(&["sql", "--store", "new", script]).ends(0);
+    for (store, script) in
+        [("new", script), ("copy", "CREATE TABLE a (PRIMARY KEY (x)) AS SELECT 1 AS x")]
+    {
+        place.run(&["sql", "--store", store, script]).ends(0);
+    }
     place.run(&["sql", "memory:", "SHOW TABLES"]).ends(0);
 }
 

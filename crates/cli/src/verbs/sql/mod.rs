@@ -151,20 +151,14 @@ impl SqlArgs {
             Ok(statements) if statements.is_empty() => {
                 Err(Failure::usage("there is no statement: write for instance 'SHOW TABLES'"))
             }
-            Ok(statements) => {
-                // The name of a store may be misspelt: only what makes a table makes a store.
-                let makes_a_table =
-                    |statement: &Statement| matches!(statement, Statement::CreateTable { .. });
-                self.define(globals, text, self.create || statements.iter().any(makes_a_table))
-            }
+            Ok(_) => self.define(globals, text, self.create || makes_a_table(text)),
             Err(error) if are_definitions(text) => Err(error.into()),
-            // Up to the first query everything could be read, so a script that begins with
-            // definitions may make its store.
-            Err(error) => self.query(
-                globals,
-                text,
-                error.kind() == ErrorKind::Unsupported && is_definition(text),
-            ),
+            // Up to the first query everything could be read, so a script may make its store. So may
+            // `CREATE TABLE ... AS`, which definitions do not know.
+            Err(error) => {
+                let is_read = error.kind() == ErrorKind::Unsupported || is_of_queries(text);
+                self.query(globals, text, is_read && makes_a_table(text))
+            }
         }
     }
 
@@ -374,6 +368,16 @@ fn failure_with_excerpt(text: &str, failure: Failure) -> Failure {
         true => failure,
         false => Failure { error: Error::new(failure.error.kind(), message), ..failure },
     }
+}
+
+/// Whether a statement makes a table. Only that makes a store: the name of one may be misspelt.
+fn makes_a_table(text: &str) -> bool {
+    statements(text).into_iter().any(|statement| {
+        let mut words = statement.split_whitespace();
+        ["create", "table"]
+            .into_iter()
+            .all(|word| words.next().is_some_and(|next| next.eq_ignore_ascii_case(word)))
+    })
 }
 
 /// Whether all statements begin like definitions: then what is wrong with them is told by who reads
