@@ -47,7 +47,8 @@ test: setup lint ## Everything that CI checks: format, lints, all tests, doc tes
 	  [ $$two != 0 ] || { crates/python/run-tests 2>&1; two=$$?; clients/griddb/run-tests 2>&1; two=$$((two | $$?)); }; \
 	  echo "exit $$((one | two))"; } | tee "$$log" | sed '/^exit [0-9]*$$/d'; \
 	status=$$(sed -n 's/^exit \([0-9]*\)$$/\1/p' "$$log" | tail -n 1); \
-	awk '/^test result:/ { for (i = 2; i <= NF; i++) { if ($$i ~ /^passed/) passed += $$(i-1); if ($$i ~ /^failed/) failed += $$(i-1) } } \
+	awk '/^test .* \.\.\. FAILED$$/ || /^FAILED / || /^error: test failed/ { print } \
+	  /^test result:/ { for (i = 2; i <= NF; i++) { if ($$i ~ /^passed/) passed += $$(i-1); if ($$i ~ /^failed/) failed += $$(i-1) } } \
 	  END { printf "%d passed, %d failed\n", passed, failed }' "$$log"; \
 	rm -f "$$log"; exit "$${status:-1}"
 
