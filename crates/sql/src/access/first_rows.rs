@@ -51,6 +51,7 @@ impl ReadSpec {
     ) -> Result<RecordBatch> {
         let options = IndexScanOptions {
             direction: Direction::Unordered,
+            // Nobody knows which rows are the first before all are sorted.
             limit: None,
             batch_rows_max: self.batch_rows_max,
             index_only: false,

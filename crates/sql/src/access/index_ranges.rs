@@ -65,6 +65,7 @@ fn cells_of_column(
     }
     let Some(domain) = &domains[column] else { return Ok(None) };
     if domain.is_null {
+        // An index has entries for NULL, so IS NULL is a point in it.
         return Ok(Some(vec![IndexCells::Point(Value::Null)]));
     }
     let Some(values) = &domain.values else {
@@ -82,6 +83,7 @@ fn cells_of_column(
             vec![IndexCells::Range(FieldRange { column: indexed.to_string(), ..range })]
         }));
     };
+    // `ranges_of` would drop so long a list: it is not taken apart first.
     if values.len() > RANGES_MAX {
         return Ok(None);
     }

@@ -213,6 +213,7 @@ fn merge_overlapping(cells: Vec<IndexCells>) -> Vec<IndexCells> {
         }
     }
     spans.sort_by(|one, two| one.0.total_cmp(&two.0));
+    // In the order of their low ends a span can only meet the one kept last.
     spans.dedup_by(|next, before| {
         let falls_together = next.0 <= before.1;
         if falls_together {

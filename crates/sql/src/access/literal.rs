@@ -45,6 +45,7 @@ pub(crate) fn scalar_of(value: &Value) -> Result<ScalarValue> {
             )));
         }
     };
+    // By way of an array: a parameter gets the Arrow type that a column of its type has.
     let array = value.to_array(column_type, 1)?;
     ScalarValue::try_from_array(&array, 0).map_err(from_datafusion)
 }

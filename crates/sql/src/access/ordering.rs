@@ -15,6 +15,7 @@ pub(crate) fn direction_for(spec: &ReadSpec, wanted: &[ColumnOrder]) -> Option<D
             // Rows are told apart by the columns so far.
             break;
         }
+        // A column of one value orders nothing: it may stand anywhere, ascending or descending.
         if is_constant(spec, wish.column) {
             continue;
         }
@@ -34,6 +35,7 @@ pub(crate) fn direction_for(spec: &ReadSpec, wanted: &[ColumnOrder]) -> Option<D
         Some(false) => Direction::Forward,
     };
     match spec.latest {
+        // `latest` counts rows from its own end: from the other they would be other rows.
         Some(latest) if direction != Direction::Unordered && latest.direction != direction => None,
         Some(latest) => Some(latest.direction),
         None => Some(direction),

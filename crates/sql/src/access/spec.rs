@@ -274,6 +274,7 @@ impl ReadSpec {
             text.push_str(", keys only");
         }
         let by = if matches!(self.path, AccessPath::Index(_)) { "index" } else { "key" };
+        // By the method, not the field: `latest` brings a direction of its own.
         match self.direction() {
             Direction::Unordered => {}
             Direction::Forward => text.push_str(&format!(", order={by}")),

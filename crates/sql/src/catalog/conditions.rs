@@ -36,6 +36,7 @@ pub(crate) fn condition_of(table: &SqlTable, expr: &Expr) -> Option<Vec<ColumnCo
         _ => {
             let (tested, values) = key_set_of(expr)?;
             let column = column_index(table, tested)?;
+            // A list that the type cannot read stays above, where the call reports the error.
             let values = list_values_as(values, table.arrow.field(column).data_type()).ok()?;
             typed_condition(table, column, values, ColumnTest::In)
         }

@@ -105,6 +105,7 @@ fn key_columns(store: &Store) -> Result<RecordBatch> {
     let parts: Vec<(&str, i32, &str)> = schemas
         .iter()
         .flat_map(|schema| {
+            // The SQL standard counts positions from 1.
             let columns = (1..).zip(schema.key_columns());
             columns.map(|(place, column)| (schema.path.as_str(), place, column.name.as_str()))
         })

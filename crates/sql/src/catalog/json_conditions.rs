@@ -44,6 +44,7 @@ fn comparison(
             [json_conditions_of(table, left)?, json_conditions_of(table, right)?].concat(),
         );
     }
+    // A row may meet either side of an OR, so the condition of one side alone would miss rows.
     if op == Operator::Or {
         return union_of_values(
             json_conditions_of(table, left)?,

@@ -131,6 +131,7 @@ impl StoreTable {
             return Ok((path, by_key, None));
         }
         let parts = self.conditions(filters);
+        // No condition on a JSON path answers a filter alone, so nobody asks of which filter it is.
         let places: Vec<_> = filters
             .iter()
             .filter_map(|filter| json_conditions_of(&self.table, filter))
@@ -141,6 +142,7 @@ impl StoreTable {
                 .map_err(into_datafusion)?
             {
                 IndexChoice::Chosen { path, answered: by_index } => {
+                    // `by_key` does not count any more: the path through the key is not taken.
                     (AccessPath::Index(path), answered_filters(&parts, by_index), None)
                 }
                 IndexChoice::Rejected(remark) => (path, by_key, Some(remark)),
@@ -290,6 +292,7 @@ impl TableProvider for StoreTable {
         let columns =
             projection.cloned().unwrap_or_else(|| (0..self.table.arrow.fields().len()).collect());
         let filters: Vec<&Expr> = filters.iter().collect();
+        // The limit is right because this path answers every filter: none drops rows above it.
         if let Some(first) = self.order
             && let Some(path) = self.path_in_order(&filters, first.order)?
         {
@@ -327,6 +330,7 @@ impl TableProvider for StoreTable {
         let Some(left) = conjunction(left.map(|(filter, _)| (*filter).clone())) else {
             return Ok(Arc::new(StoreScan::new(spec)));
         };
+        // `limit` and `latest` would cut rows before the filter has seen them.
         self.filtered_scan(state, ReadSpec { limit: None, latest: None, ..spec }, left)
     }
 }

@@ -133,6 +133,7 @@ fn with_renamed_columns(filter: Filter, names: &AliasGenerator) -> Result<Logica
     for part in split_conjunction(&filter.predicate) {
         if part.contains_outer() {
             for column in part.column_refs() {
+                // A column that several conditions name gets one new name: it is added once.
                 own.entry(column.clone())
                     .or_insert_with(|| Column::new_unqualified(names.next("__tied")));
             }

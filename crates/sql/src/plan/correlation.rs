@@ -33,6 +33,7 @@ fn check_node(plan: &LogicalPlan, asked: SubqueryUse, is_last: bool) -> Result<b
     let is_own = plan.expressions().iter().any(Expr::contains_outer);
     let tied = match plan {
         LogicalPlan::Join(join) => {
+            // What is below a join is not last: the join may drop rows or repeat them.
             let left = check_node(&join.left, asked, false)?;
             let right = check_node(&join.right, asked, false)?;
             use JoinType::{Inner, Left, LeftAnti, LeftMark, LeftSemi};
@@ -70,6 +71,7 @@ fn check_node(plan: &LogicalPlan, asked: SubqueryUse, is_last: bool) -> Result<b
             }
             tied
         }
+        // Other nodes may change which rows there are, so nothing below them is last.
         plan => check_inputs(plan, asked, false)?,
     };
     Ok(tied || is_own)

@@ -115,6 +115,7 @@ pub(super) fn canonicalise_sums(node: LogicalPlan) -> Result<Transformed<Logical
         let (relation, field) = schema.qualified_field(place);
         let column = Expr::from((relation, field));
         match is_sum(place) {
+            // Under its old name and table: the nodes above find the column by these.
             true => call_one_double(column).alias_qualified(relation.cloned(), field.name()),
             false => column,
         }
@@ -147,6 +148,7 @@ pub(crate) fn canonicalise_doubles(array: &mut ArrayRef) {
         DataType::Float64 => {
             let values = array.as_primitive::<Float64Type>();
             let is_odd = |value: &f64| {
+                // By bits: as numbers the two zeros are equal, and a NaN does not equal itself.
                 let bits = value.to_bits();
                 bits == ZERO || value.is_nan() && bits != f64::NAN.to_bits()
             };

@@ -62,6 +62,7 @@ pub(super) fn narrow_read(spec: ReadSpec, filters: &[Arc<dyn PhysicalExpr>]) -> 
     }
     let mut conditions = Vec::new();
     for filter in filters {
+        // A copy: whoever tells the filter may change it meanwhile.
         let known = snapshot_physical_expr(filter.clone())?;
         conditions.extend(
             split_conjunction(&known).into_iter().filter_map(|part| column_condition(&spec, part)),
@@ -70,6 +71,7 @@ pub(super) fn narrow_read(spec: ReadSpec, filters: &[Arc<dyn PhysicalExpr>]) -> 
     let choice = choose_access_path(&spec.table, &conditions).map_err(into_datafusion)?;
     let is_ordered = spec.direction != Direction::Unordered;
     let path = match choice.path {
+        // Not where the plan counts on the order of the key: an index does not give it.
         AccessPath::All if !is_ordered => {
             match choose_index(&spec.table, &conditions, &[], &AccessPath::All, &spec.columns)
                 .map_err(into_datafusion)?
@@ -94,6 +96,7 @@ fn column_condition(spec: &ReadSpec, expr: &Arc<dyn PhysicalExpr>) -> Option<Col
     }
     // What is not understood here is left out: more rows are read, and the answer is the same.
     let compared = expr.downcast_ref::<BinaryExpr>()?;
+    // Joins and TopK tell bounds with the column on the left (DataFusion 55).
     let column = table_column(spec, compared.left())?;
     let value = literal(compared.right())?.to_array().ok()?;
     let bound = |inclusive| move |value| ColumnBound { value, inclusive };

@@ -89,6 +89,7 @@ fn rewrite_groups(aggregate: Aggregate) -> Result<LogicalPlan> {
     if !is_measured.contains(&true) {
         return Ok(LogicalPlan::Aggregate(aggregate));
     }
+    // The nodes above know the columns by this schema: the projection restores it.
     let above = aggregate.schema.clone();
     let Aggregate { input, mut group_expr, mut aggr_expr, .. } = aggregate;
     let shown = |place: usize| format!("__interval_{place}");
@@ -108,6 +109,7 @@ fn rewrite_groups(aggregate: Aggregate) -> Result<LogicalPlan> {
     let node = Aggregate::try_new(input, group_expr, aggr_expr)?;
     let columns = (0..above.fields().len()).map(|place| {
         let (relation, field) = above.qualified_field(place);
+        // Groups stand first in the schema, so a place in `is_measured` is that of a column.
         match is_measured.get(place) {
             Some(true) => Expr::Column(Column::new_unqualified(shown(place)))
                 .alias_qualified(relation.cloned(), field.name()),

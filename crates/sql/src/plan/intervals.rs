@@ -64,6 +64,7 @@ pub(super) fn compare_by_length(mut expr: Expr, schema: &DFSchema) -> Result<Tra
             measure_compared(&mut [expr, low, high], schema)?
         }
         Expr::Case(Case { expr: Some(tested), when_then_expr, .. }) => {
+            // Without an operand CASE compares nothing: its conditions compare for themselves.
             let listed = when_then_expr.iter_mut().map(|(when, _)| when.as_mut());
             let mut parts: Vec<&mut Expr> =
                 std::iter::once(tested.as_mut()).chain(listed).collect();

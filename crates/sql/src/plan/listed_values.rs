@@ -60,6 +60,7 @@ fn values_of_texts(texts: &StringArray, data_type: &DataType) -> Result<ArrayRef
     match data_type {
         DataType::FixedSizeBinary(16) => uuids(texts),
         DataType::Interval(_) | DataType::Duration(_) => {
+            // In step with `compared_value`, which makes lengths of the other side.
             Ok(Arc::new(lengths(&cast_strictly(texts, &INTERVAL)?)?))
         }
         // A cast would cut what the type cannot hold, and find rows that are not equal. Such a
@@ -79,6 +80,7 @@ fn values_of_texts(texts: &StringArray, data_type: &DataType) -> Result<ArrayRef
                 None => exec_err!("'{text}' is no number"),
             };
             let digits = texts.iter().map(|text| text.map_or(Ok(None), digits));
+            // In 256 bits for both: the digits fit the precision, so the last cast loses none.
             let digits = digits.collect::<Result<Decimal256Array>>()?;
             let digits = digits.with_precision_and_scale(*precision, *scale)?;
             Ok(cast(&digits, data_type)?)

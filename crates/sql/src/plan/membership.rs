@@ -182,10 +182,12 @@ fn membership(
     let value = Expr::Column(Column::new_unqualified(VALUE));
     let kept = |condition: Expr| LogicalPlanBuilder::from(rows.clone()).filter(condition)?.build();
     let found = any(kept(as_outer_reference(expr.as_ref().clone(), schema)?.eq(value.clone()))?)?;
+    // One row is enough. A tied subquery that is counted becomes a join only without LIMIT.
     let first = |rows: LogicalPlan| match subquery.outer_ref_columns.is_empty() {
         true => LogicalPlanBuilder::from(rows).limit(0, Some(1))?.build(),
         false => Ok(rows),
     };
+    // What is never NULL is not asked for: each question is one more subquery.
     let mut unknown = Vec::new();
     if rows.schema().field(0).is_nullable() {
         unknown.push(any(first(kept(value.is_null())?)?)?);

@@ -81,6 +81,7 @@ impl<'e> ValueList<'e> {
                 }
                 Operator::And | Operator::Or => {
                     let (one, other) = (Self::of(left)?, Self::of(right)?);
+                    // Only a union of values is one list: IN under OR, NOT IN under AND.
                     let is_one = one.value == other.value
                         && one.negated == other.negated
                         && one.negated == (*op == Operator::And);

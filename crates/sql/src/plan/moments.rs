@@ -26,6 +26,7 @@ pub(super) fn compare_with_columns(mut expr: Expr, schema: &DFSchema) -> Transfo
     let changed = match &mut expr {
         Expr::BinaryExpr(BinaryExpr { left, op, right }) if is_compared(*op) => {
             let has_days = cast_days(&mut [left.as_mut(), right.as_mut()], schema);
+            // A bound that was rounded has the unit of the column already, so `||` may stop there.
             round_bound(left, op, right, schema)
                 || unify_units(&mut [left, right], schema)
                 || has_days
@@ -44,6 +45,7 @@ pub(super) fn compare_with_columns(mut expr: Expr, schema: &DFSchema) -> Transfo
                     round_down(high, unit) || round_constant(high, unit, false, schema);
                 is_low_rounded || is_high_rounded
             });
+            // One end alone may have been rounded: the other still needs a unit.
             unify_units(&mut [expr, low, high], schema) || is_rounded || has_days
         }
         // A day of any year is a moment in microseconds.
@@ -170,6 +172,7 @@ fn unify_units(parts: &mut [&mut Expr], schema: &DFSchema) -> bool {
     let mut changed = false;
     for (part, moment) in parts.iter_mut().zip(moments) {
         if let Some(moment) = moment {
+            // `common` is at least as fine as each moment needs, so no digit is cut.
             **part = Expr::Literal(moment.to_scalar(common), None);
             changed = true;
         } else if varies(part) {

@@ -206,10 +206,12 @@ fn document_operator(expr: &RawBinaryExpr, schema: &DFSchema) -> Result<Option<E
         return Ok(None);
     }
     let (is_left, is_right) = (is_json(left, schema), is_json(right, schema));
+    // Numbers, texts and lists have some of these operators too: those are the library's.
     if !is_left && !is_right {
         return Ok(None);
     }
     let both = || vec![left.clone(), right.clone()];
+    // A text in quotes stands for a document beside one; a column of texts may hold anything.
     let document = |is: bool, other: &Expr| is || is_text_literal(other);
     Ok(Some(match op {
         AtArrow if document(is_right, right) => call("_json_contains", both())?,
@@ -253,6 +255,7 @@ fn document_comparison(expr: &RawBinaryExpr, schema: &DFSchema) -> Result<Option
         BinaryOperator::Gt => Operator::Gt,
         BinaryOperator::GtEq => Operator::GtEq,
         BinaryOperator::Lt => Operator::Lt,
+        // In step with `document_operator`, which hands on these six operators alone.
         _ => Operator::LtEq,
     };
     // The sides keep their places, for the operator is not turned.
@@ -309,6 +312,7 @@ fn date_operator(expr: &RawBinaryExpr, schema: &DFSchema) -> Option<Expr> {
     let dated = |days| cast(cast(days, DataType::Int32), DataType::Date32);
     let moment = |date: &Expr| cast(date.clone(), DataType::Timestamp(TimeUnit::Microsecond, None));
     match (is_date(left), is_date(right)) {
+        // The difference of two dates is a LONG, in step with `difference_with_null`.
         (true, true) if op == Operator::Minus => Some(reckoned(days(left), days(right))),
         (true, false) if is_whole(right) => Some(dated(reckoned(days(left), number(right)))),
         (false, true) if is_whole(left) && op == Operator::Plus => {

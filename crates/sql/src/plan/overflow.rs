@@ -141,6 +141,7 @@ impl ScalarUDFImpl for CheckedArithmetic {
         let [left, right] = arguments.args.as_slice() else {
             return exec_err!("{} takes two arguments", self.name());
         };
+        // These fail where whole numbers overflow. Those of plans, such as `add_wrapping`, do not.
         let kernel: fn(&dyn Datum, &dyn Datum) -> std::result::Result<ArrayRef, ArrowError> =
             match self.op {
                 Operator::Plus => add,

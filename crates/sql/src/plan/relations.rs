@@ -57,6 +57,7 @@ impl RelationPlanner for OwnRelationPlanner {
                     let relation = TableFactor::NestedJoin { table_with_joins, alias };
                     return Ok(RelationPlanning::Original(Box::new(relation)));
                 };
+                // `context.plan` asks this planner again for the joins before the last.
                 let left = context.plan(left_of_last_join(*table_with_joins))?;
                 (plan_join(left, join, context)?, alias)
             }
@@ -137,6 +138,7 @@ fn plan_join_by_names(
                 Ok((name.schema().map(str::to_owned), name.table().to_owned()))
             })
             .collect::<Result<Vec<_>>>()?,
+        // `is_by_names` lets only USING and NATURAL through, so this is NATURAL.
         _ => using::common_names(&left, &right).into_iter().map(|name| (None, name)).collect(),
     };
     using::join_using(left, right, join_type, &names)
@@ -339,6 +341,7 @@ fn plan_document_rows(
     context: &mut dyn RelationPlannerContext,
 ) -> Result<LogicalPlan> {
     use JoinOperator::{CrossJoin, Inner, Join as Plain};
+    // Unnesting knows no condition and keeps no row without items: only a cross join is like that.
     let is_whole = match &join.join_operator {
         CrossJoin(JoinConstraint::None) => true,
         Inner(JoinConstraint::On(condition)) | Plain(JoinConstraint::On(condition)) => {

@@ -81,6 +81,7 @@ fn rewrite_subquery(part: Expr) -> Result<Transformed<Expr>> {
                 Some(row) => {
                     let op = if negated { Operator::NotEq } else { Operator::Eq };
                     let same = compare_with_row(expr, op, row.rows.clone());
+                    // Over no row IN is false and NOT IN is true, whatever the value is.
                     Ok(Transformed::yes(row.or_without_row(same, negated)?))
                 }
                 None => {
@@ -174,6 +175,7 @@ impl SingleRow {
                 below.conditions.push(condition);
                 Ok(Some(below))
             }
+            // One row has no order, and a LIMIT that keeps a row keeps this one: neither is needed.
             LogicalPlan::Sort(sort) => Self::of(&sort.input),
             LogicalPlan::Limit(limit) if keeps_one(limit) => Self::of(&limit.input),
             _ => Ok(None),

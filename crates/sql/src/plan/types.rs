@@ -48,6 +48,7 @@ fn rewrite_node(node: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
         LogicalPlan::Values(rows) => LogicalPlan::Values(values::with_doubles(rows)?),
         node => node,
     };
+    // A scan has no inputs to merge: its filters name columns of the table.
     let schema = match &node {
         LogicalPlan::TableScan(scan) => scan.projected_schema.as_ref().clone(),
         node => merge_schema(&node.inputs()),
@@ -108,6 +109,7 @@ fn rewrite_membership(mut part: Expr, schema: &DFSchema) -> Result<Transformed<E
         intervals::refuse_parts(&of_rows)?;
         **value = as_length(std::mem::take(value), &of_value);
         let column = Expr::from(rows.schema().qualified_field(0));
+        // It names nothing of the row outside, so `outer_ref_columns` stays complete.
         let length = as_length(column, &of_rows).alias("__length");
         *rows = Arc::new(LogicalPlan::Projection(Projection::try_new(vec![length], rows.clone())?));
         return Ok(Transformed::yes(part));
@@ -172,6 +174,7 @@ fn unify_union(union: Union) -> Result<Union> {
         .into_iter()
         .map(|input| with_doubles(input, &mixed))
         .collect::<Result<Vec<_>>>()?;
+    // Loose, for other types may still differ: type coercion comes after this rule.
     Union::try_new_with_loose_types(inputs)
 }
 

@@ -102,6 +102,7 @@ pub(super) fn join_using(
         columns.push(Expr::Column(column));
     }
     columns.extend(right.schema().columns().into_iter().map(Expr::Column));
+    // Not by the builder, which would look for the made columns in the sides of the join.
     let join = Join::try_new(
         Arc::new(left),
         Arc::new(right),

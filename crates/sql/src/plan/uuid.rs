@@ -75,6 +75,7 @@ pub(super) fn rewrite_uuids(expr: Expr, schema: &DFSchema) -> Transformed<Expr> 
         Expr::Cast(Cast { expr, field })
             if is_text(field.data_type()) && is_uuid(&expr, schema) =>
         {
+            // Arrow has no cast from 16 bytes to text.
             Transformed::yes(uuid_text(*expr))
         }
         other => Transformed::no(other),

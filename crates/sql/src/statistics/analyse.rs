@@ -107,6 +107,7 @@ impl<'a> AnalyzeRun<'a> {
     /// A table that is named, with the places of its columns that are.
     fn resolve(&self, named: &AnalyzeTarget) -> Result<(Table, Vec<usize>)> {
         let store = &self.planner.context.store;
+        // A view can be read as a table, so an error that there is none would puzzle.
         let table = store.table(&named.path).map_err(|error| {
             match views::query_of(store, &named.path) {
                 Ok(Some(_)) => invalid_at(
@@ -159,6 +160,7 @@ impl<'a> AnalyzeRun<'a> {
         }
         let rows = rows.unwrap_or_default();
         let told = figures.len() as u64;
+        // Only behind the read is it known that the table stayed the same meanwhile.
         if !is_unchanged(store.known_table(table.path()).as_ref(), table) {
             return Err(Error::conflict(format!(
                 "the columns of table {0} changed while it was read: ANALYZE {0} again",
@@ -174,6 +176,7 @@ impl<'a> AnalyzeRun<'a> {
         let found = StoredStatistics { analysed_ms, rows, estimate, columns: figures };
         self.guard.check()?;
         write_statistics(store, table, &found, &self.write_options())?;
+        // Behind the write: a plan in between would note the old figures as the new ones.
         self.planner.context.statistics.note_change();
         Ok(AnalysisSummary { path: table.path().to_owned(), rows, columns: told })
     }

@@ -84,6 +84,7 @@ impl StoredColumn {
 
 /// What is stored of a table; nothing where it was analysed when it was another one.
 pub(super) fn read_statistics(stored: &Table, table: &Table) -> Result<Option<StoredStatistics>> {
+    // A table of that name that somebody else made is none of ours: plans go on without.
     if !is_own(stored) {
         return Ok(None);
     }

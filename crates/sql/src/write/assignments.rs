@@ -142,6 +142,7 @@ impl AssignmentReader<'_> {
             return Err(invalid_at(place, told));
         }
         let before = self.assignments.iter().position(|(set, _)| *set == column);
+        // The other way round, `d.a = 1, d = x`, it is `column` that finds the column set.
         if before.is_some() && !self.members.contains(&column) {
             return Err(invalid_at(place, format!("column '{name}' is set twice")));
         }
@@ -188,6 +189,7 @@ fn members(cursor: &mut Cursor) -> Result<Vec<Token>> {
             let Some(name) = cursor.name() else {
                 return Err(cursor.expected("the name of a member"));
             };
+            // A key of `json_set` is a text, an index a number: bare, it would name a column.
             path.push(Token::SingleQuotedString(name.to_owned()));
         } else if cursor.token(&Token::LBracket) {
             match cursor.next() {
@@ -233,6 +235,7 @@ pub(super) fn expression(
             Token::LParen | Token::LBracket => depth += 1,
             Token::RParen | Token::RBracket if depth == 0 => break,
             Token::RParen | Token::RBracket => depth -= 1,
+            // WHEN ends the assignments of a MERGE, but not within a CASE.
             Token::Word(_) if cursor.is_word("CASE") => depth += 1,
             Token::Word(_) if depth > 0 && cursor.is_word("END") => depth -= 1,
             Token::Comma if depth == 0 && ends_at_comma => break,

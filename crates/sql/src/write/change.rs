@@ -48,6 +48,7 @@ impl ChangeStatement {
 /// - `[WITH ...] DELETE FROM table [[AS] alias] [USING others] [WHERE condition]`
 /// - `TRUNCATE [TABLE] table`
 fn read(planner: &Planner, piece: &Piece) -> Result<ChangeStatement> {
+    // WITH is set aside: it goes before the SELECT that `RowChange` makes.
     let (with, piece) = &piece.without_with();
     let mut cursor = Cursor::new(piece);
     let with = with.clone();
@@ -186,6 +187,7 @@ pub(super) fn write_updated(
         transaction.put(table, row.clone(), Condition::IfVersion(noted.version))?;
         return Ok((IN_TRANSACTION, row));
     }
+    // Given even as 0, which is for ever: else the time to live of the table would hold.
     let expires_at_ms = Some(noted.expires_at_ms);
     let options = WriteOptions { expires_at_ms, ..change.terms().options() };
     Ok((table.put_if_version(&row, noted.version, &options)?, row))

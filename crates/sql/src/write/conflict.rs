@@ -85,6 +85,7 @@ fn target(cursor: &mut Cursor, schema: &TableSchema) -> Result<()> {
     if cursor.is_word("ON") {
         return Err(cursor.expected("the columns of the primary key, or DO"));
     }
+    // Columns may be left out: a row can meet another by its key alone.
     if !cursor.token(&Token::LParen) {
         return Ok(());
     }

@@ -59,6 +59,7 @@ impl CopyStatement {
             _ => read_target(&mut cursor)?,
         };
         let place = cursor.location();
+        // `place` was noted before, so that an error points at the word and not behind it.
         let is_from = cursor.word("FROM");
         if !is_from && !cursor.word("TO") {
             return Err(cursor.expected("FROM or TO"));
@@ -305,6 +306,7 @@ fn options(cursor: &mut Cursor) -> Result<Option<Format>> {
             }
             "CSV" if !in_parentheses => format = Some(Format::Csv),
             "HEADER" => {
+                // Without parentheses HEADER takes no value: the next word is the next option.
                 let is_plain =
                     !in_parentheses || matches!(cursor.peek(), Some(Token::Comma | Token::RParen));
                 let value = if is_plain { "true".to_owned() } else { value(cursor)? };

@@ -77,6 +77,7 @@ pub(super) fn default_tokens(schema: &TableSchema, name: &str) -> Result<Vec<Tok
             );
             match (is_number, text.strip_prefix('-')) {
                 (true, Some(digits)) => {
+                    // The parser expects a sign as a token of its own.
                     vec![Token::Minus, Token::Number(digits.to_owned(), false)]
                 }
                 (true, None) => vec![Token::Number(text, false)],

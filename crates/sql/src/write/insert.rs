@@ -248,6 +248,7 @@ pub(crate) fn replaces(insert: &ast::Insert, kind: StatementKind) -> bool {
 }
 
 fn on_existing(insert: &ast::Insert, kind: StatementKind) -> Result<OnExisting> {
+    // Hive and Spark empty the table first: `Replace` would leave rows with other keys.
     if insert.overwrite {
         return Err(Error::unsupported(
             "INSERT OVERWRITE: TRUNCATE the table first, or write UPSERT for rows with the same keys",

@@ -30,6 +30,7 @@ pub(super) fn settle_doubles(
             }
         }
     }
+    // By column, not by row: VALUES have one type a column, so a cell concerns all of its column.
     for (place, column_type) in types.iter().enumerate() {
         if matches!(column_type, ColumnType::Number { .. }) {
             settle_decimals(values, place, column_type.is_wide());

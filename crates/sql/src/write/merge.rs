@@ -88,6 +88,7 @@ impl MergeStatement {
         if !cursor.word("USING") {
             return Err(cursor.expected("USING"));
         }
+        // An ON in parentheses does not end the source: joins stand in a query there.
         let source = tokens_until(&mut cursor, &["ON"], "a table, or a query in parentheses")?;
         if !cursor.word("ON") {
             return Err(cursor.expected("ON"));
@@ -115,6 +116,7 @@ impl MergeStatement {
         if !cursor.word("MATCHED") {
             return Err(cursor.expected("MATCHED"));
         }
+        // NOT MATCHED BY TARGET, as SQL Server has it, is plain NOT MATCHED.
         if cursor.word("BY") && !cursor.word("TARGET") {
             return Err(invalid_at(
                 cursor.location(),
@@ -167,6 +169,7 @@ impl MergeStatement {
             let items = match &clause.action {
                 MatchedAction::Update(items) => items.clone(),
                 MatchedAction::Delete => Vec::new(),
+                // Later clauses do not take these rows either: see `clause_condition`.
                 MatchedAction::Nothing => continue,
             };
             let alias = self.alias.clone();
@@ -184,6 +187,7 @@ impl MergeStatement {
             let rows = change.gather(tells)?;
             found.push(MatchedRows { change, action: &clause.action, rows });
         }
+        // Over all clauses: a row may match one row of the source here and another there.
         self.refuse_twice(&found)?;
         Ok(found)
     }
@@ -270,6 +274,7 @@ impl MergeStatement {
             parts.skip(1).collect::<Tokens>()
         };
         let mut tokens = self.with.clone();
+        // WITH stands before INSERT, where the parser takes it; `insert_of` moves it to the query.
         tokens.extend([word("INSERT"), word("INTO")]);
         tokens.extend(name());
         tokens.extend_from_slice(columns);
@@ -308,6 +313,7 @@ pub(super) fn run(
         refuse_existing(&merge.table, &rows)?;
     }
     let mut changes = Changes::default();
+    // A closure, so that an error of either kind of write tells what was changed before it.
     let mut write = || -> Result<()> {
         write_found(&merge, &found, guard, &mut changes, written)?;
         for insert in &inserts {
@@ -347,6 +353,7 @@ fn write_found(
                     merge.refuse_lost(&clause.change, batch, row)?;
                     continue;
                 };
+                // `clause` is the one that wrote the row, which need not be the one that found it.
                 match clause.action {
                     MatchedAction::Delete => changes.deleted += 1,
                     _ => changes.updated += 1,
@@ -396,6 +403,7 @@ fn insert(cursor: &mut Cursor) -> Result<UnmatchedAction> {
     }
     let place = cursor.location();
     let mut values = list(cursor)?;
+    // Without names the values go to all columns in order: none can be left out for DEFAULT.
     let Some(mut columns) = columns else {
         return Ok(UnmatchedAction::Insert(Vec::new(), comma_separated(values)));
     };

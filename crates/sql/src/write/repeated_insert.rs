@@ -15,6 +15,7 @@ pub(crate) fn repeat_insert(piece: &Piece, count: usize, rows: usize) -> Option<
     let tokens = piece.tokens.as_slice();
     let values = tokens.iter().position(|token| is_word(&token.token, "VALUES"))?;
     let (open, close) = (values + 1, end_of_row(tokens, values + 1)?);
+    // A parameter outside the row, as in DO UPDATE, may have another value for each row.
     let outside = tokens[..open].iter().chain(&tokens[close + 1..]);
     let is_free = |token: &TokenWithSpan| !matches!(token.token, Token::Placeholder(_));
     // What is computed of a row's values may differ from row to row in its type.

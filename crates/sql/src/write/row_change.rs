@@ -135,6 +135,7 @@ impl<'a> RowChange<'a> {
                         self.retry(&batch, row, write, tells_all)?
                     }
                 };
+                // A row that is gone, or matches no more, is neither counted nor told of.
                 if let Some(told) = told {
                     *changed += 1;
                     written.note(told)?;
@@ -182,6 +183,7 @@ impl<'a> RowChange<'a> {
                 return Ok(None);
             };
             let (batch, noted) = split_notes(&batch)?;
+            // The whole key is given: where a MERGE selects several rows, all are this one.
             if let Some(noted) = noted.first() {
                 let (result, told) = write(&batch, 0, *noted, self)?;
                 if result.is_stored() {

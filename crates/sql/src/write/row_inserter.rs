@@ -212,6 +212,7 @@ impl<'a> RowInserter<'a> {
     /// Changes the rows that were met. One that is gone meanwhile is inserted after all.
     fn update(&mut self, written: &mut WrittenRows) -> Result<()> {
         for _ in 0..TRIES_MAX {
+            // Taken out first: `put` below gathers rows that meet others again for the next try.
             let met = std::mem::take(&mut self.met);
             self.keys_met.clear();
             let Some(conflict) = self.conflict.filter(|_| !met.is_empty()) else { return Ok(()) };
@@ -222,6 +223,7 @@ impl<'a> RowInserter<'a> {
             written.note_keys(self.table.schema());
             let done = update_rows(&change, &mut self.changes.updated, written);
             let changed = written.take_keys();
+            // Behind `take_keys`, so that `written` notes no more keys after an error either.
             done?;
             for (row, version) in met {
                 if changed.contains(&key_text(&row, self.table.schema())) {

@@ -47,6 +47,7 @@ impl ColumnRanges {
             }
             _ => return false,
         };
+        // What is no end of a column is left to `condition_selectivity`.
         let Expr::Column(column) = unaliased(column) else { return false };
         if low.is_none() && high.is_none() {
             return false;

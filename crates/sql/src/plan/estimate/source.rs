@@ -37,11 +37,13 @@ fn column_source_at(plan: &LogicalPlan, place: usize) -> Option<ColumnSource> {
             expression_source(&projection.input, projection.expr.get(place)?)
         }
         LogicalPlan::Aggregate(aggregate) => {
+            // Behind the groups stand the aggregates, which no table has.
             expression_source(&aggregate.input, aggregate.group_expr.get(place)?)
         }
         LogicalPlan::Join(join) => {
             let left = join.left.schema().fields().len();
             match join.join_type {
+                // These give the right side alone, so its places are not behind those of the left.
                 JoinType::RightSemi | JoinType::RightAnti => column_source_at(&join.right, place),
                 _ if place < left => column_source_at(&join.left, place),
                 _ => column_source_at(&join.right, place - left),

@@ -59,6 +59,7 @@ impl TreeConditions {
         relations_by_column: &ColumnRelations,
     ) -> Option<Self> {
         let mut conditions = Self::default();
+        // All are gathered first: two equalities of one class may be found far apart.
         let mut equalities = Vec::new();
         for one in found {
             match equality(one, relations_by_column) {
@@ -219,6 +220,7 @@ fn equivalence_classes(
                 classes[class].0.push(member.clone());
             }
         }
+        // Also one that tells nothing new: a class that falls back gives all its equalities.
         classes[class].1.push(place);
     }
     classes.retain(|(class, _)| !class.is_empty());
