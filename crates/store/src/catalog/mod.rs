@@ -479,7 +479,7 @@ impl Catalog {
                 made => return made,
             }
         }
-        // Names are tried, not looked up: another process may take a name between the two.
+        // Names are tried, not looked up: behind a look another process may take one.
         let mut number = 2_u64;
         loop {
             match self.engine.create_space_by(&format!("{name}~{number}"), shape, deadline) {
@@ -507,7 +507,7 @@ impl Catalog {
         // Whoever was taken for gone may have lost the space that it is to name.
         let engine = self.engine.as_ref();
         let written = self.write_within_lease(engine, &batch, Durability::Fsync, deadline).outcome;
-        // Whether or not the rows can be read, the caller is told what became of the write.
+        // Even where the rows cannot be read, the caller is told what became of the write.
         if !matches!(written, Ok(WriteOutcome::Applied { .. })) {
             let _ = self.refresh();
         }

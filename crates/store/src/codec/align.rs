@@ -311,8 +311,7 @@ impl TableCodec {
                 .filter(|step| step.part == KeyPart::Terminated)
                 .map(|step| &arrays[step.column])
         };
-        // A part of variable width has two bytes behind it, which `add_escaped_lens` leaves to this
-        // sum.
+        // A part of variable width ends with two bytes, which `add_escaped_lens` leaves out.
         let fixed: usize = self
             .key
             .iter()

@@ -171,8 +171,7 @@ impl KeyTasks {
     /// Takes the next key as a range, unless it is a point or there is none.
     fn next_range(&mut self, start: &mut Vec<u8>, end: &mut Vec<u8>) -> Result<Option<KeyOrigin>> {
         let columns = loop {
-            // `gather` has waited for the first key. Further ones must be at hand: they hold up no
-            // task.
+            // `gather` has waited for the first key: a task waits a moment at most for others.
             match self.source.peek(&self.entry, WaitLimit::MOMENT)? {
                 SourcePoll::Item(_) if self.is_answered(false) => drop(self.source.take()),
                 SourcePoll::Item(columns) => break columns,

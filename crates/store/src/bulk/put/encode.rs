@@ -174,8 +174,7 @@ impl<'a> EntryEncoder<'a> {
             }
             taken += 1;
         }
-        // Rows were pushed without an expiry. All get theirs here, and rejected rows have no place
-        // among them.
+        // Rows were pushed without an expiry: all of them get theirs here.
         self.set_expiries(&entry, taken, ttls);
         taken
     }

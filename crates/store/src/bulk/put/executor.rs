@@ -263,7 +263,7 @@ impl<'a> LoadExecutor<'a> {
                     let mut pushing = self.load.pushing();
                     let taken = encode(encoder, offset);
                     self.push(stream, taken, encoder, &mut pushing)?;
-                    // Given back before the callbacks, which may take long.
+                    // Given back before entries are reported as failed: a callback may take long.
                     drop(pushing);
                     for RejectedEntry { position, index, column, reason } in
                         encoder.rejected.drain(..)
