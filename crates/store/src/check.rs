@@ -124,6 +124,7 @@ fn read_space(
         report.damage(place, limits.finding(error)?.message());
         Ok(())
     };
+    // Everything is read once, so nothing of it is worth a place in the cache.
     let options = ScanOptions {
         projection: Projection::KeysAndValues,
         fill_cache: FillCache::No,
@@ -158,6 +159,8 @@ fn check_family(
         for index in 0..rows.len() {
             match root.classifier.classify(rows.keys.get(index)) {
                 Ok(KeyOwner::Table(id)) => {
+                    // The classifier may know a child table that was dropped since: its rows are
+                    // left over, too.
                     match family.iter().position(|entry| entry.schema.table_id == id) {
                         Some(table) => which[table].push(index as u32),
                         None => report.leftover_rows += 1,
@@ -224,6 +227,8 @@ fn check_indexes(
         match check_index(store, table, index, limits) {
             Ok(findings) => {
                 report.stale_index_entries += findings.stale;
+                // A row without its entry is never found by the index. A stale entry only costs a
+                // lookup.
                 for key in findings.missing.iter() {
                     let what = format!(
                         "the row with key {key:02x?} is missing in it: drop the index and make it again"

@@ -99,6 +99,7 @@ impl BackupManifest {
                 .map(|line| FileEntry::parse(line).ok_or_else(|| damaged("a line is not known")))
                 .collect::<Result<_>>()?,
         };
+        // A restore writes where these names say: none may lead out of a shard that the backup has.
         for file in &manifest.files {
             if file.shard_path()?.0 >= manifest.shards {
                 return Err(damaged("it has a file of a shard that it does not have"));

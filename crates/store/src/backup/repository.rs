@@ -64,6 +64,7 @@ impl BackupRepository {
     /// `NotFound` when there is none, `Unsupported` when a newer Tonnage made it.
     pub fn open(root: &Path) -> Result<Self> {
         let path = root.join(MARKER);
+        // The marker is written last when a repository is made: without it there is no backup yet.
         let text = match fs::read_to_string(&path) {
             Ok(text) => text,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {

@@ -124,6 +124,7 @@ impl Catalog {
     fn open_with(engine: Arc<dyn Engine>, members: Option<Members>) -> Result<Catalog> {
         let space = rows::open_space(engine.as_ref())?;
         let limits = Limits::from(engine.capability());
+        // Read once this opening is among the members: who changes tables from now on waits for it.
         let CatalogSnapshot { state, orphans } =
             CatalogSnapshot::of(engine.as_ref(), space, limits, members.as_ref())?;
         let (gate, pending_drops) = (Arc::<WriteGate>::default(), Arc::<PendingDrops>::default());
@@ -478,6 +479,7 @@ impl Catalog {
                 made => return made,
             }
         }
+        // Names are tried, not looked up: behind a look another process may take one.
         let mut number = 2_u64;
         loop {
             match self.engine.create_space_by(&format!("{name}~{number}"), shape, deadline) {
@@ -505,6 +507,7 @@ impl Catalog {
         // Whoever was taken for gone may have lost the space that it is to name.
         let engine = self.engine.as_ref();
         let written = self.write_within_lease(engine, &batch, Durability::Fsync, deadline).outcome;
+        // Even where the rows cannot be read, the caller is told what became of the write.
         if !matches!(written, Ok(WriteOutcome::Applied { .. })) {
             let _ = self.refresh();
         }

@@ -146,6 +146,7 @@ impl TableCodec {
     ) -> Result<Vec<Option<usize>>> {
         let mut places = vec![None; self.schema.columns.len()];
         for (place, field) in batch.schema_ref().fields().iter().enumerate() {
+            // The map first: `require_column` goes over all columns, and is here for its error.
             let column = match self.find(field.name()) {
                 Some(column) => column,
                 None => self.schema.require_column(field.name())?,
@@ -190,6 +191,7 @@ impl TableCodec {
         if self.schema.key_columns().any(|key| key.id == column.id) {
             let (given, field) = (batch.column(place), batch.schema_ref().field(place));
             for row in rounded_cells(given, field, &array, column.column_type) {
+                // `rounded_cells` has read this cell already, so it is never shown as NULL.
                 let shown = Value::from_array(given.as_ref(), field, row).unwrap_or(Value::Null);
                 faults.entry(row).or_insert_with(|| {
                     (column.name.clone(), rounded_in_key(&shown, column.column_type))
@@ -234,11 +236,13 @@ impl TableCodec {
         if given.null_count() == 0 || generated == Some(Generated::ByDefault) {
             return Ok(given);
         }
+        // Drawn for the rows without one alone: a number that is drawn and not used is lost.
         let mut numbers = draw(given.null_count())?.into_iter();
         let in_place = |row: usize| match given.is_null(row) {
             true => numbers.next().unwrap_or_default(),
             false => 0,
         };
+        // The zeros are never seen: `zip` takes those rows from `given`.
         let in_place: Vec<i64> = (0..given.len()).map(in_place).collect();
         let numbers = self.number_array(column, &in_place)?;
         let broken = |error: arrow::error::ArrowError| Error::internal(error.to_string());
@@ -290,6 +294,8 @@ impl TableCodec {
             .sum();
         if self.layout().head_len + value_bytes > self.limits.value_bytes_max {
             let mut lens = vec![self.layout().head_len; rows];
+            // A nested column that cannot be encoded is passed over: `plain_columns` refuses such a
+            // batch.
             for (array, column_type) in value_columns() {
                 if !column_type.is_nested() {
                     add_lens(array, &mut lens);
@@ -305,6 +311,7 @@ impl TableCodec {
                 .filter(|step| step.part == KeyPart::Terminated)
                 .map(|step| &arrays[step.column])
         };
+        // A part of variable width ends with two bytes, which `add_escaped_lens` leaves out.
         let fixed: usize = self
             .key
             .iter()

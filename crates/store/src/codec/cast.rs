@@ -36,6 +36,7 @@ pub(super) fn cast_column(
     field: &Field,
     column_type: ColumnType,
 ) -> Result<CastResult> {
+    // The same Arrow type is not enough: Arrow checks no JSON, no digits, no symbols and no times.
     if array.data_type() == &column_type.data_type() {
         return Ok(match column_type {
             ColumnType::Json => check_json_cells(array),
@@ -83,6 +84,8 @@ pub(super) fn cast_column(
     if is_text || from == ColumnType::Json && column_type.is_nested() {
         return Ok(cast_text(array, column_type));
     }
+    // Arrow casts only where every value fits: one that does not would become NULL without a
+    // reason.
     match (array.data_type(), column_type) {
         (DataType::Timestamp(..) | DataType::Date64, ColumnType::Date) => cast_days(array, field),
         (
@@ -290,6 +293,7 @@ fn cast_text(array: &ArrayRef, column_type: ColumnType) -> CastResult {
         ColumnType::Json => check_json_cells(array),
         ColumnType::String => (array.clone(), Vec::new()),
         ColumnType::Array(_) | ColumnType::Map(_) | ColumnType::Record(_) => {
+            // Nested text has no reader for columns: each cell becomes a value, and these an array.
             let read = |cell| Value::read(cell, column_type);
             let (cells, failures) = gather(text.iter().map(|cell| cell.map(read)));
             let cells: Vec<Value> =

@@ -156,6 +156,8 @@ pub(crate) fn push_key_value(
         (ValueRef::Number { unscaled, scale }, ColumnType::Number { precision, scale: own })
             if scale == own && fits(unscaled, precision) =>
         {
+            // The column decides the width, not the digits: keys of one column compare byte by
+            // byte.
             match column_type.is_wide() {
                 true => key.extend_from_slice(&key_i256(unscaled.into())),
                 false => key.extend_from_slice(&key_i128(unscaled)),
@@ -203,6 +205,8 @@ pub(crate) fn read_key_value(part: &[u8], column_type: ColumnType) -> Option<Val
         ColumnType::Float => Value::Float(unkey_f32(*part.first_chunk()?)),
         ColumnType::Double => Value::Double(unkey_f64(*part.first_chunk()?)),
         ColumnType::Number { scale, .. } if column_type.is_wide() => {
+            // Digits that 128 bits hold come back in the short form, whatever the width of the
+            // column.
             Value::number(unkey_i256(*part.first_chunk()?), scale)
         }
         ColumnType::Number { scale, .. } => {
@@ -271,6 +275,7 @@ pub(super) fn with_plain_bytes(
         (ValueRef::Number { unscaled, scale }, ColumnType::Number { precision, scale: own })
             if scale == own && fits(unscaled, precision) =>
         {
+            // Sign-extended: the bytes are those of a `WideNumber` with the same digits.
             match column_type.is_wide() {
                 true => write(&i256::from_i128(unscaled).to_le_bytes()),
                 false => write(&unscaled.to_le_bytes()),
@@ -319,6 +324,7 @@ pub(super) fn read_plain(bytes: &[u8], column_type: ColumnType) -> Option<ValueR
         ColumnType::Float => ValueRef::Float(f32::from_le_bytes(bytes.try_into().ok()?)),
         ColumnType::Double => ValueRef::Double(f64::from_le_bytes(bytes.try_into().ok()?)),
         ColumnType::Number { scale, .. } if column_type.is_wide() => {
+            // Lent as it lies: only a number that 128 bits hold is read out.
             let bytes: &[u8; 32] = bytes.try_into().ok()?;
             match i256::from_le_bytes(*bytes).to_i128() {
                 Some(unscaled) => ValueRef::Number { unscaled, scale },

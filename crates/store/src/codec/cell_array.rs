@@ -76,6 +76,7 @@ pub(crate) fn key_array<'a>(
     column_type: ColumnType,
     cells: &impl CellSource<'a>,
 ) -> std::result::Result<ArrayRef, usize> {
+    // A cell goes on to the end of its key or entry, so each reader takes its own bytes alone.
     let data_type = column_type.data_type();
     Ok(match column_type {
         ColumnType::Integer => Arc::new(primitive::<Int32Type, 4>(rows, cells, cell::unkey_i32)?),

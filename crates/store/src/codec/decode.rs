@@ -125,6 +125,7 @@ impl TableCodec {
         };
         let wanted: Vec<usize> =
             (0..self.key.len()).filter(|step| columns.contains(&self.key[*step].column)).collect();
+        // Key columns delimit themselves, so each key is walked once for all that are wanted.
         let offsets = if wanted.is_empty() {
             None
         } else {
@@ -187,6 +188,7 @@ impl TableCodec {
             });
         }
         let options = RecordBatchOptions::new().with_row_count(Some(picked.len()));
+        // Only Arrow looks whether a column that is NOT NULL has a NULL.
         RecordBatch::try_new_with_options(schema, arrays, &options).map_err(|error| {
             Error::corruption(format!(
                 "table {}: {error}: run `check`, then restore from a copy",

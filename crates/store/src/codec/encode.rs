@@ -203,6 +203,7 @@ fn write_fixed(
         ColumnType::Time => primitive!(Time64NanosecondType),
         ColumnType::FixedBinary(width) => {
             let (values, width) = (array.as_fixed_size_binary(), usize::from(width));
+            // Not by `write_cells`: its width is a constant, this one belongs to the type.
             each_row(ends, |row, start| {
                 if values.is_valid(row) {
                     data[start + at..start + at + width].copy_from_slice(values.value(row));

@@ -257,6 +257,7 @@ pub(crate) fn write_column(
             });
         }
         ColumnType::Array(_) | ColumnType::Map(_) | ColumnType::Record(_) => {
+            // `set_key` and the definitions of indexes refuse these types.
             unreachable!("not in keys")
         }
         ColumnType::String | ColumnType::Binary | ColumnType::Json => {
@@ -296,6 +297,8 @@ fn write_escaped(
             continue;
         }
         let cell = &bytes[offsets[row] as usize..offsets[row + 1] as usize];
+        // `add_escaped_lens` measured by the same rule: a cell fills just the bytes that it
+        // reserved.
         if plain {
             data[*cursor..*cursor + cell.len()].copy_from_slice(cell);
             *cursor += cell.len();

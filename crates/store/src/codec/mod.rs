@@ -153,6 +153,7 @@ impl TableCodec {
             slots: schema.columns.iter().map(|column| current.slot(column.id)).collect(),
             value: schema.value_columns().filter_map(value_column).collect(),
             layouts: schema.history.iter().map(ValueLayout::new).chain([current.clone()]).collect(),
+            // For the moment only: `after` puts the list in that all codecs of the table share.
             later: Arc::default(),
             default_bytes: schema.columns.iter().map(default_bytes).collect(),
             schema,

@@ -207,6 +207,7 @@ fn push_cell(array: &dyn Array, row: usize, column_type: ColumnType, out: &mut V
             }
         }
         ColumnType::Record(fields) => {
+            // A record has no count: its type says which fields follow, and in which order.
             let record = array.as_struct();
             for (field, column) in fields.fields().iter().zip(record.columns()) {
                 push_array_part(column, row, field.column_type, out);
@@ -224,6 +225,7 @@ fn push_array_part(array: &ArrayRef, row: usize, column_type: ColumnType, out: &
     out.push(PRESENT);
     match column_type {
         ColumnType::Array(_) | ColumnType::Map(_) | ColumnType::Record(_) => {
+            // The length is known once the cell is written, so its place is kept free until then.
             let at = out.len();
             push_len(0, out);
             push_cell(array.as_ref(), row, column_type, out);

@@ -129,6 +129,7 @@ impl TableCodec {
             if let Some((row, reason)) = failures.first() {
                 return Err(self.key_cell_error(*row, step, reason));
             }
+            // A value that its column cannot hold is no error in a lookup: it only finds no row.
             rounded.extend(rounded_cells(
                 batch.column(place),
                 batch.schema_ref().field(place),
@@ -167,6 +168,7 @@ impl TableCodec {
                 *given = position as u16;
             }
         }
+        // The columns were checked before. NULLs may still leave a row without its whole shard key.
         match columns.iter().position(|given| usize::from(*given) < self.schema.shard_key_len) {
             Some(row) => self
                 .check_shard_key(columns[row].into())

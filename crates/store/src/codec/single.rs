@@ -257,6 +257,7 @@ impl TableCodec {
                 ));
             }
             value[NUMBER_LEN + value_column.slot.bit / 8] |= 1 << (value_column.slot.bit % 8);
+            // Also for NULL: where a column of variable width ends, the next one begins.
             self.write_bytes(value_column, &[], value);
         }
         Ok(())
@@ -326,6 +327,7 @@ impl TableCodec {
     /// # Errors
     /// As [`TableCodec::decode_row`].
     pub(crate) fn read_cell(&self, key: &[u8], value: &[u8], id: u16) -> Result<Option<Value>> {
+        // Indexes know a column by its number: names and places change with ALTER TABLE.
         let Some(index) = self.schema.columns.iter().position(|column| column.id == id) else {
             return Ok(None);
         };
@@ -376,6 +378,7 @@ impl TableCodec {
             *row.value_mut(step.column) =
                 cell::read_key_value(part, step.column_type).ok_or_else(|| key_error(self, key))?;
         }
+        // Bytes behind the last column are of a child table's key, which has a codec of its own.
         if at != key.len() {
             return Err(key_error(self, key));
         }

@@ -171,6 +171,7 @@ fn read_nested(bytes: &[u8], column_type: ColumnType) -> Option<Value> {
         }
         _ => return None,
     };
+    // Bytes that are left over are damage too: no value of the type has them.
     reader.end().map(|()| value)
 }
 

@@ -121,6 +121,7 @@ impl<'a> RowView<'a> {
         let slot = if self.layout + 1 == codec.layouts.len() {
             codec.slots[column]
         } else {
+            // By number: a column that was dropped may have had the same name.
             layout.slot(described.id)
         };
         let bytes = match slot {

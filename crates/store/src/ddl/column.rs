@@ -104,6 +104,7 @@ fn identity(cursor: &mut TokenCursor) -> Result<Identity> {
         } else if cursor.word("CACHE") {
             identity.cache = cursor.whole("how many numbers are kept ready")?;
         } else {
+            // At the end of the text as well: an open parenthesis would else loop for ever.
             return Err(cursor.expected("START WITH, INCREMENT BY, CACHE or ')'"));
         }
         cursor.token(&Token::Comma);
@@ -166,6 +167,7 @@ fn plain_type(cursor: &mut TokenCursor) -> Result<ColumnType> {
         }
         "DATE" => ColumnType::Date,
         "TIME" => {
+            // The digits of a TIME(3) are passed over: a TIME always has nine.
             length(cursor)?;
             let place = cursor.location();
             if cursor.is_word("WITH") {
@@ -346,6 +348,7 @@ pub(super) fn default_function(cursor: &mut TokenCursor) -> Result<Option<Defaul
         cursor.expect(&Token::RParen)?;
         return Ok(Some(*function));
     }
+    // Of a literal nothing is taken: how it is read is up to the caller.
     match cursor.is_expression() {
         true => Err(cursor.expected(
             "a literal, now(), current_date, current_time or uuid(): a DEFAULT is no other expression",

@@ -85,6 +85,8 @@ pub enum Statement {
 pub(super) fn statement(cursor: &mut TokenCursor) -> Result<Statement> {
     let location = cursor.location();
     if cursor.word("CREATE") {
+        // Before the words that are known: at a known mistake this tells more than what was
+        // expected.
         if let Some((_, told)) = NOT_MADE.iter().find(|(word, _)| cursor.is_word(word)) {
             return Err(cursor.error_at(cursor.location(), told));
         }
@@ -231,6 +233,7 @@ fn create_table(cursor: &mut TokenCursor) -> Result<Statement> {
 /// A column or the primary key.
 fn table_item(cursor: &mut TokenCursor, definition: &mut TableDefinition) -> Result<()> {
     let location = cursor.location();
+    // The bare word is never a column: one of that name stands in quotes.
     if !cursor.is_word("PRIMARY") {
         let (column, is_key) = column(cursor)?;
         if is_key {

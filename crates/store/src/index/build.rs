@@ -103,6 +103,7 @@ pub(crate) fn create_index(
         }
         return Err(error.at(format_args!("index {} on {}", definition.name, table.schema.path)));
     }
+    // Only for the readers of other processes: their writers keep it up since `build` told them.
     store.catalog.announce(deadline);
     Ok(true)
 }

@@ -189,6 +189,8 @@ impl PartCleaner<'_> {
                 named.push(place);
             }
         }
+        // Sorted, as neighbours are read faster: entries come in the order of their values, not of
+        // keys.
         let order = sorted_order(&keys);
         let sorted: Slices = order.iter().map(|place| keys.get(*place as usize)).collect();
         // An entry that names no row of the table, or one that is gone, is never compared and stays

@@ -225,6 +225,7 @@ impl IndexCodec {
         let mut end = Vec::new();
         if let Some(range) = range {
             let column = self.range_column(prefix.len(), range)?;
+            // Behind the marker of a value, so that a range with an open end leaves NULLs out.
             start.push(PRESENT);
             let present = start.clone();
             append_successor(&present, &mut end);
@@ -351,6 +352,7 @@ impl<'a> ColumnCells<'a> {
                 }
             }
             ColumnCells::Encoded(cells) => {
+                // Their markers are in them already: `json::encode` wrote them with the values.
                 for (cell, cursor) in cells.iter().zip(cursors) {
                     data[*cursor..*cursor + cell.len()].copy_from_slice(cell);
                     *cursor += cell.len();

@@ -65,6 +65,7 @@ pub(super) fn read(
         None => None,
     };
     let is_ordered = options.direction != Direction::Unordered;
+    // A small limit is met by few entries: no more are gathered for it at first.
     let first =
         options.limit.map_or(GATHERED_FIRST, |limit| (limit as usize).clamp(1, GATHERED_FIRST));
     let control = ReadControl::new(&get.cancel, get.timeout);
@@ -95,6 +96,7 @@ pub(super) fn read(
     let default_bytes = table.codec.default_bytes_of(projection.as_deref());
     let relatives = Relatives::find(&store.catalog, table.clone(), &[])?;
     let scan = tonnage_engine::ScanOptions {
+        // `tasks_of` looks at the keys of entries: only a scan of the table meets rows of others.
         filter: within.is_some().then(|| relatives.filter()),
         batch_rows_max: options
             .batch_rows_max

@@ -163,6 +163,7 @@ impl EntryWalk {
         });
         merged.iter().for_each(|entry| entries.push(entry));
 
+        // What is not certain is read again with the next entries: a walk keeps nothing but bounds.
         let mut left = Vec::new();
         for ((shard, bounds), (entries, has_more)) in self.left.iter().zip(&read) {
             let given = entries.iter().take_while(|entry| is_certain(entry)).count();

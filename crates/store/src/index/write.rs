@@ -48,6 +48,8 @@ impl Inner {
         for attempt in 0.. {
             let pass =
                 if attempt < ATTEMPTS_MAX { self.gate.enter() } else { self.gate.enter_alone() };
+            // Under the pass: who drops the table or changes its indexes waits until this write is
+            // over.
             self.catalog.check_member()?;
             tables.iter().try_for_each(|table| check_exists(table))?;
             if !tables.iter().any(|table| table.indexes.any()) {
@@ -63,6 +65,8 @@ impl Inner {
                 deadline,
                 keeps_entries: self.keeps_entries() || pass.sees_loads(batch.space(0)),
             };
+            // Noted before the write: a reader must not trust an index that holds a stale entry by
+            // then.
             if attempt.keeps_entries {
                 tables.iter().for_each(|table| table.indexes.clean.note());
             }
@@ -108,6 +112,7 @@ impl Inner {
             let engine = self.writer(acks);
             let sent =
                 self.catalog.write_many_within_lease(&**engine, batches, durability, deadline);
+            // They may have come after others went on without this process, and made an index.
             let late = sent.iter().zip(batches).filter(|(sent, _)| sent.is_late);
             let indexed = self.index_late_batches(late.map(|(_, batch)| batch));
             let settled = |sent: LeasedWrite| match &indexed {
@@ -258,6 +263,7 @@ impl WriteAttempt<'_> {
                 }
                 row += 1;
             }
+            // Also where no row was found: its entries then begin and end at the same place.
             stored.starts[operation + 1] = stored.entries.len();
         }
         Ok(())
@@ -324,6 +330,7 @@ impl WriteAttempt<'_> {
         let is_put = self.batch.operation(operation) == Operation::Put;
         let expires_at_ms =
             if self.keeps_entries { NEVER_MS } else { self.batch.expires_at_ms(operation) };
+        // In the order of the set, as `record_rows` noted them; none where no row was there.
         let mut old = (stored.starts[operation]..stored.starts[operation + 1])
             .map(|place| stored.entries.get(place));
         let mut new = Vec::new();

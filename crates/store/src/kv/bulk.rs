@@ -120,6 +120,7 @@ pub(super) fn bulk_get_batches(
 }
 
 fn read(store: &Inner, source: PairKeySource, options: &PairGetOptions) -> Result<BulkPairs> {
+    // Refused, not ignored: who gives a range wants pairs below the key, and would get none.
     if options.depth == Depth::ParentOnly && options.range.is_some() {
         return Err(Error::invalid(
             "the range narrows what lies below a key, but the depth asks for the pair of the key alone: give a depth",
@@ -171,6 +172,8 @@ fn plan(store: &Inner, options: &PairGetOptions) -> Result<ReadPlan<PairShaper>>
         engine: store.reader(options.consistency).clone(),
         space: store.pairs,
         projection,
+        // Without a filter: the space holds pairs alone, and a task that wants fewer brings its
+        // own.
         scan: ScanOptions {
             direction: options.direction,
             projection,

@@ -110,6 +110,8 @@ impl KeyValue {
                     self.add_put(&mut batch, key, value, unchanged, &options)?;
                 }
             }
+            // The caller says how many copies to wait for. The decision takes a majority in any
+            // case.
             let writer = self.store.writer(terms.acks);
             let outcome = writer.write_by(&batch, terms.durability, terms.deadline)?;
             if let WriteOutcome::Applied { .. } = outcome {

@@ -36,6 +36,7 @@ pub(crate) fn check_lobs(store: &Inner, limits: &CallLimits) -> Result<LobCheck>
     let Some(space) = space(store)? else { return Ok(check) };
     walk(&*store.engine, space, limits.deadline(), |object| {
         limits.check()?;
+        // One damaged head is a finding: the objects behind it are still checked.
         let (head, draft) = match object.keys.state(&*store.engine, space, limits.deadline()) {
             Ok(state) => state,
             Err(error) => {

@@ -40,6 +40,8 @@ impl LobWriter {
             let head = head.filter(|_| appends);
             let chunk_bytes = head.as_ref().map_or(options.chunk_bytes, |head| head.chunk_bytes);
             let base = append_base(head.as_ref());
+            // The generation is the version of this very write, so its row cannot hold it: 0 stands
+            // for it.
             let (claim, generation, chunks) = (0, 0, 0);
             let mut draft = LobDraft { claim, generation, chunk_bytes, appends, base, chunks };
             // Whose draft is replaced can never finish, nor store another chunk.

@@ -126,6 +126,7 @@ impl Members {
             state: MemberState::new(),
             version: None,
             renewed: None,
+            // So the first renewal gives no lease: what tables there are is not known yet.
             is_behind: true,
             reread: Instant::now(),
         };
@@ -139,6 +140,7 @@ impl Members {
             stopping: AtomicBool::new(false),
             woken: Default::default(),
         };
+        // The row before the epoch: who changes tables from now on waits for this opening.
         shared.renew(&mut shared.own())?;
         let epoch = shared.rows.epoch()?;
         // The catalog is read after this: so it is followed from the start.
@@ -230,6 +232,7 @@ impl Members {
             let (now, own) = (Instant::now(), self.id());
             let mut tracker = self.shared.tracker();
             tracker.record(&all, now);
+            // Its own process is left to the caller, who made the change.
             let is_behind = |member: &MemberState| member.id != own && member.followed < epoch;
             let behind = all.members.iter().find(|(member, _)| is_behind(member));
             let Some((behind, version)) = behind else { return Ok(()) };

@@ -102,6 +102,8 @@ impl MemberRows {
             for index in 0..rows.len() {
                 let version = rows.versions[index];
                 let value = rows.values.get(index);
+                // What cannot be read ends the read: nobody would wait for a member that is passed
+                // over.
                 match rows.keys.get(index)[prefix().len()..].split_first() {
                     Some((&EPOCH, _)) => {
                         all.epoch = value.try_into().map(u64::from_be_bytes).map_err(damaged)?;

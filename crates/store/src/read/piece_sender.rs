@@ -57,6 +57,8 @@ impl<T> PieceSender<T> {
             Some(rest) => match rest.send_timeout(Ok(piece), patience) {
                 Ok(()) => {
                     self.has_sent = true;
+                    // Its end sends the reader on: behind the last of them it looks at the queue of
+                    // all again.
                     self.rest = self.rest.take().filter(|_| is_cut);
                     return SendOutcome::Sent;
                 }

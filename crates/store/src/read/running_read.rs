@@ -129,6 +129,7 @@ impl<T: Send + 'static> RunningRead<T> {
     ) -> Self {
         let (stop_sender, stop) = bounded::<()>(0);
         let (results, current) = bounded(QUEUED_BATCHES_MAX);
+        // A closed queue is the go-ahead: the reader has taken the first batches by itself.
         let paused = Arc::new(PausedScans::new(closed_receiver()));
         let worker = ReadWorker {
             plan: plan.clone(),

@@ -183,6 +183,7 @@ fn read_keys<S: Shaper>(
         // The engine looks at all keys that it is handed, so it gets about as many as it will take.
         count = (taken * 2).max(FIRST_READ_KEYS);
         first += taken;
+        // All of these keys may be missing, and shapers count on one row at least.
         if !rows.is_empty() {
             plan.control.progress.note_batch(rows.len(), rows.bytes());
             plan.shaper.shape(&*plan.engine, &mut rows, &mut memory, &mut |batch| {

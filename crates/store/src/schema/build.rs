@@ -179,6 +179,7 @@ impl TableSchema {
             id: self.next_column_id,
             name: definition.name.clone(),
             column_type: definition.column_type,
+            // Whatever is declared: a row always has its number.
             nullable: definition.nullable && definition.identity.is_none(),
             default,
             default_function,
@@ -319,6 +320,7 @@ impl TableSchema {
             }
             Change::DropNotNull(name) => self.drop_not_null(name),
             Change::SetTtl(ttl_ms) => {
+                // Set before it is checked: after an error `alter` drops the whole copy.
                 self.ttl_ms = *ttl_ms;
                 check_ttl(*ttl_ms)
             }

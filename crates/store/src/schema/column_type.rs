@@ -139,6 +139,7 @@ impl ColumnType {
                 DataType::List(Arc::new(element.column_type().to_arrow("item", true)))
             }
             ColumnType::Map(element) => {
+                // The names that arrow-rs gives by itself. Maps with other names are cast to these.
                 let name = Field::new("keys", DataType::Utf8, false);
                 let value = element.column_type().to_arrow("values", true);
                 let entries = DataType::Struct(vec![name, value].into());

@@ -20,6 +20,7 @@ impl TableSchema {
         if let Some(column) = self.columns.iter().find(further) {
             return Some(format!("it has a column '{}' besides", column.name));
         }
+        // By name and in order: in another order of columns the key has other places.
         let key = |schema: &TableSchema, len: usize| {
             let names = schema.key_columns().take(len).map(|column| column.name.as_str());
             names.collect::<Vec<_>>().join(", ")
@@ -41,6 +42,7 @@ impl TableSchema {
 
 impl Column {
     fn difference(&self, wanted: &Column) -> Option<String> {
+        // The caller has found the column by its name: another case of letters is no difference.
         let name = &self.name;
         if self.column_type != wanted.column_type {
             let [is, asked] = [&self.column_type, &wanted.column_type];

@@ -57,6 +57,7 @@ impl EnumSymbols {
         // well.
         let mut by_symbol: Vec<u16> = (0..symbols.len() as u16).collect();
         by_symbol.sort_by_key(|place| &symbols[usize::from(*place)]);
+        // Counted, since definitions are never freed: `Interned` bounds what all of them take.
         let bytes = symbols.iter().map(|symbol| symbol.len() + 32).sum();
         DEFINITIONS.get(EnumDefinition { symbols, by_symbol }, bytes).map(EnumSymbols)
     }

@@ -126,6 +126,7 @@ impl Store {
             load_memory: Budget::new(limits.load_memory_bytes),
         };
         let inner = Arc::new(inner);
+        // The thread holds the store weakly: else the store would never be closed.
         if let Some(members) = inner.catalog.members() {
             let inner = Arc::downgrade(&inner);
             let follow = move || inner.upgrade().map_or(Ok(false), |inner| inner.catalog.follow());

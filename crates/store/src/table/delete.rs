@@ -215,6 +215,7 @@ impl Table {
                 }
             }
             let mut found = Rows::new();
+            // Looked up, since each operation of the batch is counted as a row that was deleted.
             self.store.engine.read(space, &above, Projection::KeysOnly, &mut found)?;
             for key in found.keys.iter() {
                 batch.delete(key, Condition::Always);

@@ -97,6 +97,7 @@ impl Value {
             ColumnType::Map(element) => {
                 let entries = array.as_map().value(row);
                 let values = cells_of(entries.column(1), element.column_type());
+                // No name of a map is NULL, though Arrow's iterator allows for it.
                 let names = entries.column(0).as_string::<i32>().iter();
                 Value::Map(
                     names.map(|name| name.unwrap_or_default().to_owned()).zip(values).collect(),
@@ -132,6 +133,7 @@ impl Value {
     /// `Invalid` when the value does not fit the type.
     pub fn to_array(&self, column_type: ColumnType, count: usize) -> Result<ArrayRef> {
         let data_type = column_type.data_type();
+        // Converted once for all rows: each arm then has a value of the column's own type.
         Ok(match self.convert_to(column_type)? {
             nested if nested.is_nested() => array_of(&vec![nested; count], column_type),
             Value::Array(_) | Value::Map(_) | Value::Record(_) => {
@@ -294,6 +296,7 @@ pub(crate) fn array_of(values: &[Value], column_type: ColumnType) -> ArrayRef {
             )
         }
         ColumnType::Timestamp(precision) => {
+            // One of another precision would become another moment: nothing here rescales.
             let units = |value: &Value| {
                 if let Value::Timestamp { value, .. } = value { Some(*value) } else { None }
             };

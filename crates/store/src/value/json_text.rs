@@ -83,6 +83,7 @@ pub fn members(text: &str) -> Result<Vec<(String, &str)>> {
                 members[place].1 = value;
             }
             Entry::Vacant(place) => {
+                // The map needs names of its own: it cannot borrow from a list that grows.
                 members.push((place.key().clone(), value));
                 place.insert(members.len() - 1);
             }

@@ -42,6 +42,7 @@ fn of_text(text: &str, column_type: ColumnType) -> ReadResult<Value> {
             let members = json_text::all_members(text).map_err(broken)?;
             let mut names = HashSet::with_capacity(members.len());
             let members = members.iter().map(|(name, member)| {
+                // JSON allows a name twice. A MAP would lose one of the values without a word.
                 if !names.insert(name.as_str()) {
                     return Err(duplicate_error("key", name));
                 }
@@ -207,6 +208,7 @@ pub(super) fn write_json(value: &Value, f: &mut fmt::Formatter<'_>) -> fmt::Resu
             f.write_char('{')?;
             for (place, (name, member)) in members.iter().enumerate() {
                 let comma = if place > 0 { "," } else { "" };
+                // A name may hold quotes and control characters, which serde_json escapes.
                 write!(f, "{comma}{}:", Json::from(name.as_str()))?;
                 write_json(member, f)?;
             }

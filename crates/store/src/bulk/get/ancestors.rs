@@ -85,6 +85,8 @@ impl AncestorLookup {
             };
             let mut found = Rows::new();
             let taken = engine.read_some(family.space, &runs.keys, &options, &mut found)?;
+            // The engine stops when the bytes are used up: rows of the runs behind wait for the
+            // next call.
             if taken < wanted.len() {
                 end = runs.firsts[wanted.start + taken];
             }

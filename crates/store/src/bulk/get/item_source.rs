@@ -192,6 +192,7 @@ impl<T: Send + 'static> ItemSource<T> {
             SourceState::Detached { .. } => unreachable!("just seen"),
         };
         let count = drawn.len();
+        // The queue counts iterators, not threads: it ends with the last of them, whoever drew it.
         let queue = Arc::new(SourceQueue::new(self.items_max, count, self.weight));
         queue.lock().hint = hint;
         let left = Arc::new(Mutex::new(drawn));
@@ -199,6 +200,8 @@ impl<T: Send + 'static> ItemSource<T> {
             let (queue, left) = (queue.clone(), left.clone());
             let fill = move || {
                 while let Some(items) = next_iterator(&left) {
+                    // The hint of one iterator says nothing of the others, so only a single one
+                    // passes it on.
                     queue.fill(items, count == 1);
                 }
             };
@@ -396,6 +399,7 @@ impl<T> SourceQueue<T> {
                 }
             };
         }
+        // Nobody waits from here on, so those who put items in need not wake anybody.
         state.waited_for = usize::MAX;
         if state.weight >= self.items_max {
             self.has_room.notify_all();

@@ -171,6 +171,7 @@ impl KeyTasks {
     /// Takes the next key as a range, unless it is a point or there is none.
     fn next_range(&mut self, start: &mut Vec<u8>, end: &mut Vec<u8>) -> Result<Option<KeyOrigin>> {
         let columns = loop {
+            // `gather` has waited for the first key: a task waits a moment at most for others.
             match self.source.peek(&self.entry, WaitLimit::MOMENT)? {
                 SourcePoll::Item(_) if self.is_answered(false) => drop(self.source.take()),
                 SourcePoll::Item(columns) => break columns,
@@ -202,6 +203,7 @@ impl KeyTasks {
                 bounds.map_err(|error| error.at(origin_text(origin, is_several)))?;
             }
         }
+        // The earlier read ended within the rows of this key: those that it gave do not come again.
         if let Some(after) = self.after.as_ref().filter(|after| after.number == Some(number)) {
             after.narrow(start, end);
         }
@@ -353,6 +355,7 @@ impl EncodedKeys {
     }
 
     fn refill(&mut self, entry: &TableEntry, patience: WaitLimit) -> Result<SourcePoll<()>> {
+        // By now the keys before the bad one are taken, so their rows come before the error.
         if let Some(error) = self.late.take() {
             return Err(error);
         }
@@ -381,6 +384,7 @@ impl EncodedKeys {
                 if std::mem::replace(is_taken, true) {
                     return Ok(SourcePoll::End);
                 }
+                // All rows have the empty prefix, so this is a partial key like any other.
                 self.keys.push(&[]);
                 self.columns.push(0);
                 return Ok(SourcePoll::Item(()));

@@ -103,6 +103,7 @@ pub(crate) fn count_space(
         threads: store.threads.clone(),
         shaper: RowCounter,
     };
+    // Cut anywhere: several workers may count the rows of one shard key.
     let parts = store.engine.split(space, PARTS_PER_WORKER * workers, Cuts::Anywhere)?;
     ReadPipeline::new(plan, SpaceParts::new(parts, Direction::Unordered)).sum()
 }

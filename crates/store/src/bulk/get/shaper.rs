@@ -75,6 +75,7 @@ impl TableShaper {
             .collect::<Result<_>>()?;
         Ok(Self {
             keeps_row_keys: options.direction != Direction::Unordered,
+            // A family of one table is a single row, which no batch can cut.
             keeps_families: options.direction == Direction::Unordered && below.len() > 1,
             below,
             ancestors: Ancestors {
@@ -173,8 +174,7 @@ impl TableShaper {
     ) -> Result<()> {
         let rows = task_rows.rows;
         let keys = self.keeps_row_keys.then(|| Arc::new(rows.keys.clone()));
-        // The pieces of one batch must follow each other: an ancestor that two of them share is
-        // given once.
+        // Without ancestors nothing is looked up, so no lookup cuts the batch into pieces.
         if self.ancestors.parts.is_empty() {
             let mut chunk = self.chunk(task_rows, 0, rows.len(), &[], keys)?;
             chunk.is_cut = task_rows.is_cut;
@@ -186,6 +186,8 @@ impl TableShaper {
         while first < rows.len() {
             let (found, end) = wanted.read(&self.ancestors, engine, first, rows.len())?;
             let mut chunk = self.chunk(task_rows, first, end, &found, keys.clone())?;
+            // The pieces of one batch must follow each other: an ancestor that two of them share is
+            // given once.
             chunk.is_cut = task_rows.is_cut || end < rows.len();
             if !emit(chunk) {
                 break;

@@ -57,6 +57,8 @@ pub(super) fn key_read(
     let relatives = Relatives::find(&store.catalog, target.clone(), &options.relatives)?;
     if let Some(range) = &options.range {
         target.schema.require_column(&range.column)?;
+        // A key gives its whole shard key, whose rows lie together: only a range of all rows needs
+        // a total order.
         if matches!(keys.0, KeySourceKind::All(_)) {
             check_total_order(store, "a range across shard keys")?;
         }

@@ -174,6 +174,7 @@ impl<'a> EntryEncoder<'a> {
             }
             taken += 1;
         }
+        // Rows were pushed without an expiry: all of them get theirs here.
         self.set_expiries(&entry, taken, ttls);
         taken
     }
@@ -225,6 +226,8 @@ impl<'a> EntryEncoder<'a> {
         entry: &TableEntry,
         aligned: &mut Aligned,
     ) -> tonnage_engine::Result<()> {
+        // Taken once: the loop goes by places, which must not shift when an index is made or
+        // dropped.
         let set = entry.indexes.set();
         let mut next = 0;
         while let Some(index) = set.indexes.get(next) {

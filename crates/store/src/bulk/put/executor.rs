@@ -97,6 +97,7 @@ impl<'a> LoadExecutor<'a> {
             spill_directory: None,
             observer: outcomes.clone(),
         })?;
+        // One of each for the whole load: all workers take from the same.
         let rows_limit = options.rows_per_second_max.map(RateLimit::per_second);
         let bytes_limit = options.bytes_per_second_max.map(RateLimit::per_second);
         let schedule = Mutex::new(FlushSchedule { flushed: Instant::now(), idle_since: None });
@@ -257,9 +258,12 @@ impl<'a> LoadExecutor<'a> {
         let mut put =
             |encode: &mut dyn FnMut(&mut EntryEncoder<'_>, usize) -> usize| -> Result<PutOutcome> {
                 while offset < entries && !self.outcomes.is_stopped() {
+                    // Taken anew for each slice: who changes the table waits for one slice, not for
+                    // the batch.
                     let mut pushing = self.load.pushing();
                     let taken = encode(encoder, offset);
                     self.push(stream, taken, encoder, &mut pushing)?;
+                    // Given back before entries are reported as failed: a callback may take long.
                     drop(pushing);
                     for RejectedEntry { position, index, column, reason } in
                         encoder.rejected.drain(..)
@@ -318,6 +322,8 @@ impl<'a> LoadExecutor<'a> {
     ) -> Result<()> {
         self.outcomes.add_read(stream, taken as u64);
         let Some((space, entries)) = encoder.encoded() else { return Ok(()) };
+        // Without its lease this process may not know every index, which would then miss these
+        // rows.
         self.store.catalog.check_member()?;
         pushing.rows_of(space, !encoder.index_entries().is_empty());
         // Noted before anything is pushed: rows that replace others make entries stale, even if the
@@ -363,6 +369,7 @@ impl<'a> LoadExecutor<'a> {
     /// complete.
     fn flush(&self) -> Result<()> {
         self.store.catalog.check_member()?;
+        // Taken before the flush begins: what is put meanwhile is left to the next one.
         let FlushScope { mut ended, marks } = self.queue.begin_flush();
         let flushing = self.load.begin_flush();
         let indexed = std::mem::take(&mut *lock(&self.indexed));
@@ -380,6 +387,7 @@ impl<'a> LoadExecutor<'a> {
             let told = catch_callback_panic("durable", || callbacks.durable(stream, position));
             told.unwrap_or_else(|error| self.outcomes.stop(error));
         }
+        // Behind the callbacks: when a caller wakes up, the callback was told of his position.
         self.queue.finish_flush(&marks);
         ended.sort_unstable();
         for stream in ended {

@@ -251,6 +251,8 @@ impl LoadQueue {
             if let Some(job) = queue.take_job() {
                 return QueueEvent::Batch(job);
             }
+            // The lane of a busy worker may hold further batches, and a failure waits for the
+            // leader.
             if queue.sources == 0 && queue.busy == 0 && queue.failed.is_none() {
                 return QueueEvent::Over;
             }
@@ -294,9 +296,11 @@ impl LoadQueue {
         if queue.sources == 0 && queue.busy == 0 && queue.ready.is_empty() {
             self.work.notify_all();
         }
+        // Who asked for a flush waits first until all is put, and `durable` tells of that, too.
         if queue.waiting > 0 {
             self.durable.notify_all();
         }
+        // The lock goes back first: those who are woken here take it at once.
         drop(queue);
         if bytes > 0 {
             self.room.notify_one();

@@ -143,6 +143,8 @@ impl BulkPutOptions {
         within("flush_bytes_max", self.flush_bytes_max, 1 << 20, u64::MAX)?;
         within("rows_per_second_max", self.rows_per_second_max.unwrap_or(1), 1, u64::MAX)?;
         within("bytes_per_second_max", self.bytes_per_second_max.unwrap_or(1), 1, u64::MAX)?;
+        // `None` is without a limit. A zero would end every load at once, or flush it without a
+        // pause.
         for (name, time) in [
             ("timeout", self.timeout),
             ("flush_timeout", self.flush_timeout),

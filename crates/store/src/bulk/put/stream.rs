@@ -332,6 +332,8 @@ impl<I: Iterator<Item = Result<(Arc<str>, Row, Option<Duration>)>>> Iterator for
                 None => break,
             }
         }
+        // Where no row has a time to live the batch has none either: one expiry serves all of its
+        // rows.
         let ttls = Some(ttls).filter(|ttls| ttls.iter().any(Option::is_some));
         Some(Ok(EntryBatch { ttls, ..Payload::Rows { table, rows }.into() }))
     }
