@@ -97,16 +97,21 @@ impl Cluster {
             .consistency(Consistency::Quorum)
             .serial_consistency(Some(SerialConsistency::Serial))
             .request_timeout(Some(REQUEST_TIME))
+            // The driver heeds it only for statements that are marked as idempotent, see `prepare`.
             .speculative_execution_policy(Some(Arc::new(SimpleSpeculativeExecutionPolicy {
                 max_retry_count: 2,
                 retry_interval: ANOTHER_NODE_AFTER,
             })))
             .build()
+            // A handle, so that `use_home` can put another profile behind it while the session
+            // stays.
             .into_handle();
         let mut builder = SessionBuilder::new()
             .known_nodes(&address.hosts)
             .default_execution_profile_handle(profile.clone())
             .pool_size(PoolSize::PerHost(NonZeroUsize::new(2).expect("two is not zero")))
+            // Of the schema the driver needs how the keyspace is replicated, to find nodes by
+            // tokens.
             .keyspaces_to_fetch([&address.keyspace])
             .fetch_full_schema_metadata(false)
             .refresh_metadata_on_auto_schema_agreement(false)

@@ -40,6 +40,7 @@ impl ClusterStore {
         let now_ms = self.clock.now_ms();
         let is_live = |expiry_ms: &&u64| **expiry_ms == NEVER_MS || **expiry_ms > now_ms;
         while !pages.are_over() {
+            // All rows that were read count here, dead ones too: they bound what an estimate costs.
             if read >= rows_max {
                 return match extent {
                     Extent::Ring(token_range) => {

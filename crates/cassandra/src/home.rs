@@ -31,6 +31,7 @@ pub(crate) async fn resolve(
     let home = match read(cluster, table, Consistency::One).await? {
         Some(home) => home,
         None => {
+            // Where all data centres decided about rows so far, a home would come too late.
             let first = asked.filter(|_| is_new).unwrap_or_default();
             put(cluster, table, first).await?
         }

@@ -40,6 +40,7 @@ pub(crate) async fn capability(cluster: &Cluster, shards: u32) -> Result<Capabil
         total_order: false,
         absolute_consistency: true,
         acks_all: true,
+        // With `periodic` a node answers before its log is synced.
         fsync: sync.is_some_and(|sync| sync == "batch" || sync == "group"),
         persistent: true,
         shared: true,

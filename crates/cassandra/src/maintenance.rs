@@ -24,6 +24,8 @@ impl ClusterStore {
             };
             let mut partitions =
                 PartitionSizes::of(table.display_name(), table.is_shard_prefixed());
+            // Along the ring, so that rows of a partition come together, as `PartitionSizes` needs
+            // them.
             let whole = vec![Extent::Ring(TokenRange::RING)];
             let options = ScanOptions { deadline, ..ScanOptions::default() };
             let level = self.cluster.quorum_scope().majority();

@@ -169,8 +169,10 @@ impl Pages {
         page: &mut Rows,
     ) -> Result<()> {
         page.clear();
+        // A number of rows alone bounds no memory: pages of large rows have fewer.
         let by_bytes = (PAGE_BYTES / table.row_bytes()).max(1);
         let limit = self.page_rows.min(by_bytes).min(rows_max).clamp(1, PAGE_ROWS_MAX);
+        // The first page is small, for those who want few rows: who goes on gets larger ones.
         self.page_rows = (self.page_rows * 16).min(PAGE_ROWS_MAX);
         match self.next.clone() {
             // The ring may be used up before the partitions that were found on it are read.
@@ -207,6 +209,7 @@ impl Pages {
         end: Option<Vec<u8>>,
         then: Option<TokenRange>,
     ) -> Result<()> {
+        // No key lies behind all others, so a range without an end is a statement of its own.
         let text = match (self.is_reverse, end.is_some()) {
             (false, true) => CqlStatement::Range,
             (false, false) => CqlStatement::Rest,
@@ -223,6 +226,8 @@ impl Pages {
         let read = append_rows(&answer, self.projection, page)?;
         // A page that is not full ends the partition, without a request that finds nothing.
         let is_full = read == limit;
+        // `start` lies in its range, `end` does not: so only forwards the last key needs a
+        // successor.
         self.next = match (page.keys.last().filter(|_| is_full), self.is_reverse) {
             (Some(last), false) => {
                 NextPage::Within { bucket, start: behind(last, false), end, then }
@@ -255,6 +260,8 @@ impl Pages {
         };
         let read = append_rows(&answer, self.projection, page)?;
         let Some(last) = page.keys.last().filter(|_| read == limit) else {
+            // A page that is not full has all of `first`, be it nothing: the ring goes on behind
+            // it.
             self.next = token_range.behind(first).map_or(NextPage::Nothing, NextPage::Ring);
             return Ok(());
         };
@@ -270,6 +277,7 @@ impl Pages {
             .map(|place| Ok((place, bucket_of(page.keys.get(place))?)))
             .find(|found| !matches!(found, Ok((_, of)) if *of == bucket))
             .transpose()?;
+        // The ring goes on behind whole partitions only: it is asked for by tokens, not by keys.
         self.next = match before {
             Some((place, whole)) => {
                 keep_first(page, place + 1);
@@ -327,6 +335,7 @@ pub(crate) async fn partitions(
     let mut found: Vec<Bucket> = Vec::new();
     for key in page.keys.iter() {
         let bucket = store.bucket(&key[..table.info().shape.shard_key_len(key)?]);
+        // Keys come by token, so those of a partition are neighbours.
         if found.last() != Some(&bucket) {
             found.push(bucket);
         }

@@ -112,6 +112,7 @@ impl ClusterStore {
         let table = self.table_by(space, options.deadline).await?;
         let wanted = options.keys.clone();
         let mut buckets = Vec::with_capacity(wanted.len());
+        // Every key is checked before the first request: one that is wrong fails the whole call.
         for index in wanted.clone() {
             let key = keys.get(index);
             let len = self.shard_key_len(&table, key)?;
@@ -136,6 +137,7 @@ impl ClusterStore {
             {
                 return Ok(full - wanted.start);
             }
+            // Nobody looks behind the last window: a read of one window need not note any.
             if last < wanted.end {
                 seen.extend(of_window);
             }
@@ -154,6 +156,7 @@ impl ClusterStore {
         found: &FoundRows,
         rows: &mut Rows,
     ) -> Option<usize> {
+        // One moment judges the whole window: of rows with one expiry all live, or none.
         let now_ms = self.clock.now_ms();
         for (index, row_index) in window.zip(row_indexes) {
             if *row_index == NOTHING {
@@ -195,6 +198,8 @@ impl ClusterStore {
                 let (mut row_indexes, mut found) =
                     self.look_up(one, table, keys, order, projection).await?;
                 let first = least(order);
+                // A row that this copy has not may be one that it did not get yet: only a majority
+                // tells.
                 let is_new = |index: &usize| match row_indexes[index - first] {
                     NOTHING => false,
                     row_index => found.headers[row_index as usize].version >= version,
@@ -213,6 +218,8 @@ impl ClusterStore {
                 let (newer, rows) = self.look_up(majority, table, keys, &again, projection).await?;
                 let first_again = least(&again);
                 for (_, index) in again {
+                    // The majority counts even where it has no row: moments of a partition must not
+                    // mix.
                     row_indexes[index - first] = match newer[index - first_again] {
                         NOTHING => NOTHING,
                         row_index => found.take_from(&rows, row_index),
@@ -251,6 +258,7 @@ impl ClusterStore {
         let mut row_indexes = vec![NOTHING; last + 1 - first];
         let is_few = order.len() <= KNOWN_KEYS;
         let mut found = FoundRows { raw_headers: is_few.then(Slices::new), ..FoundRows::default() };
+        // In any order: rows are placed by their keys, so no answer waits for a slower one.
         let mut answers = stream::iter(asked).buffer_unordered(REQUESTS);
         while let Some((group, answer)) = answers.try_next().await? {
             collect_rows(&answer, keys, &group, projection, first, &mut row_indexes, &mut found)?;

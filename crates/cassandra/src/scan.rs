@@ -280,6 +280,7 @@ fn locate(
     extents: &[Extent],
 ) -> Result<(usize, Option<Vec<u8>>, LimitCounter)> {
     let range = position.range as usize;
+    // The bytes come from a caller: whatever they say must not lead past the extents.
     if range > extents.len() || (range == extents.len() && position.key.is_some()) {
         return Err(not_of_this_scan());
     }

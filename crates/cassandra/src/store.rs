@@ -50,6 +50,7 @@ impl ClusterStore {
         let runtime = DriverRuntime::start()?;
         let (cluster, catalog, buckets, time, capability) = runtime.wait(async {
             let mut cluster = Cluster::connect(address).await?;
+            // First of all: it finds the home of the store, by which every later request goes.
             let catalog = KeyspaceCatalog::open(&mut cluster, address).await?;
             let buckets = catalog.buckets(&cluster, address.buckets).await?;
             let time = ClusterTime::new(u64::from(catalog.next_writer(&cluster).await?));

@@ -70,6 +70,7 @@ impl CqlStatement {
         let keys = |columns: &str| format!("SELECT {columns} FROM {table} WHERE p = ? AND c IN ?");
         let spread =
             |columns: &str| format!("SELECT {columns} FROM {table} WHERE p IN ? AND c IN ?");
+        // UPDATE, not INSERT, which leaves a row marker that may outlive the header.
         let put = format!("UPDATE {table} USING TTL ? SET h = ?, d = ? WHERE p = ? AND c = ?");
         let (range, rest, back) = ("c >= ? AND c < ?", "c >= ?", " ORDER BY c DESC");
         // Callers bind values by position: whoever changes an arm changes them, and the docs of its

@@ -110,6 +110,7 @@ impl ClusterTime {
             question.set_consistency(Consistency::One);
             question.set_is_idempotent(true);
             question.set_request_timeout(Some(Duration::from_secs(2)));
+            // `now()` is the clock of the node that is asked: each must answer for itself.
             question.set_load_balancing_policy(Some(SingleTargetLoadBalancingPolicy::new(
                 NodeIdentifier::Node(node),
                 None,
@@ -118,6 +119,7 @@ impl ClusterTime {
                 match self.ask(cluster, &question).await {
                     Ok(offset) => self.learn(&name, offset),
                     Err(error) => {
+                        // A node that stands still costs one time-out, not one for each question.
                         last_error = Some(error);
                         break;
                     }

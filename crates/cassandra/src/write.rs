@@ -107,6 +107,7 @@ impl ClusterStore {
         }
         let written = groups.into_iter().map(|checked_batches| async move {
             let mut written = Vec::with_capacity(checked_batches.len());
+            // A batch that fails or is refused stops none of those behind it.
             for (index, checked) in checked_batches {
                 let outcome = self.carry_out(&checked, &batches[index], acks, deadline).await;
                 written.push((index, outcome));
@@ -247,6 +248,8 @@ impl ClusterStore {
         let mut guess = self.guess(&table, batch, &changes, acks);
         let mut open = OpenTries::default();
         let written = loop {
+            // The lock and earlier tries may have taken long: no row may come an hour behind its
+            // entries.
             if put_at.elapsed() >= RENEWED_AFTER {
                 match self.put_entries(&checked.entries, batch, acks, deadline).await {
                     Ok(_) => put_at = Instant::now(),
@@ -278,6 +281,7 @@ impl ClusterStore {
                 )));
             }
         };
+        // While the lock is held: by this version a blind load knows that it must look.
         if let Ok(WriteOutcome::Applied { version }) = &written {
             *lock = (*lock).max(*version);
         }

@@ -54,5 +54,6 @@ pub(crate) fn translate(place: impl Display, error: rocksdb::Error) -> Error {
             _ => (ErrorKind::Internal, "report it"),
         }
     };
+    // RocksDB's own words stay: they may name the file, which no caller knows.
     Error::new(kind, format!("{place}: {text} ({remedy})")).with_source(error)
 }

@@ -71,6 +71,7 @@ impl OpenStore {
         };
         let files =
             shard.db().live_files().map_err(|error| translate(shard.display_name(), error))?;
+        // Only files of rows: the properties are of that column family alone, too.
         let files: Vec<_> = files.iter().filter(|file| file.column_family_name == ROWS).collect();
         let levels = files.iter().map(|file| file.level).max().map_or(0, |level| level + 1);
         let mut details: Vec<(String, u64)> = (0..levels)

@@ -57,6 +57,8 @@ impl OpenStore {
             .map(|shard| (shard.share_database(), Arc::clone(&shard.indexes)))
             .collect();
         let (spaces, dropping) = Spaces::open(shards[0].db())?;
+        // Not before: until all databases are there, the next opening may make those that are
+        // missing.
         directories.finish()?;
         let capability = capability(shards.len() as u32);
         let engine = Self {

@@ -76,6 +76,7 @@ impl RangeLocks {
                 Some(moment) => {
                     let left = moment.saturating_duration_since(Instant::now());
                     if left.is_zero() {
+                        // `locked` takes this mutex when it is dropped, so the guard must go first.
                         drop(claims);
                         return Err(Deadline::passed("another load of the same keys"));
                     }

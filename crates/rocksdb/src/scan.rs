@@ -93,6 +93,7 @@ impl OpenStore {
     ) -> Result<RocksScanner<'_>> {
         let resume = options.resume.as_ref().map(KeyPosition::from_position).transpose()?;
         let info = self.space(space)?;
+        // Settled once: what stays `IfSmall` fills no cache, and counts what it gives.
         if options.fill_cache == FillCache::IfSmall && self.is_worth_caching(space) {
             options.fill_cache = FillCache::Yes;
         }
@@ -305,6 +306,7 @@ impl<'a> RocksScanner<'a> {
                 WalkOutcome::ShardIsDone => shard + 1,
                 WalkOutcome::RangeIsDone => shards_end,
             };
+            // No shard key lies in two shards, so its count begins anew; that of the range goes on.
             self.positioned = false;
             self.shards = Some((next, shards_end));
         }
@@ -394,9 +396,12 @@ impl<'a> RocksScanner<'a> {
         let reverse = self.options.direction == Direction::Reverse;
         let mut until_look = ROWS_BETWEEN_LOOKS;
         loop {
+            // Before the row is taken: the iterator stays on it, and the next batch begins there.
             if self.is_full(rows) {
                 return Ok(WalkOutcome::BatchIsFull);
             }
+            // Rows that are passed over fill no batch: a long run of them could outlast any
+            // deadline.
             until_look -= 1;
             if until_look == 0 {
                 self.options.deadline.check("the next batch of a scan")?;
@@ -446,6 +451,7 @@ impl<'a> RocksScanner<'a> {
                 if let Some(step) = self.limit_reached() {
                     return Ok(step);
                 }
+                // Behind the look at the limits, which tells whether this row is one too many.
                 self.counted_in_range += 1;
                 self.counted_in_shard_key += 1;
             }

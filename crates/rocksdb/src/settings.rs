@@ -163,6 +163,7 @@ fn rows(
     let mut table = BlockBasedOptions::default();
     table.set_block_size(8 << 10);
     table.set_block_restart_interval(8);
+    // From format 6 on a checksum also fails where a sound block stands in a wrong place.
     table.set_format_version(6);
     if filters {
         table.set_bloom_filter(10.0, false);
@@ -182,6 +183,7 @@ fn rows(
     });
     options.set_write_buffer_size(settings.memtable_bytes);
     options.set_max_write_buffer_number(MEMTABLES as i32);
+    // RocksDB begins to compact at four files of level 0: the level below takes as much.
     options.set_max_bytes_for_level_base(4 * settings.memtable_bytes as u64);
     options.set_target_file_size_base(64 << 20);
     options.set_level_compaction_dynamic_level_bytes(true);

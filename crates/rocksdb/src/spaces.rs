@@ -120,8 +120,10 @@ impl Spaces {
         let info = SpaceInfo { id, name: name.to_owned(), shape: shape.clone() };
         let mut batch = WriteBatch::default();
         batch.put(key_of(id), value_of(LIVE, &info));
+        // In one step with the space: a number whose counter fell back would be given twice.
         batch.put(NEXT, next.to_le_bytes());
         write_synced(db, batch, deadline)?;
+        // Last: a space that can be found is on the disk.
         write(&self.live).insert(info);
         Ok(id)
     }

@@ -78,6 +78,7 @@ fn verify_rows(
         };
         note(report, shard.display_name().to_string(), message);
         iterator.seek(&next);
+        // `next` lies past `reached`, so each round gets further, and the loop ends.
         reached = next;
     }
 }
@@ -92,6 +93,7 @@ fn read_on(
 ) -> Result<()> {
     let mut until_look = ROWS_BETWEEN_LOOKS;
     while let Some((key, value)) = iterator.item() {
+        // A header that cannot be read is noted, and hides none of the rows behind it.
         match Header::split(value) {
             Ok((header, payload)) if header.is_live(now_ms) => {
                 report.rows += 1;

@@ -121,6 +121,8 @@ impl OpenStore {
         batch: &WriteBatch,
         left: &BatchEffects<'_>,
     ) -> Result<Option<WriteOutcome>> {
+        // Read options cost as much as the look-up of a cached row: without conditions none are
+        // made.
         if !has_conditions(batch) {
             return Ok(None);
         }
@@ -160,6 +162,7 @@ impl OpenStore {
         let mut prefixed: Option<(usize, &[u8])> = None;
         let mut bytes = 0;
         for (space, run) in batch.runs() {
+            // Batches of one space in a row spare the look at the list, which is behind a lock.
             let known = known_space.take().filter(|known| known.id == space);
             let space: &SpaceInfo = known_space.insert(match known {
                 Some(known) => known,

@@ -143,6 +143,7 @@ impl ClusterStore {
                 at += 1;
             }
             let header = RowHeader::read(header)?;
+            // All entries of the key get the row: one whose forerunner is not stored meets it, too.
             while at < chunk.end && generation.key(at) == key {
                 stored[at - chunk.start] = Some(header);
                 at += 1;
@@ -221,6 +222,7 @@ impl ClusterStore {
         };
         let bytes =
             |(at, _): &WinningEntry| generation.key(*at).len() + generation.value(*at).len();
+        // Held until the answer: so what is on its way to the nodes stays bounded in bytes.
         let _room = self.cluster.room(winners.iter().map(bytes).sum()).await;
         let values: Vec<RowValues<'_>> = winners.iter().map(row).collect();
         let statement = table.statement(&self.cluster, CqlStatement::Load).await?;

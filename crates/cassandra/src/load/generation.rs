@@ -163,6 +163,7 @@ impl Generation {
                 EntryResult::Overtaken => run.overtaken += 1,
                 _ => run.replaced += 1,
             }
+            // Overtaken entries are counted, but no bytes of them were sent.
             if result.is_stored() {
                 run.bytes += (self.key(at).len() + self.value(at).len()) as u64;
             }

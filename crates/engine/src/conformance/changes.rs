@@ -103,6 +103,7 @@ pub fn what_is_read_between_equal_counts_stays_true_beside_writers(harness: &mut
             (0..WRITES).for_each(|write| change(engine, space, write));
             is_over.store(true, Ordering::SeqCst);
         });
+        // A writer that panics never says that it is over: then this loop must end all the same.
         while !is_over.load(Ordering::SeqCst) && !writer.is_finished() {
             look();
         }

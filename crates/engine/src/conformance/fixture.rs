@@ -230,6 +230,7 @@ pub(super) fn scan(
         append(&rows, &mut released);
         resting.release()?;
         assert_eq!(Some(resting.position()?), resume, "a release moves nothing");
+        // Only here: at its end, too, a scan has a position and may be released.
         if !goes_on {
             break;
         }

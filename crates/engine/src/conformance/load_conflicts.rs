@@ -231,6 +231,7 @@ pub fn order_within_a_stream_holds_across_full_memory(harness: &mut dyn Harness)
         assert_eq!(rows.len(), 500);
         assert!(rows.values.iter().all(|value| value == winner.to_le_bytes()), "{on_existing:?}");
         let (inserted, replaced, existed) = recorder.counts();
+        // `BlindReplace` tells no new rows from replaced ones: every entry counts as inserted.
         let told = if on_existing == OnExisting::BlindReplace { (10_000, 0) } else { (500, 9_500) };
         assert_eq!((inserted, replaced + existed), told, "{on_existing:?}");
         assert_eq!(replaced > 0, on_existing == OnExisting::Replace);
@@ -510,6 +511,7 @@ pub fn a_load_comes_after_the_conditional_writes_beside_it(harness: &mut dyn Har
         batch.delete(&deleted, Condition::IfVersion(deleted_version));
         fixture.write(&batch).version().unwrap();
         session.finish().unwrap();
+        // Where an engine cannot keep all such writes in mind they overtake, but three must fit.
         assert_eq!(recorder.overtaken(), 0, "{on_existing:?}");
         let rows = fixture.read(&[&changed, &made, &deleted]);
         assert_eq!(rows.len(), 3, "{on_existing:?}");
@@ -619,5 +621,6 @@ fn race(fixture: &Fixture, on_existing: OnExisting, round: u32) {
     }
     let (inserted, replaced, existed) = recorder.counts();
     assert_eq!((inserted + replaced + recorder.overtaken(), existed), (ROWS as u64, 0));
+    // Not always a third: an entry that was stored before the write came is not overtaken.
     assert!(recorder.overtaken() <= ROWS as u64 / 3);
 }

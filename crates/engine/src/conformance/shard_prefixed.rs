@@ -82,6 +82,7 @@ pub fn a_refused_batch_leaves_nothing_in_any_space(harness: &mut dyn Harness) {
     );
     assert!(all_rests(fixture.engine(), index).is_empty());
 
+    // Conditions go by what was stored before the batch, not by its own first operation.
     batch.clear();
     batch.put(&entry, b"", 0, Condition::Always);
     let version = fixture.write(&batch).version().unwrap();
@@ -120,6 +121,7 @@ pub fn entries_outside_the_atomic_step_stay_when_the_batch_is_refused(harness: &
     assert_eq!(all_rests(engine, index), ["new/1", "old/1"]);
     assert!(fixture.write(&batch_of(Condition::IfAbsent)).version().is_some());
     assert_eq!(all_rests(engine, index), ["new/1"]);
+    // A condition would be judged apart from the rows, so it must not be accepted.
     first.clear();
     first.put(&old, b"", 0, Condition::IfAbsent);
     assert_eq!(kind(engine.write(&first, Durability::Write)), ErrorKind::Unsupported);
@@ -149,6 +151,7 @@ pub fn a_key_that_names_another_shard_is_invalid(harness: &mut dyn Harness) {
             assert_eq!(kind(engine.write(&batch, Durability::Write)), ErrorKind::Invalid);
         }
     }
+    // Reads and loads have no batch to agree with: to them only a shard that is not there is wrong.
     let missing = [&shards.to_be_bytes()[..], b"red/1"].concat();
     let keys: Slices = [&missing[..]].into_iter().collect();
     assert_eq!(
@@ -168,6 +171,7 @@ pub fn a_range_of_one_shard_comes_in_order(harness: &mut dyn Harness) {
     let groups = ["a", "b", "c", "d", "e", "f", "g", "h"];
     for group in groups {
         let mut batch = WriteBatch::new(index);
+        // Not in order, so that the order of the scan is the engine's own.
         for rest in ["2", "1", "3"] {
             batch.put(&beside(engine, group, &format!("{rest}{group}")), b"", 0, Condition::Always);
         }
@@ -222,6 +226,7 @@ pub fn a_load_stores_placed_entries_whatever_is_there(harness: &mut dyn Harness)
             .unwrap();
         session.push(fixture.space, 0, &entries(&[(&key("a", &minor), b"row")])).unwrap();
         session.finish().unwrap();
+        // As which of the two an entry counts is up to the engine, but it counts once.
         let (inserted, replaced) = recorder.of_stream(7);
         assert_eq!(
             (inserted + replaced, recorder.of_stream(0), recorder.existed().len()),

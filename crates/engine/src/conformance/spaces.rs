@@ -62,6 +62,7 @@ pub fn a_dropped_space_is_not_found(harness: &mut dyn Harness) {
         kind(engine.delete_range(space, &Ranges::whole_space(), Durability::Write)),
         ErrorKind::NotFound
     );
+    // Of two that drop a space only one may hear that it did.
     assert_eq!(kind(engine.drop_space(space)), ErrorKind::NotFound);
 }
 

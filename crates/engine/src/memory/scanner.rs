@@ -82,6 +82,7 @@ impl MemoryScanner {
         self.options.deadline.check("the next batch of a scan")?;
         // Looked up for each batch: a scan fails once its space is dropped.
         let space = self.store.space(self.space)?;
+        // Locked once for the whole batch: what it gives is of one moment.
         let stored = space.rows();
         let now_ms = self.store.clock.now_ms();
         let shape = &space.info().shape;

@@ -344,6 +344,7 @@ fn runs_stored(
             // Those whose space is gone among them: each entry is counted exactly once.
             _ => run.replaced += 1,
         }
+        // Entries that were overtaken, or whose space is gone, have stored no bytes.
         if matches!(outcome, MemoryEntryOutcome::Inserted | MemoryEntryOutcome::Replaced) {
             run.bytes +=
                 (buffer.entries.key(index).len() + buffer.entries.value(index).len()) as u64;

@@ -34,6 +34,7 @@ impl MemoryStore {
     pub(super) fn new(clock: Arc<dyn Clock>, shared: bool) -> Self {
         Self {
             capability: Capability {
+                // The limits of the embedded engine: what fits here fits there.
                 key_bytes_max: 64 << 10,
                 value_bytes_max: 1 << 30,
                 batch_bytes_max: 1 << 30,

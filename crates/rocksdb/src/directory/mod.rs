@@ -48,11 +48,13 @@ impl StoreDirectories {
         let mut locks = DirectoryLocks::default();
         locks.add(root)?;
         let root = fs::canonicalize(root).map_err(|error| unavailable(root, error))?;
+        // Read behind the lock: before that somebody else may just be making the store.
         let manifest = match Manifest::read(&root)? {
             Some(manifest) => manifest,
             None => begin(&root, settings)?,
         };
         let mut directories = Self { root, manifest, locks };
+        // Before data directories are made or locked: a wrong list touches none of them.
         directories.check_list(settings)?;
         match directories.manifest.state {
             StoreState::Making => directories.make_directories()?,

@@ -43,6 +43,7 @@ impl RestoreTarget {
             )));
         }
         make_directory(root)?;
+        // Before the lock, which leaves a file: the directory of somebody else stays as it is.
         if !root.join(NOTE).exists() {
             check_empty(root, &[LOCK_NAME])?;
         }

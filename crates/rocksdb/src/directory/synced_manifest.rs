@@ -65,6 +65,7 @@ pub(crate) fn check(directory: &Path, db: &Path, to_damage: bool) -> Result<Opti
     let Some(current) = current(db).map_err(|error| unavailable(db, error))? else {
         return Ok(None);
     };
+    // The note may lag behind the truth: of a newer MANIFEST nothing is known yet.
     if current > noted {
         return Ok(None);
     }
@@ -74,6 +75,7 @@ pub(crate) fn check(directory: &Path, db: &Path, to_damage: bool) -> Result<Opti
         Err(error) if error.kind() == io::ErrorKind::NotFound => 0,
         Err(error) => return Err(unavailable(&manifest, error)),
     };
+    // Where `CURRENT` fell back RocksDB reads nothing of the MANIFEST that was noted.
     let lost = if current < noted { bytes } else { bytes.saturating_sub(sound) };
     if lost == 0 {
         return Ok(None);

@@ -97,6 +97,7 @@ impl LiveState {
                 _ => return None,
             }
         }
+        // Behind the loop: RocksDB writes the number of a log before that of its family.
         if let Some(log) = log {
             let first = self.first_logs.entry(family).or_default();
             *first = log.max(*first);

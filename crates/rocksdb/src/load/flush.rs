@@ -124,6 +124,7 @@ fn pause_compaction<'a>(
 }
 
 fn plan<'a>(context: &LoadContext<'_>, sources: &'a BTreeMap<Lane, Sources>) -> Vec<FlushTask<'a>> {
+    // By shard, not by lane: both lanes of a shard would go through the same log.
     let is_small = |shard: usize| {
         let lanes =
             sources.iter().filter(|(lane, _)| lane.shard == shard).map(|(_, sources)| sources);

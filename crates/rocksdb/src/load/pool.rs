@@ -336,6 +336,7 @@ impl Pool {
                     *precedence,
                     spill,
                 )?;
+                // The permit is free only now: while the file was written the run held its memory.
                 let mut state = self.lock();
                 state.spilled.push(file);
                 state.permits_free += 1;
@@ -344,6 +345,7 @@ impl Pool {
                 let lane = files[0].lane;
                 let file =
                     spill_merged(&Sources { runs: Vec::new(), files }, lane, *precedence, spill)?;
+                // Spilled files hold no permits, so there is none to give back.
                 self.lock().spilled.push(file);
             }
         }

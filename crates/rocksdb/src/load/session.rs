@@ -133,6 +133,7 @@ impl<'a> RocksSession<'a> {
                     break;
                 }
                 run.push(&record);
+                // From here on an error of this push stops the load, see `push`.
                 batch.is_taken = true;
                 index = indexes.next();
             }

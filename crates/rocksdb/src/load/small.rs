@@ -60,6 +60,7 @@ pub(super) fn store(
     while chunk.fill(&mut merge)? {
         context.check()?;
         small.store_chunk(&chunk)?;
+        // Chunks that were stored before stay: how much a refused load stores is left open.
         if small.is_refused() {
             break;
         }

@@ -78,6 +78,7 @@ impl OpenStore {
             true => self.space(space.id).map(|_| end),
             false => Ok(end),
         });
+        // Nobody may take a part of the rows for the answer.
         if end.is_err() {
             rows.clear();
         }

@@ -221,6 +221,7 @@ impl LogScan {
 /// `missing` is the number of a log that must be there.
 fn judge(logs: &[LogScan], synced: Option<SyncedPosition>, needed: Option<u64>) -> LogVerdict {
     let mut verdict = LogVerdict::default();
+    // Of all logs: the note of an ingestion may stand in the log that begins behind its gap.
     let taken: Vec<_> = logs.iter().flat_map(|log| log.taken.iter().cloned()).collect();
     let mut is_over = false;
     for (index, log) in logs.iter().enumerate() {
@@ -268,6 +269,7 @@ impl LogBreak {
             },
             LogStop::Unfinished => Self {
                 offset,
+                // Past the end: the record was never synced in whole, even if all of the file was.
                 end: log.len() + 1,
                 what: "its last record has no end",
                 is_torn: true,

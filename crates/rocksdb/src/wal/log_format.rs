@@ -164,12 +164,14 @@ impl<'a> Records<'a> {
                     return false;
                 }
             };
+            // RocksDB's notes come between records, so one that comes within a record is damage.
             if within != matches!(kind, MIDDLE | LAST) {
                 self.stop =
                     Some(LogStop::Broken("the parts of a record do not follow one another"));
                 return false;
             }
             self.offset = end;
+            // Who needs only the head of a record, or nothing of it, does not pay for the rest.
             let room = payload_max - payload.len();
             if matches!(kind, WHOLE | FIRST | MIDDLE | LAST) {
                 payload.extend_from_slice(&self.log[start..end.min(start.saturating_add(room))]);

@@ -50,6 +50,7 @@ impl<'h> EnginePair<'h> {
 
     /// Carries an operation out on both sides and compares answers, then everything stored.
     pub(super) fn apply(&mut self, operation: &ModelOperation) {
+        // One moment for both sides: expiries are made of it, and must be equal.
         let now_ms = self.clock.now_ms();
         match operation {
             ModelOperation::CreateSpace(space) => {
@@ -122,6 +123,7 @@ impl<'h> EnginePair<'h> {
         pushes: &[ModelPush],
         now_ms: u64,
     ) {
+        // A push into a space that is not there ends the load: little would be left to compare.
         let exists = |push: &&ModelPush| {
             self.model
                 .spaces()

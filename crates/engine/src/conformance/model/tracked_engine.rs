@@ -75,6 +75,7 @@ impl TrackedEngine {
         now_ms: u64,
     ) -> Result<Option<(usize, bool)>> {
         let mut batch = self.batch(space, group, changes, now_ms);
+        // Where the tested engine has no such space, neither side has one, and rows go alone.
         if let Some(placed) = self.ids[PLACED] {
             batch.switch_to(placed);
             for (minor, is_put) in along {
@@ -146,6 +147,7 @@ impl TrackedEngine {
         changes: &[ModelChange],
         now_ms: u64,
     ) -> WriteBatch {
+        // The space need not exist: then both engines must say so.
         let mut batch = WriteBatch::new(self.id(space));
         // Versions differ between the engines, so a condition names the one last seen of this
         // engine.
@@ -218,6 +220,8 @@ impl TrackedEngine {
                 }
                 positions[push.stream] += 1;
             }
+            // As what shard-prefixed entries count is up to the engine: their streams are not
+            // compared.
             let stream = push.stream + if push.space == PLACED { PLACED_STREAMS } else { 0 };
             session.push(self.id(push.space), stream as u32, &entries)?;
             if push.then_flush {
@@ -226,6 +230,7 @@ impl TrackedEngine {
         }
         session.finish()?;
         let (inserted, replaced, existed) = recorder.counts();
+        // Nobody writes beside the load, so no entry may be overtaken.
         assert_eq!(
             inserted + replaced + existed,
             positions[0] + positions[1],
@@ -290,6 +295,7 @@ impl TrackedEngine {
                     (rows.keys.get(index), rows.values.get(index)),
                     (whole.keys.get(row), whole.values.get(row))
                 );
+                // Origins count from the first of all keys, not from the first of the piece.
                 assert_eq!(rows.origins[index], whole.origins[row]);
                 row += 1;
             }
@@ -345,6 +351,7 @@ impl TrackedEngine {
         let mut all = BTreeMap::new();
         for index in 0..rows.len() {
             let (key, version) = (rows.keys.get(index).to_vec(), rows.versions[index]);
+            // Versions of rows that are gone stay: one that comes back is held against its last.
             let last = self.versions.insert((id, key.clone()), version);
             assert!(
                 last.is_none_or(|last| last <= version),
