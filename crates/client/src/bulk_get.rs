@@ -57,6 +57,7 @@ impl BulkGetRequest {
 
     fn command(&self) -> Result<Json> {
         let mut command = Map::new();
+        // One of the two must be there: the server refuses a command with neither or with both.
         match &self.table {
             Some(table) => command.insert("table".to_owned(), json!(table)),
             None => command.insert("pairs".to_owned(), json!(true)),
@@ -183,10 +184,14 @@ impl Client {
     {
         let limits = self.limits();
         let mut keys = keys.into_iter();
+        // The first batch is drawn before the call begins, since its schema leads the stream of
+        // keys.
         let first = keys.next().unwrap_or_else(|| Err(Error::invalid("there are no keys")))?;
         let schema = first.schema();
         let descriptor = FlightDescriptor::new_cmd(request.command()?.to_string());
         let (sender, receiver) = mpsc::channel(QUEUE_BATCHES);
+        // Keys end in good order even where their source fails: only what is noted here fails the
+        // rows.
         let source = SourceFailure::default();
         let (failed, failed_encoding) = (source.clone(), source.clone());
         std::thread::Builder::new()

@@ -83,6 +83,7 @@ impl Client {
             let mut value = AsciiMetadataValue::try_from(credentials.header()).map_err(|_| {
                 Error::invalid("a token has letters, digits and signs only, on one line")
             })?;
+            // Credentials stay out of debug output, and out of the tables that compress headers.
             value.set_sensitive(true);
             Ok::<_, Error>(value)
         });
@@ -93,6 +94,7 @@ impl Client {
             .build()
             .map_err(|error| Error::unavailable(format!("no threads for a client: {error}")))?;
         let server = address.to_string();
+        // Connecting and the login share one limit: together they may take `connect_timeout`.
         let limits = CallLimits::begin(&options.cancel, Some(options.connect_timeout));
         let connecting = channel::connect(address, tls, options.connect_timeout);
         let channel = wait(&runtime, &limits, connecting)

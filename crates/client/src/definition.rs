@@ -71,6 +71,7 @@ fn unreadable_definition(client: &Client) -> Error {
 
 pub(crate) fn outcome_of(answer: &[u8]) -> Option<DdlOutcome> {
     let answer: Json = serde_json::from_slice(answer).ok()?;
+    // An outcome has one member, named after its kind.
     let (name, told) = answer.as_object()?.iter().next()?;
     let text = |member: &str| Some(told.get(member)?.as_str()?.to_owned());
     let flag = |member: &str| told.get(member)?.as_bool();

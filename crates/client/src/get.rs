@@ -53,6 +53,7 @@ impl Client {
             return Ok(None);
         };
         let batches = frame.rows.map(|(_, batches)| batches).unwrap_or_default();
+        // Where there is no row the server sends no frame at all, so a frame without one is broken.
         let row = batches.first().filter(|batch| batch.num_rows() == 1);
         let row = row.ok_or_else(|| self.unreadable_answer())?;
         Ok(Some(StoredRow::new(Row::from_batch(row, 0)?, version, expires_at_ms)))

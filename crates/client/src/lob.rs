@@ -239,6 +239,7 @@ impl Client {
             position: 0,
             brought: 0,
         };
+        // The server speaks first: where `append` and `resume` begin only it knows.
         let told = writer.answer()?.ok_or_else(|| writer.unheard())?;
         let ready = told.get("ready").and_then(|ready| ready.get("position")?.as_u64());
         writer.position = ready.ok_or_else(|| self.unreadable_answer())?;
@@ -265,6 +266,7 @@ impl Client {
         options: &GetOptions,
     ) -> Result<Option<LobReader>> {
         let mut command = Map::new();
+        // JSON has no bytes: as text a key escapes those that are no UTF-8.
         command.insert("key".to_owned(), json!(key.to_string()));
         command.insert("offset".to_owned(), json!(offset));
         command.insert("limit".to_owned(), json!(limit));

@@ -21,6 +21,7 @@ impl Client {
     /// What the server says; `Invalid` when a pair was refused.
     pub fn put_pairs(&self, pairs: &[(Key, Vec<u8>)]) -> Result<()> {
         let batch = batch_of_pairs(pairs.iter().map(|(key, value)| (key, value.as_slice())))?;
+        // Reports of single pairs are not read below, so the first one refused must fail the call.
         let options = json!({"pairs": true, "on_existing": "replace", "errors_max": "0"});
         let descriptor = FlightDescriptor::new_cmd(json!({"bulk_put": options}).to_string());
         let end = json!({"end": {"rows": pairs.len()}}).to_string();

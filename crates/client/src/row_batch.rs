@@ -132,6 +132,7 @@ fn cells_of(
     }
     let cells = columns.iter().map(|RowColumn { column, is_key }| {
         let wrong = |error: Error| (column.name.clone(), error.message().to_owned());
+        // A NULL would stay one: the server makes defaults only where the whole column is missing.
         let value = match row.get(&column.name) {
             Some(value) => Cow::Borrowed(value),
             None => Cow::Owned(column.made_default().map_err(wrong)?),

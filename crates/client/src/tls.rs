@@ -37,6 +37,7 @@ pub(crate) fn connector(options: &ClientOptions) -> Result<TlsConnector> {
             roots.add_parsable_certificates(certificates(&system_certificates()?)?);
         }
     }
+    // Named, since rustls cannot choose: the driver for Cassandra brings a second provider along.
     let builder = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
         .with_safe_default_protocol_versions()
         .map_err(|error| Error::internal(format!("TLS: {error}")))?
@@ -51,6 +52,7 @@ pub(crate) fn connector(options: &ClientOptions) -> Result<TlsConnector> {
                 .map_err(|error| invalid(certificate, &error))?
         }
     };
+    // gRPC needs HTTP/2, which peers agree on within TLS.
     config.alpn_protocols = vec![b"h2".to_vec()];
     Ok(TlsConnector::from(Arc::new(config)))
 }

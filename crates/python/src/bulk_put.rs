@@ -163,6 +163,8 @@ pub(crate) fn bulk_put<'py>(
     sources: Vec<SourceArgument<'py>>,
     arguments: &PutArguments<'py>,
 ) -> PyResult<Bound<'py, PyDict>> {
+    // The client asks for no places of existing rows: the callback would never be called, in
+    // silence.
     if place.is_server() && arguments.on_exists.is_some() {
         return Err(to_exception(&tonnage::Error::unsupported(
             "a server does not tell the keys that exist: leave on_exists out, or ask it first",
@@ -220,6 +222,8 @@ impl PutMonitor<'_, '_> {
     ) -> PutOutcome {
         let mut is_over = false;
         loop {
+            // Taken before the callbacks and returned behind them: they hear of all that came
+            // before the end.
             let end = py.detach(|| ended.recv_timeout(STEP));
             let told = py.check_signals().and_then(|()| match is_over {
                 // The load waits for room among the reports, and would never end.
@@ -271,6 +275,7 @@ impl PutMonitor<'_, '_> {
                 }
             }
         }
+        // The package promises lists, so each callback hears of all rows of a step in one call.
         let told = [(&self.arguments.on_failed, failed), (&self.arguments.on_exists, exists)];
         for (callback, reports) in told {
             if let Some(callback) = callback
@@ -365,6 +370,7 @@ fn rows_of(
     }
     if source.is_instance_of::<PyString>() || source.hasattr("__fspath__")? {
         let file = Source::file(source.extract::<PathBuf>()?);
+        // The table's types lead the reader: those guessed from the file might be others.
         let schema = Some(table.arrow_schema());
         let options = ReadOptions { schema, ..ReadOptions::default() };
         let reader = RecordReader::open(&file, &options).or_raise()?;

@@ -64,6 +64,8 @@ pub(crate) fn rows_of<'py>(
     // Names become objects of Python once for all rows: dicts then hash each of them once.
     let names: Vec<Bound<'py, PyString>> =
         schema.fields().iter().map(|field| PyString::new(py, field.name())).collect();
+    // Cells are made column by column first: a type that Python lacks fails before any row is
+    // built.
     let columns = schema
         .fields()
         .iter()
@@ -136,6 +138,7 @@ fn cell_of<'py>(
             PyBytes::new(py, array.as_fixed_size_binary().value(row)).into_any()
         }
         DataType::Decimal128(..) => {
+            // By way of text: a Decimal made of a float would have other digits.
             let text = array.as_primitive::<Decimal128Type>().value_as_string(row);
             constructors(py)?.decimal.bind(py).call1((text,))?
         }
@@ -261,6 +264,7 @@ pub(crate) fn value_of<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'p
             dict.into_any()
         }
         Value::WideNumber(number) => {
+            // Text with an exponent is exact: Python's Decimal keeps every digit that it reads.
             let text = format!("{}E{}", number.unscaled(), -i32::from(number.scale()));
             constructors(py)?.decimal.bind(py).call1((text,))?
         }

@@ -150,6 +150,7 @@ impl Store {
         arguments: ReadArguments<'py>,
     ) -> PyResult<Bound<'py, PyList>> {
         let store = self.handle.store()?;
+        // Nobody holds this cancel: the answers are complete when the call returns.
         let options = arguments.bulk_get(&NativeCancel::new())?;
         let raised = RaisedError::default();
         let mut asked = Vec::new();

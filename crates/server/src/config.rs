@@ -187,6 +187,7 @@ impl Settings {
         Settings {
             http: self.http.or(other.http),
             flight: self.flight.or(other.flight),
+            // A `false` that was given counts over a `true` behind it: only silence is None.
             insecure: self.insecure.or(other.insecure),
             tls_cert: self.tls_cert.or(other.tls_cert),
             tls_key: self.tls_key.or(other.tls_key),
@@ -279,6 +280,7 @@ impl Settings {
             )?,
             key_memory_bytes: bytes("key_memory", self.key_memory.as_deref(), 64)?,
             sql_memory_bytes: bytes("sql_memory", self.sql_memory.as_deref(), 1 << 10)?,
+            // `bytes` refuses 0 as a slip. Here it is a choice: no columns are kept.
             column_cache_bytes: match self.column_cache.as_deref() {
                 Some("0") => 0,
                 given => bytes("column_cache", given, (memory_bytes() >> 20) / 8)?,

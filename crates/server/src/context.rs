@@ -71,6 +71,7 @@ impl ServerContext {
             is_local: false,
             ..SqlOptions::default()
         };
+        // Files are read before SQL starts its threads, so a wrong one costs nothing but its error.
         let users = config.users.as_deref().map(Users::read).transpose()?;
         let tls = Tls::read(&config)?;
         let audit = config.audit.as_deref().map(Audit::open).transpose()?;

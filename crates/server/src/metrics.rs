@@ -116,6 +116,7 @@ impl Metrics {
         // Names are what dashboards ask for: docs/server.md lists them. Counters get `_total` at
         // the end when they are written.
         let Self { registry, store, statements_running, .. } = self;
+        // Clones share one value: the fields are counted up, and the registry reads them.
         registry.register("connections_open", "Open connections", self.connections.clone());
         registry.register("connections", "Connections made", self.connections_total.clone());
         let help = "Connections closed at once, because there were too many";

@@ -60,12 +60,14 @@ pub(crate) async fn watch(context: Arc<ServerContext>, watched: WatchedFiles) {
     if files.is_empty() {
         return;
     }
+    // A file that stays wrong is told once, not at every look.
     let mut told = None;
     loop {
         tokio::select! {
             () = tokio::time::sleep(LOOK_INTERVAL) => {}
             () = context.phases.wait_for(DrainPhase::Draining) => return,
         }
+        // Stamps come before the reading: a change between the two shows at the next look.
         let now = stamps(&files);
         if now == read {
             continue;

@@ -121,6 +121,8 @@ impl Server {
             service_manager::ready();
             stop.0.notified().await;
             service_manager::stopping();
+            // Calls are still taken for `drain_wait`, while load balancers see that it is not ready
+            // any more.
             phase.set(DrainPhase::Closing);
             tokio::time::sleep(config.drain_wait).await;
             phase.set(DrainPhase::Draining);
@@ -130,6 +132,7 @@ impl Server {
                 let _ = tokio::time::timeout(STOPPING_MAX, acceptor.wait_drained()).await;
             }
         });
+        // Only behind the drain: it covers what the last calls have stored.
         let synced = context.store.sync();
         // A call that blocks for ever does not keep the process.
         runtime.shutdown_timeout(Duration::from_secs(1));

@@ -255,6 +255,7 @@ fn compared_columns(tokens: &[TokenWithSpan]) -> Vec<(&str, &str)> {
         if is(1, "BETWEEN") {
             return name(before(2));
         }
+        // An AND so near behind BETWEEN joins its two ends, not two conditions.
         if is(1, "AND") && is(3, "BETWEEN") {
             return name(before(4));
         }

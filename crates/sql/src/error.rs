@@ -36,6 +36,7 @@ pub(crate) fn from_datafusion(error: DataFusionError) -> Error {
 
 fn kind_and_message(root: &DataFusionError) -> (ErrorKind, String) {
     let plain = |error: &DataFusionError| in_sql(&own_words(&error.message()));
+    // Errors of the store go in wrapped, some in an error of Arrow, and come out as they were.
     match root {
         DataFusionError::External(source) => match source.downcast_ref::<Error>() {
             Some(error) => (error.kind(), error.message().to_owned()),
@@ -117,6 +118,7 @@ fn no_column(field: &Column, valid: &[Column]) -> String {
     /// A column by another name than this is no slip of the finger.
     const LIKENESS_MIN: f64 = 0.5;
     let mut seen = HashSet::new();
+    // The hidden columns are in every table: to list them would help nobody.
     let valid: Vec<&Column> = valid
         .iter()
         .filter(|column| ![VERSION, EXPIRY].contains(&column.name.as_str()))

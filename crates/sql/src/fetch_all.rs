@@ -142,6 +142,8 @@ impl Sql {
 
     fn job(&self, index: usize, request: &Request) -> Result<MultiJob> {
         let statements = self.statements(&request.text)?;
+        // Answers stand in the order of the requests, so a request is one statement with one
+        // answer.
         let [statement] = statements.as_slice() else {
             return Err(Error::invalid(format!(
                 "statement {index}: it holds {} statements instead of one",
@@ -228,6 +230,7 @@ impl SharedAggregates {
             }
             return;
         }
+        // The guard is that of the member that came first: one read has one limit of time.
         match aggregate(&self.spec, works, &self.guard) {
             Ok(batches) => {
                 for (index, batch) in indices.into_iter().zip(batches) {

@@ -77,5 +77,6 @@ pub(crate) fn lengths(array: &dyn Array) -> Result<Decimal128Array> {
         }
         other => return exec_err!("{other} is no interval"),
     };
+    // Collected decimals have a scale of 10, but these are whole nanoseconds.
     Ok(lengths.with_data_type(LENGTH))
 }

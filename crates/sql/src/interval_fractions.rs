@@ -72,6 +72,7 @@ impl IntervalParts {
         let (digits, fraction) = number.split_once('.').unwrap_or((number, ""));
         let power = 10_i128.checked_pow(u32::try_from(fraction.len()).ok()?)?;
         let count: i128 = format!("{digits}{fraction}").parse().ok()?;
+        // The sign comes on top, so that halves are rounded away from zero on both sides.
         let nearest = |parts: i128| Some((parts.checked_mul(2)? + power) / (2 * power));
         match unit {
             UnitLength::Months(1) => {

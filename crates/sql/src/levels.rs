@@ -63,6 +63,7 @@ pub(crate) fn consistency(
             None => return Err(wrong()),
         },
     };
+    // With one copy of each row, absolute and a version always hold: any store takes them.
     match consistency {
         Consistency::None | Consistency::Time(_) if !store.capability().shared => {
             Err(Error::unsupported(format!(

@@ -96,6 +96,7 @@ fn planned(sql: &Sql, statement: &str, schema: &Schema) -> Result<RowExpression>
     let parsed = PlannedStatement::Statement(Box::new(parsed));
     let plan = || {
         let logical = wait(state.statement_to_plan(parsed))?;
+        // Before the optimiser, which may put other nodes in the place of those that are allowed.
         check(&logical)?;
         let logical = state.optimize(&logical)?;
         wait(state.query_planner().create_physical_plan(&logical, &state))

@@ -242,6 +242,8 @@ impl Sql {
                         "a transaction is open already: COMMIT or ROLLBACK it first",
                     ));
                 }
+                // Changes wait in memory until COMMIT, beside running statements: they get a
+                // quarter as much.
                 *open = Some(Arc::new(Transaction::new(self.options().memory_bytes_max / 4)));
                 return Ok("began a transaction".to_owned());
             }

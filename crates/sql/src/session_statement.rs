@@ -78,6 +78,8 @@ fn set(settings: &Settings, store: &Store, cursor: &mut Cursor) -> Result<String
             other => other.to_string(),
         });
     }
+    // Blanks are no tokens: a list gets one back behind each comma, as `settings.rs` writes its
+    // values.
     match value.is_empty() {
         true => Err(cursor.expected("a value")),
         false if value[0].eq_ignore_ascii_case("DEFAULT") => settings.reset(&name),
@@ -130,6 +132,7 @@ fn prepare(settings: &Settings, cursor: &mut Cursor, piece: &Piece) -> Result<St
     }
     let prepared = Piece { tokens: tokens.into(), kind, end: piece.end };
     let prepared = prepared.with_insert();
+    // What is wrong with the text is told here, and not by the first EXECUTE, far from it.
     crate::write::check_syntax(&prepared)?;
     settings.prepare(&name, CachedStatement::new(prepared))?;
     Ok(format!("prepared {name}"))

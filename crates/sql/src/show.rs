@@ -55,6 +55,7 @@ pub(crate) fn run(store: &Store, piece: &Piece) -> Result<RecordBatch> {
         let schema = table(store, &mut cursor)?;
         return texts([("table", vec![schema.path.clone()]), ("statement", vec![schema.to_ddl()])]);
     }
+    // Settings and FUNCTIONS never get here: `Sql::show_rows` answers them before.
     Err(cursor.expected(
         "TABLES, VIEWS, COLUMNS FROM, INDEXES, STATISTICS, FUNCTIONS, CREATE TABLE or the name of a \
          setting",
@@ -153,6 +154,7 @@ pub(crate) fn explained_query(piece: &Piece) -> Option<Piece> {
 
 /// EXPLAIN with its options, and the statement behind it that changes rows, if it is one.
 pub(crate) fn explained_change(piece: &Piece) -> Result<Option<(&[TokenWithSpan], Piece)>> {
+    // In quotes a word is a name, whatever it means otherwise.
     let is = |token: &TokenWithSpan, names: &[&str]| {
         matches!(&token.token, Token::Word(word) if word.quote_style.is_none()
             && names.iter().any(|name| word.value.eq_ignore_ascii_case(name)))

@@ -224,6 +224,8 @@ impl TransactionStatement {
             TransactionStatement::Rollback
         };
         if statement == TransactionStatement::Begin {
+            // SQLite says by these when it locks. Here nothing is locked, so all of them mean the
+            // same.
             let _ = cursor.word("DEFERRED") || cursor.word("IMMEDIATE") || cursor.word("EXCLUSIVE");
         }
         let _ = cursor.word("WORK") || cursor.word("TRANSACTION");

@@ -51,6 +51,7 @@ pub(super) fn of(
     };
     set("stream", json!(stream));
     set("job", json!(job));
+    // A source that fails ends its stream in good order, too: only the marker tells that all came.
     set("end", json!("required"));
     // Callbacks hear of each row that failed; of those that exist nobody asks for the places.
     set("reports", json!("failed"));
@@ -72,6 +73,7 @@ pub(super) fn of(
             Durability::Fsync => "fsync",
         }),
     );
+    // The server judges what it is sent. `PutJob::update_progress` counts refused entries as well.
     if options.errors_max != ErrorsMax::Unlimited {
         set("errors_max", json!(options.errors_max.to_string()));
     }

@@ -76,6 +76,8 @@ impl Client {
             if !job.is_stopped() {
                 continue;
             }
+            // A source may block for ever. Its upload then ends without it, and the server tells
+            // what it stored.
             let waited = stopped_at.get_or_insert_with(Instant::now).elapsed();
             if waited >= READERS_GRACE {
                 job.hang_up();

@@ -124,6 +124,7 @@ impl StreamReader<'_> {
             Payload::Rows { table, rows } => {
                 let columns = self.columns(table, rows)?;
                 let fitting = fitting_rows(&columns, rows)?;
+                // Looked at before rows go out: `send_rows` moves the positions on.
                 let first = self.job.with_state(self.number, |tally| tally.positions.next());
                 let place = |row: usize| match &batch.positions {
                     Some(positions) => positions[row],

@@ -152,6 +152,7 @@ async fn run(
             }
         }
     }
+    // A good end of the call proves nothing: only after `completed` may the rows be forgotten.
     match job.with_state(number, |tally| tally.is_completed) {
         true => Ok(()),
         false => Err(stopped.map_or_else(
@@ -174,6 +175,7 @@ fn handle_message(
         report_failed_row(job, number, &row)?;
     }
     if let Some(completed) = said.completed {
+        // The callback runs behind this: the states are locked here, and it may take long.
         let report = job.with_state(number, |tally| {
             tally.told = completed.counts.into();
             tally.is_completed = true;

@@ -99,6 +99,7 @@ impl IngestOptions {
                 Ok(at(path, None))
             }
             (Some(_), IngestMode::Create) => {
+                // `obstacle` has refused this by now, unless somebody made the table since.
                 Err(Error::conflict(format!("table {path} exists: append to it, or replace it")))
             }
             (Some(table), _) => {

@@ -152,6 +152,7 @@ fn each_bound(
             }
         }
     }
+    // Only an answer tells the columns, so without a bound row there are none.
     let Some(first) = answers.first() else { return Ok(StatementResult::Rows(empty_reader())) };
     let schema = first.schema().clone();
     Ok(StatementResult::Rows(Box::new(BatchReader {

@@ -112,6 +112,8 @@ impl RemoteKeyValue {
             depth: options.depth,
             limit_per_key: options.limit_per_key,
             components: options.range,
+            // The package shows version and expiry of each pair, and `columns_of` fails without
+            // them.
             versions: true,
             ..BulkGetRequest::default()
         };

@@ -205,6 +205,7 @@ async fn fetch_all(
     let running = context.statements.start(random_name()?);
     let cancel = running.cancel().clone();
     let answers = context.blocking(move |context| {
+        // All are checked before the first runs: one that is refused leaves none carried out.
         for query in &queries {
             caller.check_statement(&context.sql, &query.sql)?;
         }

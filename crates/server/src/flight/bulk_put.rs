@@ -199,6 +199,7 @@ impl BulkPutCall {
                 Ok(StreamEvent::Torn(why)) => return StreamEnd::Torn(why),
                 Err(error) => return StreamEnd::Failed(error),
             };
+            // What comes behind the marker is not read: it said that these were all.
             match self.take_message(membership, target, decoder, brought, &message) {
                 Ok(false) => {}
                 Ok(true) => return StreamEnd::Marked,
@@ -228,6 +229,8 @@ impl BulkPutCall {
             self.outbox.request_ack(brought.position, id);
         }
         let Some(marker) = said.end else { return Ok(false) };
+        // Another number of rows means that some were lost on the way, and the stream must not
+        // complete.
         if marker.rows != brought.position {
             return Err(Error::invalid(format!(
                 "the end marker tells {} rows, but {} came",

@@ -107,6 +107,8 @@ pub(crate) fn entries(batch: &RecordBatch, first: u64) -> Result<EntryBatch> {
     let keys = KeyColumns::of(batch)?;
     let values = values(batch)?;
     let values = values.as_binary::<i32>();
+    // The bytes of the values are known at once, those of keys only when each has been put
+    // together.
     let mut pairs = Pairs::with_capacity(batch.num_rows(), 0, values.value_data().len());
     let (mut positions, mut unread) = (Vec::new(), Vec::new());
     for row in 0..batch.num_rows() {
@@ -205,6 +207,7 @@ pub(crate) fn batch(pairs: &PairBatch, form: KeyForm, schema: &SchemaRef) -> Res
     let mut values = BinaryBuilder::with_capacity(pairs.len(), bytes);
     (0..pairs.len()).for_each(|index| values.append_value(pairs.value(index)));
     columns.push(Arc::new(values.finish()));
+    // `schema` has both of these columns or none, in this order: one name tells of the two.
     if schema.index_of("_version").is_ok() {
         let versions: UInt64Array =
             (0..pairs.len()).map(|index| Some(pairs.version(index))).collect();

@@ -275,6 +275,7 @@ impl FlightService for FlightHandler {
         let got = async {
             let caller = caller_of(&request)?;
             let ticket = request.into_inner().ticket;
+            // Tickets of Flight SQL name their type. Whatever names none must be JSON of ours.
             if let Some(command) = sql::command_of(&ticket)? {
                 return sql::get(&self.context, &caller, command).await;
             }

@@ -182,6 +182,7 @@ fn write_pair(
         return kv.delete_if(&key, condition, options);
     }
     let value = pairs::values(only_row(frame)?)?;
+    // Read as bytes, a NULL would be stored as an empty value.
     let value = match value.as_binary::<i32>() {
         values if values.is_null(0) => return Err(Error::invalid("the value is NULL")),
         values => values.value(0),

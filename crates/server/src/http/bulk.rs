@@ -91,6 +91,7 @@ pub(super) async fn put(
     context.store.table(&path)?;
     let announced = headers.get(header::CONTENT_LENGTH).and_then(|bytes| bytes.to_str().ok());
     context.spool.check(announced.and_then(|bytes| bytes.parse().ok()).unwrap_or_default())?;
+    // The place comes before the body: bodies that wait for places would fill the spool.
     let place = context.streams.acquire().await?;
     let mut taken = context.spool.reservation();
     let file = spool_body(&context, &mut taken, body).await?;
@@ -139,6 +140,7 @@ async fn spool_body(
     let mut pieces = body.into_data_stream();
     let limit = context.config.idle_timeout;
     loop {
+        // The limit is one of silence: a large body that flows may take any time.
         let piece = tokio::time::timeout(limit, pieces.next()).await;
         let piece = piece.map_err(|_| {
             Error::timed_out(format!("the body brought nothing for {limit:?} (idle_timeout)"))

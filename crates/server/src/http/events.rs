@@ -122,6 +122,8 @@ impl EventStream {
                 self.told = Instant::now();
                 return Some(piece);
             }
+            // Clients skip a comment, but proxies that cut silent connections see that this one
+            // lives.
             if self.told.elapsed() >= self.silence_max {
                 self.told = Instant::now();
                 return Some(": nothing new\n\n".to_owned());
@@ -150,6 +152,8 @@ impl EventStream {
                 });
                 let mut news = event_if_changed("jobs", &running, jobs, running.clone());
                 news += &event_if_changed("counters", &counted, counters, counted.clone());
+                // A list that cannot be had is no news, and no reason to end the stream: the next
+                // tick asks again.
                 if let Ok(paths) = listed.await {
                     let listed = json!({"tables": paths});
                     news += &event_if_changed("catalog", &listed, tables, listed.clone());

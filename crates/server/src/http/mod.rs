@@ -68,6 +68,8 @@ pub(crate) fn router(context: &Arc<ServerContext>) -> Router {
         // This one goes to the disk as it comes.
         .route("/v1/tables/{path}/rows", post(bulk::put).layer(DefaultBodyLimit::disable()))
         .route_layer(middleware::from_fn_with_state(context.clone(), count))
+        // Behind `count` and before `authenticate`: it wants a login, but is no call that metrics
+        // count.
         .route("/metrics", get(health::metrics))
         .route_layer(middleware::from_fn_with_state(
             (context.clone(), ListenerKind::http),
@@ -81,6 +83,7 @@ pub(crate) fn router(context: &Arc<ServerContext>) -> Router {
         .fallback(not_found)
         .layer(DefaultBodyLimit::max(context.config.body_bytes_max))
         .layer(middleware::from_fn(as_problem))
+        // The last layer is the outermost: refused logins and unknown paths have their ids, too.
         .layer(middleware::from_fn_with_state(
             (context.request_ids.clone(), ListenerKind::http),
             request_id::assign,

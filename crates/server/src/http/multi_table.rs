@@ -104,6 +104,7 @@ fn get_one(
         return Err(Error::invalid("the request has no text `table`"));
     };
     let (keys, command) = command_of(request, &path)?;
+    // Before the table is looked for, so that a refusal does not tell whether it exists.
     command.check(caller)?;
     if !command.relatives.is_empty() {
         return Err(Error::unsupported(format!(

@@ -181,6 +181,7 @@ impl Acceptor {
             _ = &mut connection => return,
             () = self.context.phases.wait_for(DrainPhase::Draining) => {}
         }
+        // No further calls from here on. Those that run may end, and `wait_drained` waits for them.
         connection.as_mut().graceful_shutdown();
         let _ = connection.await;
     }

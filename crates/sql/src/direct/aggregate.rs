@@ -198,6 +198,7 @@ fn aggregate_part(
         .as_ref()
         .clone()
         .with_name(call.alias.clone().unwrap_or_else(|| shown.clone()));
+    // Of these two the first or last row of an order may be enough: `run.rs` looks for one.
     let end = matches!(function.name(), "min" | "max").then(|| (column, function.name() == "max"));
     let feed = AggregateFeed::Values {
         column,

@@ -62,6 +62,7 @@ pub(crate) fn bind(
         cache: Some(context.columns.clone()),
         remark: None,
     };
+    // A scan of kept columns tests the conditions row by row, as only plans of the planner do.
     if spec.is_slower_than_cache(&[]) {
         return Ok(None);
     }

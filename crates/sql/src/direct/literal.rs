@@ -33,6 +33,8 @@ impl SqlLiteral {
                 _ => None,
             };
         }
+        // Words taken here are not put back: without a literal the planner gets the whole
+        // statement.
         if cursor.word("TRUE") {
             return Some(SqlLiteral::Truth(true));
         }

@@ -111,6 +111,7 @@ fn contains(whole: &str, part: &str, is_top: bool) -> Result<bool> {
             Ok(true)
         }
         (Kind::Array, Kind::Array) => {
+            // As in PostgreSQL order and repeats say nothing: each item need only be somewhere.
             let known = items(whole)?;
             for part in items(part)? {
                 if !contains_item(&known, part)? {

@@ -15,6 +15,7 @@ pub(super) fn quote(text: &str) -> String {
 /// Writes the value of a row. Numbers keep all their digits, documents are taken as they are, and
 /// what JSON has no value for is the text that it shows as.
 pub(super) fn write(out: &mut String, array: &dyn Array, field: &Field, row: usize) -> Result<()> {
+    // An array of type Null has no bits for validity, so `is_null` finds no NULL in it.
     if array.is_null(row) || *array.data_type() == DataType::Null {
         out.push_str("null");
         return Ok(());

@@ -55,6 +55,7 @@ fn nested(arguments: &ScalarFunctionArgs) -> Result<Option<Vec<Option<Vec<u64>>>
     let rows = arguments.number_rows;
     let lists = cast(&lists.to_array(rows)?, &DataType::List(item.clone()))?;
     let lists = lists.as_list::<i32>();
+    // Both sides must be of one type down to their innermost items, or nothing compares them.
     let wanted = cast(&wanted.to_array(rows)?, item.data_type())?;
     // The comparator takes NULL for a value like others, which the library does not.
     let comparator = make_comparator(lists.values(), &wanted, SortOptions::default())?;

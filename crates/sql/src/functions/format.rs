@@ -99,6 +99,7 @@ fn parse_specifier(mut rest: &str) -> Option<(FormatSpecifier, &str)> {
         let end = rest.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(rest.len());
         (rest[..end].parse::<usize>().ok(), end)
     };
+    // Only a `$` behind it makes a number a position. Without one it stays, as a width or a flag.
     if let (Some(position), end) = number(rest)
         && let Some(after) = rest[end..].strip_prefix('$')
     {

@@ -62,6 +62,8 @@ impl NameResolver<'_> {
                     Some(alias) => Some(vec![alias.name.clone()]),
                     None => name.0.iter().map(|part| part.as_ident().cloned()).collect(),
                 };
+                // Only the plan sees the new name: before columns the query goes on writing its
+                // own.
                 if let Some(written) = self.given(name).and_then(|given| given.written.clone()) {
                     let own = name.0.last().and_then(|part| part.as_ident()).cloned();
                     *name = ObjectName::from(vec![written]);
@@ -78,6 +80,8 @@ impl NameResolver<'_> {
                 Ok(VisibleColumns::of_table(table, columns))
             }
             TableFactor::Derived { lateral, subquery, alias, .. } => {
+                // What stands before it in FROM only LATERAL may name: others see the queries
+                // around alone.
                 let columns = match lateral {
                     true => self.in_scope(before.clone(), |names| names.query(subquery, true))?,
                     false => self.query(subquery, true)?,
@@ -126,6 +130,8 @@ impl NameResolver<'_> {
         join: &mut Join,
     ) -> Result<VisibleColumns> {
         use JoinOperator::{LeftAnti, LeftSemi, RightAnti, RightSemi};
+        // It stands for INTERSECT ALL or EXCEPT ALL: no condition, and columns of the left side
+        // alone.
         if is_counted(join) {
             return Ok(left);
         }

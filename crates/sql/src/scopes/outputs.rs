@@ -17,6 +17,8 @@ pub(super) fn outputs(select: &Select, from: &VisibleColumns) -> ColumnNames {
             SelectItem::ExprWithAliases { .. } => all.is_whole = false,
             SelectItem::UnnamedExpr(expr) => match name_of(expr) {
                 Some(name) => all.names.push(name),
+                // Nobody writes the name of a computed value. A path or subquery has one, which is
+                // not known here.
                 None => all.is_whole &= !is_path(expr),
             },
             SelectItem::Wildcard(options) => {

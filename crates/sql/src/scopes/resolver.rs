@@ -201,6 +201,7 @@ impl NameResolver<'_> {
             }
             self.expressions(&mut key.expr)?;
         }
+        // By their names `add_hidden_keys` tells which keys mean the same in the query around.
         Ok(hidden.into_some(columns))
     }
 

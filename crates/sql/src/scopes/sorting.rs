@@ -55,6 +55,7 @@ impl HiddenKeys {
             *key = Expr::Identifier(alias);
             return Ok(true);
         }
+        // A key beside the list would be one more column by which DISTINCT tells rows apart.
         if select.distinct.is_some() {
             return Err(Error::unsupported(format!(
                 "ORDER BY {key}: {column} is a column that another one of the list hides; give that one another name"

@@ -36,6 +36,8 @@ pub(super) fn refuse_unknown_replaced(select: &Select, from: &VisibleColumns) ->
 /// `* EXCLUDE (k)` as the columns that are left, where several columns are called `k`: the planner
 /// calls the name ambiguous.
 pub(super) fn spell_out_stars(select: &mut Select, from: &VisibleColumns) {
+    // To the planner a column of USING is there once for each side, so a single match may be hard,
+    // too.
     let is_hard = |name: &String| match from.find(name) {
         ColumnMatch::Several => true,
         ColumnMatch::One(column) => column.shared.is_some(),

@@ -32,6 +32,7 @@ pub(super) fn rewrite_cast(expr: &mut Expr) {
                 *data_type = known;
             }
             if let Some(length) = length_of(data_type) {
+                // A cast to a length cuts the text, as in PostgreSQL.
                 *data_type = DataType::Varchar(None);
                 let whole = std::mem::replace(expr, Expr::value(Value::Null));
                 *expr =

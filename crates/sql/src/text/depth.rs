@@ -38,6 +38,8 @@ pub(super) fn check(tokens: &[TokenWithSpan]) -> Result<()> {
                 ));
             }
             TokenRole::Close => {
+                // A parenthesis that closes nothing is left to the parser, which says what is wrong
+                // with it.
                 if let Some(outer) = around.pop() {
                     let inner = std::mem::replace(&mut group, outer).depth();
                     above -= group.path();
@@ -163,6 +165,8 @@ impl TokenRole {
             OFFSET, ON, OR, ORDER, OVERLAPS, QUALIFY, REGEXP, RETURNING, RLIKE, SELECT, SET,
             SIMILAR, SOME, THEN, UNION, USING, VALUES, WHEN, WHERE, WINDOW, XOR,
         };
+        // Ahead of the next test: behind an operator other words are names, but CASE opens a group
+        // there.
         if word == CASE && before != TokenRole::Period {
             return TokenRole::Open { is_case: true };
         }

@@ -62,6 +62,7 @@ pub(super) fn respell(expr: &mut Expr) {
                 | BinaryOperator::QuestionPipe,
             right,
         } => {
+            // Each side alone may be a part, and have the type that these operators do not know.
             as_json(left);
             as_json(right);
         }

@@ -52,6 +52,7 @@ pub(super) fn expression(expr: &mut Expr) -> Result<()> {
         Expr::BinaryOp { left, op: BinaryOperator::Custom(name), right }
             if name == INTEGER_DIVISION =>
         {
+            // Of doubles and decimals `/` keeps a fraction, but not once the remainder is gone.
             let mut made = parsed("($1 - $1 % $2) / $2")?;
             fill(&mut made, &[left, right])?;
             made
@@ -164,6 +165,7 @@ fn like_any_or_all(like: &Expr, is_all: bool) -> Result<Expr> {
     let (Expr::Like { pattern, .. } | Expr::ILike { pattern, .. }) = like else {
         return Ok(like.clone());
     };
+    // NOT and ESCAPE stay on each: `x NOT LIKE ANY` is true where one pattern does not match.
     let one = |pattern: &Expr| {
         let mut one = like.clone();
         if let Expr::Like { pattern: place, any, .. } | Expr::ILike { pattern: place, any, .. } =

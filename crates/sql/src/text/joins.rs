@@ -172,6 +172,7 @@ fn nested(table: TableWithJoins) -> TableFactor {
 /// Puts the joins of a table in their forms.
 pub(super) fn of_table(table: &mut TableWithJoins) {
     for join in &mut table.joins {
+        // A bare SEMI or ANTI keeps rows of the left side. The planner wants the side to be said.
         match &mut join.join_operator {
             JoinOperator::Semi(constraint) => {
                 join.join_operator =

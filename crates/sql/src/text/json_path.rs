@@ -33,6 +33,7 @@ pub(super) fn stepwise(expr: &Expr) -> Result<Option<Expr>> {
         return Ok(None);
     }
     let places = &given[1..given.len() - values];
+    // Only a `$` makes a path of a text: a key may have points and brackets of its own.
     let Some(path) = places.iter().find_map(|place| text(place).filter(|text| is_path(text)))
     else {
         return Ok(None);
@@ -66,6 +67,7 @@ fn operator(left: &Expr, op: &BinaryOperator, right: &Expr) -> Result<Option<Exp
         (BinaryOperator::HashArrow, Some(path)) => (BinaryOperator::Arrow, listed(path)?),
         (BinaryOperator::HashLongArrow, Some(path)) => (BinaryOperator::LongArrow, listed(path)?),
         (BinaryOperator::HashArrow | BinaryOperator::HashLongArrow, None) => {
+            // Steps are written out before planning, which is too soon for a path that is computed.
             return Err(Error::unsupported(format!(
                 "{op} takes a path in quotes, such as '{{a,b}}'"
             )));
@@ -109,6 +111,7 @@ fn steps(path: &str) -> Result<Vec<Expr>> {
             "the path '{path}': write keys and indices, such as '$.a.\"b c\"[0]'"
         ))
     };
+    // Whoever calls this has asked `is_path`: the text begins with `$`.
     let (mut steps, mut rest) = (Vec::new(), &path[1..]);
     while !rest.is_empty() {
         let (step, after) = if let Some(quoted) = rest.strip_prefix(".\"") {

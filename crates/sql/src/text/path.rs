@@ -28,6 +28,7 @@ pub(super) fn join_deep_paths(tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> 
         match deep.iter().find(|path| begins_here && names.starts_with(path)) {
             Some(path) => {
                 let last = at + 2 * path.len() - 2;
+                // An error of the one name then points at where the path begins.
                 let span = Span::new(tokens[at].span.start, tokens[last].span.end);
                 out.push(TokenWithSpan {
                     token: Token::make_word(&path.join("."), Some('"')),
@@ -58,6 +59,7 @@ pub(crate) fn without_catalog(tokens: &[TokenWithSpan]) -> Vec<TokenWithSpan> {
         tokens.get(at + 1).is_some_and(|token| token.token == Token::Period) && is_name(at + 2)
     };
     let mut first = 0;
+    // In any order and number: what makes no sense is refused where the statement is read.
     while first < tokens.len()
         && (BEFORE.iter().any(|word| is_word(first, word))
             || is_word(first, "FROM")

@@ -35,6 +35,7 @@ pub(super) fn expand(factor: &mut TableFactor) -> Result<()> {
         }
         _ => return Ok(()),
     };
+    // The query takes the alias over: names outside go on meaning the same table.
     *factor = aliased(derived(query), alias);
     Ok(())
 }

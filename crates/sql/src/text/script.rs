@@ -83,6 +83,8 @@ impl Piece {
             }
         }
         let made = |token| TokenWithSpan { token, span: Span::empty() };
+        // In quotes, since a table may be called like a word of SQL; in lower case, as bare names
+        // are.
         let names = path.split('.').flat_map(|part| {
             [Token::Period, Token::make_word(&part.to_ascii_lowercase(), Some('"'))]
         });

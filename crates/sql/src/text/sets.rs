@@ -16,6 +16,7 @@ use super::dialect::OwnDialect;
 pub(super) fn rewrite_counted(body: &mut SetExpr) -> Result<()> {
     let SetExpr::SetOperation { op, set_quantifier, left, right } = body else { return Ok(()) };
     let is_all = matches!(set_quantifier, SetQuantifier::All | SetQuantifier::AllByName);
+    // The sides of a counted set become queries of FROM, which the rewriter visits by themselves.
     if *op == SetOperator::Union || !is_all {
         rewrite_counted(left)?;
         return rewrite_counted(right);

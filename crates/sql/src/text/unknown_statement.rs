@@ -15,6 +15,7 @@ const PIVOTS: [(&str, &str); 2] = [
 
 /// What is said of a statement of no known kind: why there is none, for those that people try.
 pub(crate) fn unknown(piece: &Piece) -> Error {
+    // `TransactionStatement::read` says the same of ROLLBACK TO: both change together.
     const NO_SAVEPOINTS: &str =
         "a transaction has no savepoints; a statement that fails leaves it as it was before";
     const REASONS: [(&str, &str); 9] = [

@@ -81,6 +81,7 @@ pub(crate) fn put(
                 send_error(&answers, &error);
             }
         });
+        // A thread that panics drops its sender: the call would end as if all were well.
         if thread.await.is_err() {
             send_error(&failed, &Error::internal("the stream's thread panicked: see the log"));
         }

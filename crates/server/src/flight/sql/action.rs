@@ -87,12 +87,14 @@ pub(crate) async fn run(
             Ok(ActionAnswer::one(ActionCancelQueryResult { result }.as_any().encode_to_vec()))
         }
         "CancelFlightInfo" => {
+            // An action of Flight itself, not of Flight SQL: no `Any` is wrapped around it.
             let request =
                 CancelFlightInfoRequest::decode(&**body).map_err(|error| unreadable(&error))?;
             let status = cancel(context, &request.info.unwrap_or_default())? as i32;
             Ok(ActionAnswer::one(CancelFlightInfoResult { status }.encode_to_vec()))
         }
         "SetSessionOptions" => {
+            // Only here may a session begin, whose name the service sends as a cookie.
             let (body, session) = session::set(context, caller, body)?;
             Ok(ActionAnswer { results: vec![body], session: Some(session) })
         }

@@ -85,6 +85,8 @@ pub(in crate::flight) async fn get(
 ) -> Result<FlightDataStream> {
     if metadata::is_metadata(&command) {
         let caller = caller.clone();
+        // Reading definitions may block, so metadata goes the way of statements, under a name of
+        // its own.
         return statement::stream(
             context,
             statement::start_unnamed(context)?,

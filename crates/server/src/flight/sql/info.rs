@@ -87,6 +87,7 @@ fn booleans(infos: &mut SqlInfoDataBuilder) {
         (Info::FlightSqlServerReadOnly, false),
         (Info::FlightSqlServerSql, true),
         (Info::FlightSqlServerSubstrait, false),
+        // Stands for the actions CancelQuery and CancelFlightInfo in `action.rs`.
         (Info::FlightSqlServerCancel, true),
         (Info::FlightSqlServerBulkIngestion, true),
         (Info::FlightSqlServerIngestTransactionsSupported, false),
@@ -153,6 +154,7 @@ fn bits(infos: &mut SqlInfoDataBuilder) {
 
 /// Numbers of 64 bits: choices, and limits, of which 0 is none that is known.
 fn limits(infos: &mut SqlInfoDataBuilder) {
+    // Both are the store's own numbers: copies would stay behind when it changes them.
     const NAME_BYTES_MAX: i64 = tonnage::internal::NAME_BYTES_MAX as i64;
     const COLUMNS_MAX: i64 = tonnage::internal::COLUMNS_MAX as i64;
     for (info, limit) in [

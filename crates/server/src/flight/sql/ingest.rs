@@ -126,6 +126,7 @@ impl TableIngest {
         command: CommandStatementIngest,
     ) -> Result<TableIngest> {
         super::statement::no_transaction(command.transaction_id.as_deref())?;
+        // Made all the same, such a table would stay when the client believes it gone.
         if command.temporary {
             return Err(Error::unsupported("there are no temporary tables"));
         }
@@ -233,6 +234,8 @@ impl TableIngest {
                     }
                 }
             })?;
+            // There is no marker in this protocol: only an end by the client itself tells that all
+            // rows came.
             match arrival {
                 StreamEvent::Message(message) => {
                     if let Some(batch) = decoder.decode(&message)? {
@@ -343,6 +346,7 @@ impl TableIngest {
         })?;
         // The shard key and the time to live stay with the key that they were declared for.
         let kept = replaced.map(Table::schema).filter(|old| has_key(old, &key));
+        // A child has its parent's key columns already: its definition names its own alone.
         let inherited = self.inherited_key();
         let is_inherited = |name: &str| inherited.iter().any(|key| key.eq_ignore_ascii_case(name));
         let own = schema.fields().iter().filter(|field| !is_inherited(field.name()));

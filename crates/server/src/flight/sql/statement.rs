@@ -180,6 +180,8 @@ pub(super) async fn fetch(
         if let Some(timeout) = timeout {
             request = request.timeout(timeout);
         }
+        // A ticket holds plain JSON, which anybody can write: rights are checked here whatever came
+        // before.
         match handle.what {
             TicketKind::Sql(text) => {
                 caller.check_statement(&context.sql, &text)?;
@@ -303,6 +305,7 @@ fn each_bound(
     bound: BoundRows,
     request: &Request,
 ) -> Result<StatementRows> {
+    // Places and not rows are kept for later: the batches stay shared, and nothing is copied.
     let places: Vec<(usize, usize)> = bound
         .iter()
         .enumerate()
@@ -344,6 +347,7 @@ where
     let cancel = running.cancel().clone();
     let rows = context.blocking_with_answer(move |context, answer| {
         let (schema, batches) = open(context, &cancel)?;
+        // Made plain before it is told: each batch must then have just these columns.
         let schema = plain_schema(&schema);
         let (mut sender, stream) = row_channel(context, &schema)?;
         // From here on an error can only end the rows: the call has had its answer.

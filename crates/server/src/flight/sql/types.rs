@@ -67,6 +67,8 @@ fn xdbc_type(name: &str, data_type: Xdbc, size: Option<i32>) -> XdbcTypeInfo {
         local_type_name: Some(name.to_owned()),
         minimum_scale: is_number.then_some(0),
         maximum_scale: is_number.then_some(if name == "NUMBER" { 76 } else { 0 }),
+        // ODBC has one type for moments, days and times of day, and tells them apart by the
+        // subcode.
         sql_data_type: match data_type {
             Xdbc::XdbcTimestamp | Xdbc::XdbcDate | Xdbc::XdbcTime => Xdbc::XdbcDatetime,
             other => other,
