@@ -44,7 +44,7 @@ impl RenderedColumn {
             // cast to one here.
             _ if is_json_field(field) => (Arc::clone(array), ValueStyle::Json),
             DataType::Utf8 | DataType::Timestamp(..) | DataType::Date32 | DataType::Binary => {
-                // Not cast: Arrow's text of a time names its zone, and `write` gives UTC without one.
+                // Not cast: Arrow's text of a time names its zone, `write` gives UTC without one.
                 (Arc::clone(array), ValueStyle::Text)
             }
             DataType::FixedSizeBinary(16) if !is_binary_field(field) => {
