@@ -104,6 +104,7 @@ impl SignalListener {
             },
             SignalListener::Server(drain) if drain.is_some() => {
                 stderr::line("tonnage: draining; a second signal ends at once");
+                // Taken out, so that the second signal comes to the last arm.
                 if let Some(drain) = drain.take() {
                     drain();
                 }

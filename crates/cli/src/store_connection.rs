@@ -117,6 +117,7 @@ impl StoreConnection {
                 {
                     return get_one(client, table, &key, options);
                 }
+                // No relatives: rows of several tables come by `bulk_get_related`.
                 let request = BulkGetRequest {
                     direction: options.direction,
                     limit_per_key: options.limit_per_key,

@@ -98,6 +98,7 @@ pub fn run(options: &DemoOptions, output: &mut dyn Write) -> Result<()> {
     story.print_line("\nHow fast that was\n")?;
     story.print_line(rates)?;
     story.print_line(format_args!("\nAll in {:.1} seconds.", started.elapsed().as_secs_f64()))?;
+    // A temporary store is gone when this returns: nobody could look at it.
     if options.store.is_some() || options.directory.is_some() {
         let next = format_args!("tonnage scan --store {name} positions --limit 5");
         story.print_line(format_args!("The store stays: {next}"))?;
@@ -188,6 +189,7 @@ fn latest(
         grouped(fleet.ships.into()),
         grouped(rows(&got))
     ))?;
+    // The bulk get is the one to compare: `single_rows` asks for its ships by bulk gets, too.
     rates.bulk("latest position of each ship", rows(&got), seconds);
 
     // Compared sorted: neither way promises an order among ships.

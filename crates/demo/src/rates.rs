@@ -62,6 +62,7 @@ impl fmt::Display for RateTable {
             let pace = |rate: &Option<MeasuredRate>| {
                 rate.map(|rate| grouped(rate.per_second() as u64)).unwrap_or_default()
             };
+            // Work that was done in one way only has nothing to be compared with.
             let ratio = match (bulk, single) {
                 (Some(bulk), Some(single)) => {
                     format!("{:.1}x", bulk.per_second() / single.per_second())

@@ -66,6 +66,7 @@ pub(crate) fn run(store: &Store, seed: u64, story: &mut DemoOutput<'_>) -> Resul
         grouped(picture_bytes as u64),
         started.elapsed().as_secs_f64() * 1e3
     ))?;
+    // From all over the shelf: the first five may all be of one maker.
     for (phone, pictures) in shelf.iter().step_by((shelf.len() / 5).max(1)).take(5) {
         let text = |name: &str| phone.get(name).map(Value::to_string).unwrap_or_default();
         story.print_line(format_args!(

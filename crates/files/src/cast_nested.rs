@@ -33,6 +33,7 @@ pub(crate) fn can_cast(from: &DataType, to: &DataType) -> bool {
                 field_index(to, field.name())
                     .is_some_and(|place| can_cast(field.data_type(), to[place].data_type()))
             }) && to
+                // A field that the file lacks is NULL, so the table must take that.
                 .iter()
                 .all(|field| field.is_nullable() || field_index(from, field.name()).is_some())
         }
@@ -107,6 +108,7 @@ pub(crate) fn same_rows(before: &ArrayRef, after: &ArrayRef) -> Result<BooleanBu
     match (before.data_type(), after.data_type()) {
         (DataType::List(_), DataType::List(_)) => {
             let (before, after) = (before.as_list::<i32>(), after.as_list::<i32>());
+            // `cast_column` keeps the offsets, so those of one side serve for both.
             Ok(all_of(before.offsets(), &same_rows(before.values(), after.values())?))
         }
         (DataType::Map(..), DataType::Map(..)) => {

@@ -62,6 +62,7 @@ pub(crate) fn parse_text(column: &ArrayRef, to: &DataType) -> Result<Option<Arra
             Arc::new(values.with_precision_and_scale(*precision, *scale).map_err(internal)?)
         }
         DataType::Timestamp(unit, zone) => {
+            // The ticks count in UTC whatever the zone is: it changes no value.
             let (unit, zone) = (*unit, zone.clone());
             let read = |text: &[u8]| timestamp::ticks(text, unit);
             match unit {

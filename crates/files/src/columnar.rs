@@ -82,6 +82,7 @@ impl ColumnarReader {
             batches: opened.batches,
             cast: ColumnCast::new(source, opened.layout, &opened.file_schema)?,
             rest: None,
+            // Batches without rows would never use up the file.
             rows_max: options.batch_rows.max(1),
             next_record: opened.first_record,
             start_record: options.start_record,

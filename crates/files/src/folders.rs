@@ -103,6 +103,7 @@ fn one_row(columns: &[(String, Option<String>)], options: &ReadOptions) -> Resul
     let text = format!("{}\n{}\n", names.join(","), values.join(","));
     let source = Source::memory("the name of its folder", text.into_bytes());
     let csv = CsvOptions { nulls: vec![FOLDER_OF_NULL.to_owned()], ..CsvOptions::default() };
+    // The renames of the options are left out: `columns_in` has applied them.
     let options = ReadOptions {
         schema: options.schema.clone(),
         unmentioned: options.unmentioned,

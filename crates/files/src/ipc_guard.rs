@@ -204,6 +204,7 @@ impl IpcGuard {
                 IpcState::Body { expected, length, passed } => {
                     let had = bytes.len();
                     let prefix = expected.next_prefix();
+                    // A prefix beyond the body never comes: the decoder refuses such a buffer.
                     let prefix = prefix.filter(|at| at + PREFIX_BYTES as u64 <= *length);
                     let next = prefix.map_or(*length, |at| at + self.part.len() as u64);
                     let ahead = next.checked_sub(*passed).ok_or_else(overlapping)?;

@@ -44,6 +44,7 @@ impl RenderedColumn {
             // cast to one here.
             _ if is_json_field(field) => (Arc::clone(array), ValueStyle::Json),
             DataType::Utf8 | DataType::Timestamp(..) | DataType::Date32 | DataType::Binary => {
+                // Not cast: Arrow's text of a time names its zone, `write` gives UTC without one.
                 (Arc::clone(array), ValueStyle::Text)
             }
             DataType::FixedSizeBinary(16) if !is_binary_field(field) => {
@@ -151,6 +152,7 @@ impl RenderedColumn {
         match self.style {
             ValueStyle::Bare => {
                 self.write(row, out);
+                // `NaN` ends in N and `inf` in f: no number and no truth value does.
                 if matches!(out[start..].last(), Some(b'N' | b'f')) {
                     out.insert(start, b'"');
                     out.push(b'"');

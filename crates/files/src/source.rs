@@ -181,6 +181,7 @@ impl Source {
             SourceKind::Member(path, name) => {
                 let member = File::open(path).and_then(|file| archive::open(file, Some(name)));
                 let member = member.map_err(|error| self.io_error("cannot be read", error))?;
+                // A sheet comes as CSV whatever its name, so that has to be told along with it.
                 let archive::ArchiveMember { reader, bytes, is_sheet, .. } = member;
                 Ok(OpenedSource { reader, bytes, is_sheet })
             }
@@ -236,6 +237,7 @@ fn expand_one(pattern: &str, sources: &mut Vec<Source>) -> Result<()> {
         sources.extend(objects?.into_iter().map(source));
         return Ok(());
     }
+    // Else it would be taken for a path, and told as a file that is not there.
     if let Some((scheme, _)) = pattern.split_once("://") {
         return Err(Error::invalid(format!(
             "{pattern}: {scheme}:// is not read: give a path, or https://, s3://, gs:// or az://"
@@ -251,6 +253,7 @@ fn expand_one(pattern: &str, sources: &mut Vec<Source>) -> Result<()> {
         sources.push(file_or_member(path)?);
         return Ok(());
     }
+    // Before the glob, for which an archive is a file and no folder.
     if let Some(members) = members_of(path)? {
         sources.extend(members);
         return Ok(());
@@ -313,6 +316,7 @@ fn members_of(path: &Path) -> Result<Option<Vec<Source>>> {
             archive::sheets(archive).map_err(|error| source.io_error("cannot be read", error))?
         }
     };
+    // Names go before patterns: a member may have brackets in its name.
     if names.contains(&wanted) {
         return Ok(Some(vec![source.member(wanted)]));
     }

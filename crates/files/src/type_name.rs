@@ -55,6 +55,7 @@ fn name_of(data_type: &DataType) -> String {
         | DataType::Decimal64(precision, scale)
         | DataType::Decimal128(precision, scale)
         | DataType::Decimal256(precision, scale) => return format!("NUMBER({precision}, {scale})"),
+        // Parts are named by their fields: those tell JSON from text, and UUIDs from bytes.
         DataType::List(item)
         | DataType::LargeList(item)
         | DataType::FixedSizeList(item, _)

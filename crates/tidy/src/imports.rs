@@ -240,6 +240,7 @@ impl Module {
                     at += 1;
                 }
                 _ if tokens.get(at + 1) == Some(&"::") && !follows_path(&tokens, at) => {
+                    // A full path in the code ties files as a `use` does.
                     let path = path_at(&tokens, at);
                     at += 2 * path.len() - 1;
                     module.paths.push(path);

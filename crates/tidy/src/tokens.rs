@@ -29,6 +29,7 @@ pub fn tokens(text: &str) -> Vec<&str> {
             }
             byte if byte.is_ascii_whitespace() => 1,
             _ => {
+                // A character may have several bytes, and a text is not cut inside of one.
                 let len = rest.chars().next().map_or(1, char::len_utf8);
                 tokens.push(&rest[..len]);
                 len

@@ -226,6 +226,7 @@ fn judge_dropped_pages(
     report: &mut TortureReport,
 ) -> Fallible<()> {
     let trace = Trace::read(&scratch.trace())?;
+    // The fault may never have been met: then the kernel dropped nothing.
     if !trace.records.iter().any(|record| matches!(record, TraceRecord::SyncFailed { .. })) {
         return Ok(());
     }
@@ -236,6 +237,7 @@ fn judge_dropped_pages(
     for model in [Model::Entries, Model::Kill] {
         scratch.clear_base()?;
         replay.build(&scratch.base(), model, seed)?;
+        // What was merely written may be among the dropped pages, as after a power loss.
         let complaints = scratch.judge(Loss::Power, None)?;
         let variant = format!("pages dropped, {}", model.name());
         let subject = subject(scratch, kind, seed, fault, &variant);

@@ -106,6 +106,7 @@ impl TortureOptions {
             "--millis" => self.millis = value.parse()?,
             "--ledger" => self.ledger_bytes_max = value.parse()?,
             "--kind" => {
+                // Read at once: a wrong name must not come out only after an hour.
                 self.kinds = value.split(',').map(WorkloadKind::parse).collect::<Result<_, _>>()?
             }
             "--model" => {

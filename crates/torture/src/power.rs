@@ -44,6 +44,7 @@ fn one_run(
     let mut random = SeededRandom::new(seed);
     let mut replay = Replay::new(&trace)?;
     for cut in cuts(&trace, options.cuts, &mut random) {
+        // Asked before each cut: to judge all of one trace may take longer than there is time.
         if options.is_over() {
             return Ok(());
         }
@@ -79,6 +80,7 @@ fn record(
         let call = 50 + SeededRandom::new(seed).below(1_500);
         work.fault = Some(format!("write:{call}:KILL:1"));
         let ended = scratch.work(&work)?;
+        // A workload that never came to that call has ended by itself, which will do.
         if !ended.was_killed() && !ended.complaints(&[0]).is_empty() {
             return Err(ended.complaints(&[0]).join(" ").into());
         }

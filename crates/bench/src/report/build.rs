@@ -76,6 +76,7 @@ impl Run {
         threads: usize,
         mut repeats: Vec<Run>,
     ) -> Run {
+        // Read before the sort below: reports give the rates in the order in which the repeats ran.
         let throughputs: Vec<f64> = repeats.iter().map(Run::throughput).collect();
         let failures = repeats.iter().map(|repeat| repeat.failures).sum();
         let messages = repeats.iter().flat_map(|repeat| repeat.failure_messages.clone());

@@ -77,6 +77,7 @@ pub(super) fn log(run: &Run) -> Result<Option<Vec<u8>>> {
         return Ok(None);
     }
     let (mut log, mut serializer) = (Vec::new(), V2DeflateSerializer::new());
+    // A comment ends with its line: a line end in the title would break it off.
     let comment = format!("{}; nanoseconds", run.title()).replace(['\r', '\n'], " ");
     let duration = Duration::try_from_secs_f64(run.seconds).unwrap_or_default();
     let mut write = || -> AnyResult<()> {

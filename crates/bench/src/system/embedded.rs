@@ -96,6 +96,7 @@ impl System for Embedded {
                     memory_bytes_max: options.memory_bytes_max,
                     ..PairGetOptions::default()
                 };
+                // Keys go in as contiguous memory: making a value of each would be measured, too.
                 for batch in self.store.kv().bulk_get_batches(keys, &get)? {
                     let batch = batch?;
                     done.count(batch.len() as u64, batch.bytes() as u64, options);

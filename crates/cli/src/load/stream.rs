@@ -260,7 +260,9 @@ impl EntryStream for FileStream {
             column: rejected.column.clone(),
             reason: rejected.reason.clone(),
         }));
+        // Two lists became one, each in its order: faults are told in that of the file.
         batch.unread.sort_by_key(|unread| unread.position);
+        // Without positions the put counts on by itself, which holds while no record is missing.
         if batch.positions.is_none()
             && (!batch.unread.is_empty() || read.first_record != self.next_position)
         {

@@ -121,6 +121,7 @@ impl Completer {
         let part = &typed[path.clone()];
         let columns: Vec<String> =
             statement.tables.iter().flat_map(|table| self.columns(&table.path)).collect();
+        // Nothing typed fits everything: keywords and functions would bury the columns.
         if part.is_empty() {
             return self.matching(typed, path.start, columns.iter().map(|name| quoted(name)));
         }

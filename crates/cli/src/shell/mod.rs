@@ -157,6 +157,7 @@ impl Shell {
             Command::Tables => self.list_tables(),
             Command::Table(path) => self.list_columns(&path),
             Command::Indexes(path) => self.list_indexes(path.as_deref()),
+            // New commands belong above: `change` refuses whatever sets nothing.
             setting => self.settings.change(setting),
         };
         match said {

@@ -51,6 +51,7 @@ impl Settings {
                 format!("expanded display: {told}")
             }
             Command::Format(format) => {
+                // Without an argument nothing is set: `\format` and `\limit` then only ask.
                 match format {
                     Some(SettingChoice::Set(format)) => self.format = Some(format),
                     Some(SettingChoice::Unset) => self.format = None,

@@ -88,6 +88,7 @@ impl GetArgs {
             cancel: interrupt::cancel(),
             ..BulkGetOptions::default()
         };
+        // With --output-dir one table goes the way of several, too: only that fills a directory.
         let found = match self.with.is_empty() && self.output_dir.is_none() {
             true => self.write_rows(connection.bulk_get(&entry, keys, &options)?)?,
             false => {
@@ -230,6 +231,7 @@ impl GetArgs {
                 }
             }
         }
+        // Files get their names only now: a read that breaks off leaves none of them behind.
         outputs.into_values().try_for_each(|output| output.finish().map(drop))?;
         Ok(own)
     }

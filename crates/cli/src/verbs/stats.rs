@@ -27,6 +27,7 @@ impl StatsArgs {
             names.push(name.to_owned());
             values.push(value);
         };
+        // Tables belong to no shard, so their number stands under a place of its own.
         add("store", "tables", tables);
         for shard in statistics.shards {
             add(&shard.place, "rows_estimate", shard.rows_estimate);

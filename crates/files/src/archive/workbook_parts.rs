@@ -57,6 +57,7 @@ pub(super) fn measure(archive: &mut Zip) -> io::Result<bool> {
     let mut has_formulas = false;
     for part in &parts {
         match part.last_name() {
+            // A folder has no last name, and any list contains the empty one.
             "" => {}
             TEXTS => part.measure_texts(archive)?,
             name if HELD.contains(&name) || is_of_package(name) => {

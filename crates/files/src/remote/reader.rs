@@ -58,6 +58,7 @@ impl RemoteReader {
     /// Asks for what is left.
     fn resume(&mut self) -> io::Result<()> {
         if self.position == 0 {
+            // Nothing was read of it yet, so whatever is there by now will do.
             let tries = self.tries;
             *self = Self { tries, ..Self::open(&self.file, &self.stop)? };
             return Ok(());

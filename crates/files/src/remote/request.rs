@@ -94,6 +94,7 @@ impl RemoteRequest<'_> {
         let status = response.status();
         let region = response.headers().get("x-amz-bucket-region");
         let region = region.and_then(|region| region.to_str().ok()).map(str::to_owned);
+        // Only a storage names its refusals: the page of another server is not even read.
         let code = match &self.file.access {
             Some(_) => code(response).filter(|code| !code.is_empty()),
             None => None,

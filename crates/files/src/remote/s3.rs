@@ -90,6 +90,7 @@ fn bucket(
             Signature::S3(Signer { key_id, secret, session_token, region })
         }),
         _ => {
+            // The other half is not taken from the profile, which may be of another account.
             return Err(Error::invalid(format!(
                 "set both {variables}_ACCESS_KEY_ID and {variables}_SECRET_ACCESS_KEY, or neither"
             )));

@@ -34,7 +34,9 @@ impl Signer {
         let (host, path) = rest.split_at(rest.find(['/', '?']).unwrap_or(rest.len()));
         let (path, query) = path.split_once('?').unwrap_or((path, ""));
         let mut query: Vec<&str> = query.split('&').filter(|pair| !pair.is_empty()).collect();
+        // The server sorts them before it checks: signed in another order they would be refused.
         query.sort_unstable();
+        // In the order of the alphabet, as signatures want them: a new header goes to its place.
         let mut signed = vec![
             ("host", host.to_owned()),
             ("x-amz-content-sha256", EMPTY_BODY.to_owned()),

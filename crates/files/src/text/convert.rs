@@ -158,6 +158,7 @@ impl Converter {
                 block.cells.extend_from_slice(cells);
                 continue;
             }
+            // A column that is wanted goes before others: only those have a name to tell.
             let wanted = self.layout.places.iter().find(|place| is_wrong(&cells[**place])).copied();
             let place = wanted.or_else(|| cells.iter().position(is_wrong));
             let reason = match place.filter(|place| is_uncached(&cells[*place])) {
@@ -254,6 +255,7 @@ impl BlockColumn<'_> {
                 self.primitive::<Time64NanosecondType>(time_of_day::nanoseconds, faults)
             }
             DataType::Utf8 if is_json_field(field) => self.json(faults)?,
+            // No text is a fault: `reject_broken` has left none that is not UTF-8.
             DataType::Utf8 => self.texts()?,
             _ => self.cast(field, faults)?,
         })
@@ -294,6 +296,7 @@ impl BlockColumn<'_> {
                 valid.clear(row);
                 continue;
             }
+            // Only text with escapes is copied: all else is read where it lies in the block.
             let result = match cell.kind() {
                 CellKind::QuotedEscaped | CellKind::StringEscaped => {
                     value(row, &plain_text(cell, text))

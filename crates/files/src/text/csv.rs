@@ -59,6 +59,7 @@ impl CsvSplitter {
                 // Before the end of the file more text may close the quote.
                 SplitHalt::Incomplete { start } if !at_end || start >= bytes.len() => return start,
                 SplitHalt::Incomplete { start } => {
+                    // At the end only an open quote leaves a record incomplete.
                     match self.refuse_line(
                         bytes,
                         start,
@@ -137,6 +138,7 @@ impl CsvSplitter {
                     } else if byte == b'"' && at != skip_at {
                         match bytes.get(at + 1) {
                             Some(b'"') => {
+                                // The search meets the second quote, too: it must close nothing.
                                 skip_at = at + 1;
                                 state = FieldState::Quoted { escaped: true };
                             }

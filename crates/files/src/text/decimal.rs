@@ -37,6 +37,7 @@ impl DecimalDigits {
         };
         let point = mantissa.iter().position(|byte| *byte == b'.');
         let mut digits: Vec<u8> = mantissa.to_vec();
+        // A second point stays among the digits, and is refused with them.
         if let Some(at) = point {
             digits.remove(at);
         }
@@ -181,6 +182,7 @@ fn plain_decimal(text: &[u8], precision: u8, scale: i8) -> Result<i128, Reason> 
             _ => return Err(NO_NUMBER),
         }
     }
+    // Noughts beyond the scale were passed over, but `.0` is a number.
     if !has_digits && !digits.contains(&b'0') {
         return Err(NO_NUMBER);
     }

@@ -56,6 +56,7 @@ impl DocumentLayout {
         }
         // Paths that were given come first: their columns are not looked for by name as well.
         for (column, field) in fields.iter().enumerate() {
+            // A key that is made is found in no document, whatever has its name there.
             let is_generated = options
                 .generated_key
                 .as_ref()
@@ -117,6 +118,7 @@ fn find(
                 }
             }
         }
+        // Where there is no object nothing leads further: the cells below stay missing.
         if below.is_empty() || !is_object(&member, text) {
             return Ok(());
         }

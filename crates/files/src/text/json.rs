@@ -121,6 +121,7 @@ impl JsonSplitter {
                 }
                 ArrayCut::Short(at, reason) => {
                     block.lines += line_ends(&bytes[used..at]);
+                    // Only noted: the records before it go out first, then `BlockReader` tells it.
                     self.short = Some(reason);
                     return at;
                 }
@@ -197,6 +198,7 @@ impl JsonSplitter {
         let mut filled = ColumnSet::default();
         scan_object(bytes, start, end, |member| {
             let column = self.column(&member, place);
+            // Members that are no column count as well: `seen` goes by places in the object.
             place += 1;
             match column {
                 Some(column) if filled.insert(column) => {

@@ -95,6 +95,7 @@ fn find_array(
             return Err("the document is not JSON");
         }
         if &text[quote + 1..end] == name.as_bytes() {
+            // The first of two members counts: a look for the second would read the whole document.
             return find_array(text, colon + 1, rest);
         }
         let Some(behind) = value_end(text, colon + 1).and_then(|end| next_token(text, end)) else {

@@ -59,6 +59,7 @@ pub(crate) fn scan_object<'a, E: From<JsonSyntaxError>>(
     scan.space();
     scan.expect(b'{', "the record is not a JSON object")?;
     scan.space();
+    // An empty object is looked for here: in the loop a brace behind a comma would pass.
     if scan.peek() == Some(b'}') {
         scan.at += 1;
         return Ok(scan.nothing_left()?);
@@ -196,6 +197,7 @@ impl ObjectScan<'_> {
     }
 
     fn scan_number(&mut self) -> Result<(), JsonSyntaxError> {
+        // Made before anything is passed, so that it names the place where the number begins.
         let wrong = self.wrong("a number is not written as JSON wants it");
         if self.peek() == Some(b'-') {
             self.at += 1;

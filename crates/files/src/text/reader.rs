@@ -74,6 +74,7 @@ impl TextReader {
             generated_key,
         };
         let converter = Arc::new(converter);
+        // A parallelism of 1 is the thread of the caller: a worker would be a second one.
         let workers = (options.parallelism > 1)
             .then(|| ConverterWorkers::start(&converter, options.parallelism))
             .transpose()?;
@@ -404,6 +405,7 @@ fn open_json(
 ) -> Result<(Splitter, usize, ColumnLayout)> {
     let shape = find_shape(source, blocks, options)?;
     let bytes = blocks.look_ahead(JSON_SAMPLE_BYTES);
+    // Not called where a schema names all fields: there the sample is spared.
     let found = || {
         let mut columns = JsonColumns::of(options);
         columns.sample_text(shape.clone(), bytes);

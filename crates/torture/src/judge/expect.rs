@@ -149,6 +149,7 @@ impl ExpectedRows {
                 self.pushes.insert(number(first), push);
             }
             ["purge", group] => self.groups.entry(number(group)).or_default().purge_tried = true,
+            // A step on the index may have gone either way until it is acknowledged.
             ["index", _] => self.index_stands = false,
             _ => {}
         }
@@ -186,6 +187,7 @@ impl ExpectedRows {
             ["purge", group, durability] if is_kept(durability) => {
                 self.groups.entry(number(group)).or_default().purge_kept = true;
             }
+            // A drop has no arm: `tried` has taken the index for gone before.
             ["index", "create"] => self.index_stands = true,
             _ => {}
         }

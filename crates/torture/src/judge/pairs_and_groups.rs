@@ -18,6 +18,7 @@ impl JudgedStore {
                 continue;
             };
             let text = String::from_utf8_lossy(&pair.value);
+            // One that cannot be read becomes -1, of which no pair is made: it shows as torn.
             let generation =
                 text.split(' ').next().and_then(|word| word.parse().ok()).unwrap_or(-1);
             // The value follows from key and generation, so one that is made of two shows.

@@ -137,6 +137,7 @@ fn judge(scratch: &Scratch) -> Fallible<Vec<String>> {
             complaints.push(format!("LEFT {left} files of loads in {}", directory.display()));
         }
     }
+    // A broken store may have one for each row: the first ones tell enough.
     complaints.truncate(20);
     Ok(complaints)
 }

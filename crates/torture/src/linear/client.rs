@@ -154,6 +154,7 @@ impl<'r> HistoryClient<'r> {
                 self.round.learn(object, other, version, write);
             }
         }
+        // Both writes are one step of the history: a snapshot between them is unexplained.
         let writes = [(key, write), (other, if deletes { 0 } else { write })];
         let when = known.map(|(_, shown)| WriteCondition::Shows(shown));
         Ok(HistoryOperation::Group { writes, when, is_stored: done.is_stored() })

@@ -147,6 +147,7 @@ pub(super) fn step(
             }
         }
         HistoryOperation::Load { key, write, mode } => {
+            // A bulk put does not answer entry by entry, so there is nothing to check.
             if *mode != LoadMode::Keep || state[*key] == 0 {
                 next[*key] = *write;
             }

@@ -39,6 +39,7 @@ pub(crate) fn run(options: &TortureOptions, report: &mut TortureReport) -> Falli
     for unit in options.units(RUNS) {
         let seed = options.seed + unit;
         scratch.clear()?;
+        // In a child: a panic or a hang of the store is a complaint, not the end of the test.
         let mut command = child::myself("histories")?;
         command.arg(scratch.store()).arg(scratch.base()).arg(seed.to_string());
         let ended = child::run(&mut command, LONGEST)?;
@@ -71,6 +72,7 @@ pub(crate) fn histories(words: &[String]) -> Fallible<Vec<String>> {
     };
     let store = builder(path).open()?;
     store.execute(TABLE)?;
+    // Shared by all rounds, so that no two writes of the store have one number.
     let (clock, writes) = (AtomicU64::new(1), AtomicU64::new(1));
     let mut random = SeededRandom::new(seed.parse()?);
     let mut complaints = Vec::new();

@@ -39,6 +39,7 @@ pub(crate) fn feed(words: &[String]) -> Fallible<Vec<String>> {
         if begun.elapsed().as_secs() >= seconds || complaints.len() >= COMPLAINTS_MAX {
             break;
         }
+        // Before the case: a child that hangs or dies at it cannot name it any more.
         note.write_all_at(format!("{number:<20}\n").as_bytes(), 0)?;
         let mut random = SeededRandom::new(seed.wrapping_mul(0x9E37_79B9) ^ number);
         let case = mutated(&samples, reader.words(), &mut random);
@@ -106,6 +107,7 @@ fn read(
             break;
         };
         let rows = batch.batch.num_rows() as u64 + batch.rejected.len() as u64;
+        // Each record becomes a row or is rejected: one that is neither was lost without a word.
         if batch.first_record != next || batch.records != rows {
             return Err(format!("RECORDS {} from {next} are {rows}", batch.records));
         }

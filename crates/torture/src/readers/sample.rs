@@ -143,6 +143,7 @@ impl ReaderKind {
             ],
             ReaderKind::Workbook => {
                 let mut samples = SHEETS.map(|sheet| sheet.as_bytes().to_vec()).to_vec();
+                // One whole book beside bare sheets: its archive is to be damaged as well.
                 samples.push(workbook(SHEETS[0].as_bytes())?);
                 samples
             }
@@ -322,6 +323,7 @@ fn avro(codec: &str) -> Vec<u8> {
         let record = |id: i64| {
             let name = if id % 3 == 0 { long(0) } else { [long(1), sized(b"name")].concat() };
             let tags = [long(2), long(0), long(1), sized(b"t"), long(0)].concat();
+            // A negative count has the bytes of its block behind it: that form is legal, too.
             let more = [long(-1), long(3), sized(b"m"), long(id), long(0)].concat();
             let kinds = [(id as f64 / 3.0).to_le_bytes().to_vec(), vec![u8::from(id % 2 == 0)]];
             let rest = [long(id * 1_000), long(id % 2), tags, more, sized(&[1, id as u8])];
@@ -344,6 +346,7 @@ fn avro(codec: &str) -> Vec<u8> {
 
 /// A few rows of several types in a format.
 fn written(format: Format, compression: Compression) -> Fallible<Vec<u8>> {
+    // Far more than the small batches of `judge_file` take, so that reads cross their ends.
     let rows = 40;
     // Columns with nulls and without: formats lay the two out in different ways.
     let columns: [(&str, ArrayRef); 5] = [

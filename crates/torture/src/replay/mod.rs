@@ -142,6 +142,7 @@ impl<'t> Replay<'t> {
             }
             TraceRecord::Remove { path } => self.change(NameChange::Remove { path: path.clone() }),
             TraceRecord::Sync { inode } => self.sync(*inode),
+            // The ledger loses nothing: it is what was asked and answered up to here.
             TraceRecord::Ledger(line) => self.ledger.extend_from_slice(self.trace.bytes(line)),
             TraceRecord::Begin => self.make_all_durable(),
         }

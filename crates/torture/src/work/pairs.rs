@@ -16,6 +16,7 @@ pub(super) fn run(context: &WorkloadContext<'_>) {
         if !context.goes_on() {
             return;
         }
+        // Rounds do not repeat generations: the judge takes a higher one for a later write.
         let generation = context.round * 1_000_000 + turn;
         let durability = if turn % 2 == 0 { Durability::None } else { Durability::Write };
         let options = WriteOptions { durability, ..WriteOptions::default() };

@@ -49,6 +49,7 @@ const COLUMNS: [&str; 10] =
 /// rate, a second one with the time from when it was due.
 fn latencies(group: &RunGroup<'_>, palette: &Palette<'_>) -> String {
     let row = |name: &str, run: &Run, operation: &OperationReport, latency: &Latency| {
+        // An operation of which all failed has no times: 0 would read as a very fast one.
         let time = |us: f64| Cell::optional((operation.count > 0).then(|| format::micros(us)));
         let whole = |count: u64| Cell::number(format::whole(count as f64));
         let target = Cell::label(palette.named(&run.target));

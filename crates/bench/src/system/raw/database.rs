@@ -118,6 +118,7 @@ impl RawBulkCall<'_> {
         let done = side_by_side(threads, || {
             let mut done = BulkDone::default();
             let (mut keys, mut values) = (Record::default(), Record::default());
+            // The lock goes at once: taken in the `while let`, it would last through the loop.
             let next = || sources.lock().next();
             while let Some(mut source) = next() {
                 while source(&mut |key, entry| {

@@ -77,6 +77,7 @@ impl BillionJob<'_> {
         self.measure(phase, |meter| {
             each(split(0..records, connections).collect(), |places| {
                 let (mut client, mut recorder) = (self.system.client()?, meter.recorder());
+                // All connections have one order: their parts of it together get no record twice.
                 let rows = self.shuffled();
                 for place in places.take_while(|_| !meter.is_over()) {
                     let put = match phase {

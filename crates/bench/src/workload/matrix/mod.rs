@@ -132,6 +132,7 @@ impl MatrixData<'_> {
                     seconds_max: Some(self.options.cell),
                     ..MeasurePlan::default()
                 };
+                // The repeat is the seed, so that within a repeat all systems get the same draws.
                 let measured = loaded[place].run(&cell.core, plan, cell.threads, repeat as u64)?;
                 if self.harness.is_over() {
                     return Ok(None);

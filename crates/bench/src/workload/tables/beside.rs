@@ -74,6 +74,7 @@ impl<'a> TableSession<'a> {
             expected: Sums::of(places().map(|place| shape.numbers_of(place))),
         };
         let planned = Question {
+            // The answer is texts alone: there are no numbers to add up.
             expected: Sums { numbers: 0.0, ..question("").expected },
             ..question("upper(name)")
         };

@@ -177,6 +177,7 @@ impl CoreOptions {
         } else if !(1..=self.scan_length_max).contains(&self.scan_length_min) {
             "minscanlength is 0 or above maxscanlength"
         } else if self.scan_length == Lengths::Constant {
+            // No property can say so (see `CoreOptions::set`), but a caller of the library can.
             "scanlengthdistribution is uniform or zipfian"
         } else {
             return Ok(());

@@ -110,6 +110,7 @@ impl<'a> Dataset<'a> {
         let measured = measure(&plan, &|| system.gauges(), self.watcher, |meter| {
             let (next, end) = (AtomicU64::new(0), total.unwrap_or(u64::MAX));
             each(sessions, |session| {
+                // A number says only when its operation is due: what it is, the session draws.
                 let prepare = |session: &mut OperationSession<'_>, _| session.prepare();
                 in_turn(meter, (&next, end), core, session, prepare, OperationSession::perform)
             })

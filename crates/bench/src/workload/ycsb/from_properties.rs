@@ -138,6 +138,7 @@ impl CoreOptions {
             "exponential.frac" => self.exponential_fraction = given.number(f64::MAX)?,
             "minscanlength" => self.scan_length_min = given.count(LENGTH_MAX)?,
             "maxscanlength" => self.scan_length_max = given.count(LENGTH_MAX)?,
+            // Without `Lengths::Constant`, the first of them: YCSB has no such scans.
             "scanlengthdistribution" => self.scan_length = given.choice(&Lengths::ALL[1..])?,
             "target" => self.rate = above_zero(given.number(f64::MAX)?),
             // Comes before `threads`, and wins.

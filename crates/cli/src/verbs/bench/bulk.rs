@@ -133,6 +133,7 @@ impl BulkArgs {
             singles: self.singles,
             singles_fsync: self.singles_fsync,
             parallelism: self.parallelism()?,
+            // Kept in the order in which they are given: the first one decides the verdict.
             durabilities: once_each("durabilities", self.durabilities.clone())?
                 .into_iter()
                 .map(Into::into)

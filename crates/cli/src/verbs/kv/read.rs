@@ -244,6 +244,7 @@ impl PairOutputArgs {
                 }
                 columns.push(Arc::new(values.finish()));
             }
+            // Bytes that are no text are refused: to replace them would lose them without a word.
             BytesAs::Text => columns.push(Arc::new(texts(batch, count)?.finish())),
         }
         RecordBatch::try_new(schema.clone(), columns)

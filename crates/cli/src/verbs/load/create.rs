@@ -103,6 +103,7 @@ impl NewTablePlan {
                 Err(error) => return Err(error.into()),
             }
         }
+        // Added before the checks below: the key may name it, and no file has it.
         if let Some(name) = numbered {
             columns.insert(0, numbered_column(name, &columns)?);
         }
@@ -313,6 +314,7 @@ pub(super) fn check_columns(
             )));
         }
     }
+    // A key column with an identity may be missing: the store numbers such rows.
     let missing: Vec<_> = schema
         .key_columns()
         .filter(|column| column.identity.is_none())

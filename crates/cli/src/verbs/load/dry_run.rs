@@ -108,6 +108,7 @@ fn check_batch(
     // Rows are counted on where none is left out. Else each batch says the record of each row.
     let position =
         |row: usize| batch.positions.as_ref().map_or(next + row as u64, |positions| positions[row]);
+    // Unnumbered: the store would note drawn numbers as taken, and a dry run writes nothing.
     for rejected in entry.codec.align_unnumbered(rows)?.rejected {
         fail(
             position(rejected.row),

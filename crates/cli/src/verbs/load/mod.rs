@@ -108,6 +108,7 @@ impl LoadArgs {
             inputs,
             &LoadTarget::Table { path: table.schema.path.as_str().into(), ttl: self.job.ttl },
         )?;
+        // Only values speak against the sample: a record that is broken would fit no types.
         if let (Exit::Rejected, true, Some(made)) = (end.exit, end.rejected_values, &made) {
             made.note_sample(globals);
         }
@@ -154,6 +155,7 @@ impl LoadArgs {
             ..self.job.read_options()?
         };
         let ignore = self.ignore_columns;
+        // Asked for before the files are read, which takes long with --sample all.
         let parent = self.parent(globals)?;
         let parent = parent.as_ref().map(|parent| parent.schema.as_ref());
         let found = infer_common_schema(sources, &options, &self.sample())?;

@@ -35,6 +35,7 @@ impl SqlArgs {
                 Ok(described) => globals.info(format_args!("{number}: {described}")),
                 Err(error) => {
                     failed += 1;
+                    // Errors count lines from where their own statement begins.
                     let failure = failure_with_excerpt(statement, error.into());
                     stderr::line(format_args!("{number}: {}", with_causes(&failure.error)));
                 }

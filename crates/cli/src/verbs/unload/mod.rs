@@ -95,6 +95,7 @@ impl UnloadArgs {
             Some(1) => " in 1 file".to_owned(),
             Some(files) => format!(" in {} files", grouped(files)),
         };
+        // The clock may see no time pass for a few rows: their rate must not become infinite.
         globals.info(format_args!(
             "{}: {}{files} in {seconds:.1} s ({} rows/s)",
             table.schema.path,
@@ -201,6 +202,7 @@ impl UnloadArgs {
         directory: &Path,
         cancel: &Cancel,
     ) -> CliResult<(u64, u64)> {
+        // No file name tells the format here, as that of --output does.
         let format = self.output.format.unwrap_or(RowFormat::Csv);
         if format == RowFormat::Table {
             return Err(Failure::usage(

@@ -99,6 +99,7 @@ impl PartFiles {
             bytes_max: args.split_bytes.map_or(u64::MAX, |bytes| bytes as u64),
             folders,
             schema: left,
+            // One count for all writers and folders: no two of them make a file of one name.
             next: AtomicU64::new(0),
             rows,
             is_stopped: AtomicBool::new(false),
