@@ -160,9 +160,9 @@ impl StreamReader<'_> {
         };
         let columns = entry.schema.columns.iter().enumerate();
         let columns = columns.filter(|(_, column)| is_wanted(column));
-        let columns = columns.map(|(place, column)| RowColumn {
+        let columns = columns.map(|(index, column)| RowColumn {
             column: column.clone(),
-            is_key: entry.schema.is_key(place),
+            is_key: entry.schema.is_key(index),
         });
         let columns: Vec<_> = columns.collect();
         self.columns = Some(columns.clone());
