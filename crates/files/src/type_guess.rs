@@ -185,7 +185,7 @@ impl TypeGuess {
             return None;
         }
         let words =
-            NULL_WORDS.iter().enumerate().filter(|(place, _)| self.null_words & 1 << place != 0);
+            NULL_WORDS.iter().enumerate().filter(|(index, _)| self.null_words & 1 << index != 0);
         Some((words.map(|(_, word)| *word).collect(), data_type))
     }
 
