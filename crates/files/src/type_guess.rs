@@ -257,6 +257,13 @@ impl TypeGuess {
     }
 }
 
+/// Whether the name of a column reads as a value: a number, a day, a moment, true or false.
+pub(crate) fn reads_as_value(name: &str) -> bool {
+    let mut guess = TypeGuess::default();
+    guess.observe(Cell::new(0, name.len(), CellKind::Plain), name.as_bytes());
+    guess.field(name).data_type() != &DataType::Utf8
+}
+
 /// Digits that are meant as a number: no zero leads them, as it does in postal codes and the like.
 fn is_number(digits: &[u8]) -> bool {
     let leading_zero = digits.len() > 1 && digits[0] == b'0' && digits[1].is_ascii_digit();
