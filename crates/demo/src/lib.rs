@@ -181,6 +181,7 @@ fn latest(positions: &Table, fleet: &Fleet, story: &mut DemoOutput<'_>) -> Resul
         ..BulkGetOptions::default()
     };
     let keys = KeySource::batches(fleet::ship_keys(&fleet.ship_numbers(fleet.ships)));
+    // This read is cold. The rates compare warm reads, so `single_rows` measures it again.
     let (got, seconds) = collect_batches(|| positions.bulk_get(keys, &one_each))?;
     story.print_line(format_args!(
         "  by one bulk get of {} ship numbers: {} positions in {seconds:.2} s",
