@@ -4,9 +4,8 @@ use std::fs;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::Mutex;
+use std::sync::{Mutex, PoisonError};
 
-use tonnage_engine::sync::{get_mut, lock};
 use tonnage_testkit::{Ballast, SmallDisk};
 
 use super::on_lasting_thread;
@@ -120,7 +119,7 @@ impl Node {
     }
 
     pub(super) fn is_running(&self) -> bool {
-        let mut process = lock(&self.process);
+        let mut process = self.process.lock().unwrap_or_else(PoisonError::into_inner);
         matches!(process.try_wait(), Ok(None))
     }
 
@@ -137,7 +136,7 @@ impl Node {
     /// Kills it as a power failure would.
     #[allow(dead_code, reason = "not every test kills nodes")]
     pub(crate) fn kill(&self) {
-        let mut process = lock(&self.process);
+        let mut process = self.process.lock().unwrap_or_else(PoisonError::into_inner);
         let _ = process.kill();
         let _ = process.wait();
     }
@@ -146,7 +145,7 @@ impl Node {
     #[allow(dead_code, reason = "not every test kills nodes")]
     pub(crate) fn restart(&self) {
         self.kill();
-        let mut process = lock(&self.process);
+        let mut process = self.process.lock().unwrap_or_else(PoisonError::into_inner);
         *process = spawn(&self.jars, &self.folder, self.orders_port);
         drop(process);
         super::wait_for_port(self);
@@ -156,7 +155,7 @@ impl Node {
     #[allow(dead_code, reason = "not every test restarts nodes")]
     pub(crate) fn stop(&self) {
         self.signal(libc::SIGTERM);
-        let mut process = lock(&self.process);
+        let mut process = self.process.lock().unwrap_or_else(PoisonError::into_inner);
         let _ = process.wait();
     }
 
@@ -213,7 +212,7 @@ impl Node {
     /// Sends a signal: STOP and CONT.
     #[allow(dead_code, reason = "not every test stops nodes")]
     pub(crate) fn signal(&self, signal: i32) {
-        let process = lock(&self.process);
+        let process = self.process.lock().unwrap_or_else(PoisonError::into_inner);
         // SAFETY: the process is a child that was not waited for, so its number is its own.
         unsafe { libc::kill(process.id() as i32, signal) };
     }
@@ -221,7 +220,7 @@ impl Node {
 
 impl Drop for Node {
     fn drop(&mut self) {
-        let process = get_mut(&mut self.process);
+        let process = self.process.get_mut().unwrap_or_else(PoisonError::into_inner);
         let _ = process.kill();
         let _ = process.wait();
     }
