@@ -23,7 +23,10 @@ pub(crate) fn open(url: &str, _create: bool, _clock: Arc<dyn Clock>) -> Result<A
             EngineStep::Scan(_) => "scan",
             EngineStep::Write(_) => "write",
             EngineStep::Load => "load",
-            EngineStep::Scanned(_) | EngineStep::Drop(_) => return Ok(()),
+            EngineStep::Scanned(_)
+            | EngineStep::Drop(_)
+            | EngineStep::List
+            | EngineStep::Listed => return Ok(()),
         };
         let mut noted = NOTED.lock().unwrap_or_else(PoisonError::into_inner);
         noted.get_or_insert_default().entry(url.clone()).or_default().push((what, levels));
