@@ -19,7 +19,7 @@ pub(crate) fn open(url: &str, _create: bool, _clock: Arc<dyn Clock>) -> Result<A
     let url = url.to_owned();
     Ok(SteppedEngine::with_levels(move |step, levels| {
         let what = match step {
-            EngineStep::Read | EngineStep::Settle => "read",
+            EngineStep::Read(_) | EngineStep::Settle => "read",
             EngineStep::Scan(_) => "scan",
             EngineStep::Write(_) => "write",
             EngineStep::Load => "load",

@@ -14,7 +14,7 @@ use tonnage_engine::{
 /// What an engine does.
 pub(crate) enum EngineStep<'s> {
     /// It is about to read rows by their keys.
-    Read,
+    Read(Deadline),
     /// It is about to scan a space.
     Scan(SpaceId),
     /// A scan of a space has come to its end.
@@ -124,7 +124,7 @@ impl Engine for SteppedEngine {
         options: &ReadOptions,
         rows: &mut Rows,
     ) -> Result<usize> {
-        self.step(EngineStep::Read)?;
+        self.step(EngineStep::Read(options.deadline))?;
         self.engine.read_some(space, keys, options, rows)
     }
 
