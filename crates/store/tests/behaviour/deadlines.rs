@@ -246,3 +246,16 @@ fn all_reads_of_a_call_have_its_deadline() {
     assert_eq!(ships.delete_range(&row! { "id" => 1_i64 }, &options).unwrap(), 2);
     assert_all("delete_range with ancestors");
 }
+
+#[test]
+fn options_show_all_their_timeouts() {
+    let second = Some(Duration::from_secs(1));
+    let put =
+        BulkPutOptions { timeout: second, flush_timeout: Some(NO_TIME), ..Default::default() };
+    let shown = format!("{put:?}");
+    assert!(shown.contains(" timeout: Some(1s)"), "{shown}");
+    assert!(shown.contains("flush_timeout: Some(1ns)"), "{shown}");
+    let index = CreateIndexOptions { timeout: second, ..Default::default() };
+    let shown = format!("{index:?}");
+    assert!(shown.contains(" timeout: Some(1s)"), "{shown}");
+}
