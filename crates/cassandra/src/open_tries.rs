@@ -11,8 +11,9 @@
 //!    carried out, and its rows written again. That is an error, even if the conditions of the
 //!    write hold now.
 //! 4. Anything else that ends the write then leaves it in doubt: a deadline, or a refusal.
+//! 5. However it ends, a try may have been carried out. Loads look for its rows.
 
-use tonnage_engine::Error;
+use tonnage_engine::{Error, Result, WriteOutcome};
 
 use crate::key_change::{KeyChange, StoredRows};
 
@@ -55,6 +56,15 @@ impl OpenTries {
             changes.iter().any(|change| stored.get(change.key).is_some_and(|row| row.is_of(mark)))
         };
         self.tries.iter().find(|(mark, _)| is_of(*mark)).map(|(_, version)| *version)
+    }
+
+    /// The greatest version that the rows may have once the write has ended like this; 0 for a
+    /// write that has changed nothing.
+    pub(crate) fn greatest_version(&self, written: &Result<WriteOutcome>) -> u64 {
+        let applied = written.as_ref().ok().and_then(|outcome| outcome.version());
+        // An error says nothing: a try may be stored all the same, or come late.
+        let tried = self.tries.iter().map(|(_, version)| *version);
+        tried.chain(applied).max().unwrap_or(0)
     }
 
     /// Why the write is in doubt: a try got no answer, and the rows are not as it wanted them.
@@ -146,6 +156,25 @@ mod tests {
         let wanted = rows_of(live(1), 3);
         let open = left_over(&wanted);
         assert!(open.doubt(&CHANGES, &wanted).is_none() && open.doubt_of_refusal().is_some());
+    }
+
+    /// The story of a bug: a write that ended in doubt left no version, though it was stored. A
+    /// blind load that was pushed before it did not look, and put its older rows over those that
+    /// others had read already.
+    #[test]
+    fn a_write_leaves_the_version_of_each_try_that_may_be_stored() {
+        let mut open = left_over(&StoredRows::new());
+        assert_eq!(open.greatest_version(&Err(Error::unavailable("in doubt"))), 700);
+        open.add(8, 800);
+        let refused = WriteOutcome::Refused { operation: 0, current: None };
+        assert_eq!(open.greatest_version(&Ok(refused)), 800);
+        assert_eq!(open.greatest_version(&Ok(WriteOutcome::Applied { version: 900 })), 900);
+    }
+
+    #[test]
+    fn a_write_that_tries_nothing_leaves_no_version() {
+        let open = OpenTries::default();
+        assert_eq!(open.greatest_version(&Err(Error::timed_out("no time"))), 0);
     }
 
     #[test]

@@ -282,9 +282,7 @@ impl ClusterStore {
             }
         };
         // While the lock is held: by this version a blind load knows that it must look.
-        if let Ok(WriteOutcome::Applied { version }) = &written {
-            *lock = (*lock).max(*version);
-        }
+        *lock = (*lock).max(open.greatest_version(&written));
         let written = written.map_err(|error| self.explain(&table, error));
         written.map_err(|error| match open.may_be_carried_out() && !error.is_retryable() {
             true => in_doubt(&table, &error, &STILL_UNDER_WAY),

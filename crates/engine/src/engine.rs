@@ -30,8 +30,8 @@ pub trait Engine: Maintenance + Send + Sync {
     /// returns.
     ///
     /// # Errors
-    /// `Conflict` when a space of that name exists; `Unsupported` for a placed one where the
-    /// capability says so.
+    /// `Conflict` when a space of that name exists; `Unsupported` for a shard-prefixed one
+    /// where the capability says so.
     fn create_space(&self, name: &str, shape: &KeyShape) -> Result<SpaceId> {
         self.create_space_by(name, shape, Deadline::NONE)
     }

@@ -33,9 +33,9 @@ impl KeyShape {
         Self { parts: parts.into() }
     }
 
-    /// The shape of a *placed* space, whose keys say themselves which shard holds them: each begins
-    /// with the number of its shard, two bytes big-endian. An index is such a space, since its
-    /// entries must lie in the shards of their rows.
+    /// The shape of a *shard-prefixed* space, whose keys say themselves which shard holds them.
+    /// Each begins with the number of its shard, two bytes big-endian. An index is such a space,
+    /// since its entries must lie in the shards of their rows.
     pub fn shard_prefixed() -> Self {
         Self::new([KeyPart::Shard])
     }

@@ -5,8 +5,12 @@
 //!    columns.
 //! 3. Each table of the catalog must have its space.
 //! 4. Each index is compared with the rows of its table, and each large object with its chunks.
+//!
+//! Tables and indexes may be made, altered and dropped meanwhile. So what does not fit the catalog
+//! as it was is judged again by the catalog as it is, and counts as damage only then.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use tonnage_engine::{
@@ -24,6 +28,10 @@ use crate::lob::{LobCheck, check_lobs};
 
 /// Damaged places that a report names; further ones are only counted.
 const DAMAGES_MAX: usize = 1_000;
+
+/// What is said of a table whose space is lost.
+const NO_SPACE: &str =
+    "the catalog has this table, the engine has no space for it: restore from a copy";
 
 /// How to check a store.
 #[derive(Clone, Debug, Default)]
@@ -88,15 +96,16 @@ pub(crate) fn check(store: &Inner, options: &CheckOptions) -> Result<CheckReport
     for damage in std::mem::take(&mut report.verified.damages) {
         report.damage(damage.place, damage.what);
     }
+    let tables = store.catalog.tables();
+    // Listed behind the tables: the space of a table is made before it, and dropped after it.
     let spaces = store.engine.spaces()?;
     let mut roots = Vec::new();
-    for table in store.catalog.tables() {
+    for table in tables {
         report.rows.insert(table.schema.path.clone(), 0);
         if !spaces.iter().any(|space| space.id == table.space) {
-            report.damage(
-                &table.schema.path,
-                "the catalog has this table, the engine has no space for it: restore from a copy",
-            );
+            if newest(store, &table).is_some() {
+                report.damage(&table.schema.path, NO_SPACE);
+            }
         } else if table.schema.parent_path().is_none() {
             roots.push(table);
         }
@@ -107,23 +116,28 @@ pub(crate) fn check(store: &Inner, options: &CheckOptions) -> Result<CheckReport
     }
     check_pairs(store, limits, &mut report)?;
     check_large_objects(store, limits, &mut report)?;
+    // Those that were dropped meanwhile may be read in part.
+    report.rows.retain(|path, _| store.catalog.find(path).is_some());
     Ok(report)
 }
 
-/// Reads one space to its end, or to the first error of the engine.
+/// A table as it is by now; nothing when it was dropped meanwhile.
+fn newest(store: &Inner, table: &TableEntry) -> Option<Arc<TableEntry>> {
+    // Another process may have changed it. If that cannot be learned, what is known here counts.
+    let _ = store.catalog.catch_up();
+    let family = store.catalog.family(table.space);
+    family.into_iter().find(|own| own.schema.table_id == table.schema.table_id)
+}
+
+/// Reads one space to its end, or to the first error of the engine, which it answers.
 fn read_space(
     store: &Inner,
     space: tonnage_engine::SpaceId,
-    place: &str,
     limits: &CallLimits,
-    report: &mut CheckReport,
-    mut visit: impl FnMut(&Rows, &mut CheckReport),
-) -> Result<()> {
+    mut visit: impl FnMut(&Rows),
+) -> Result<Option<Error>> {
     // An error of the engine is a finding: the other spaces are still read.
-    let damaged = |report: &mut CheckReport, error: Error| {
-        report.damage(place, limits.finding(error)?.message());
-        Ok(())
-    };
+    let finding = |error: Error| limits.finding(error).map(Some);
     // Everything is read once, so nothing of it is worth a place in the cache.
     let options = ScanOptions {
         projection: Projection::KeysAndValues,
@@ -133,15 +147,15 @@ fn read_space(
     };
     let mut scanner = match store.engine.scan(space, Ranges::whole_space(), options) {
         Ok(scanner) => scanner,
-        Err(error) => return damaged(report, error),
+        Err(error) => return finding(error),
     };
     let mut rows = Rows::new();
     loop {
         limits.check()?;
         match scanner.next_batch(&mut rows) {
-            Ok(true) => visit(&rows, report),
-            Ok(false) => return Ok(()),
-            Err(error) => return damaged(report, error),
+            Ok(true) => visit(&rows),
+            Ok(false) => return Ok(None),
+            Err(error) => return finding(error),
         }
     }
 }
@@ -153,7 +167,10 @@ fn check_family(
     report: &mut CheckReport,
 ) -> Result<()> {
     let family = store.catalog.family(root.space);
-    read_space(store, root.space, &root.schema.path, limits, report, |rows, report| {
+    if family.is_empty() {
+        return Ok(());
+    }
+    let ended = read_space(store, root.space, limits, |rows| {
         // Sorted out by table first: the rows of one table are decoded in one go.
         let mut which = vec![Vec::new(); family.len()];
         for index in 0..rows.len() {
@@ -171,18 +188,34 @@ fn check_family(
             }
         }
         for (entry, which) in family.iter().zip(&which) {
-            check_rows(entry, rows, which, report);
+            check_rows(store, entry, rows, which, report);
         }
     })?;
+    if let Some(error) = ended {
+        // The engine has no space of a table that was dropped.
+        if newest(store, root).is_none() {
+            return Ok(());
+        }
+        report.damage(&root.schema.path, error.message());
+    }
     family.iter().try_for_each(|entry| check_indexes(store, entry, limits, report))
 }
 
 /// Decodes rows together and, when that fails, one by one, to name each that is damaged.
-fn check_rows(entry: &TableEntry, rows: &Rows, which: &[u32], report: &mut CheckReport) {
+fn check_rows(
+    store: &Inner,
+    entry: &TableEntry,
+    rows: &Rows,
+    which: &[u32],
+    report: &mut CheckReport,
+) {
     if entry.codec.decode(rows, Some(which), None).is_err() {
-        for index in which {
-            if let Err(error) = entry.codec.decode(rows, Some(&[*index]), None) {
-                report.damage(&entry.schema.path, error.message());
+        // Rows that were written behind an ALTER TABLE are read by what the table is by now.
+        if let Some(entry) = newest(store, entry) {
+            for index in which {
+                if let Err(error) = entry.codec.decode(rows, Some(&[*index]), None) {
+                    report.damage(&entry.schema.path, error.message());
+                }
             }
         }
     }
@@ -190,14 +223,18 @@ fn check_rows(entry: &TableEntry, rows: &Rows, which: &[u32], report: &mut Check
 }
 
 fn check_pairs(store: &Inner, limits: &CallLimits, report: &mut CheckReport) -> Result<()> {
-    read_space(store, store.pairs, "key/value pairs", limits, report, |rows, report| {
+    let ended = read_space(store, store.pairs, limits, |rows| {
         report.pairs += rows.len() as u64;
         for key in rows.keys.iter() {
             if let Err(error) = Key::decode(key) {
                 report.damage("key/value pairs", error.message());
             }
         }
-    })
+    })?;
+    if let Some(error) = ended {
+        report.damage("key/value pairs", error.message());
+    }
+    Ok(())
 }
 
 fn check_large_objects(store: &Inner, limits: &CallLimits, report: &mut CheckReport) -> Result<()> {
@@ -224,7 +261,12 @@ fn check_indexes(
             report.unfinished_indexes.push(index.to_ddl(&table.schema.path));
             continue;
         }
-        match check_index(store, table, index, limits) {
+        let checked = check_index(store, table, index, limits);
+        // Asked behind the look: until it was dropped it had every row.
+        if table.indexes.check_kept_up(index).is_err() {
+            continue;
+        }
+        match checked {
             Ok(findings) => {
                 report.stale_index_entries += findings.stale;
                 // A row without its entry is never found by the index. A stale entry only costs a

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::Harness;
 use super::fixture::{Fixture, group_range, key, kind, scan_at_once, shape};
 use crate::{
-    Condition, Durability, Engine, Error, ErrorKind, Projection, Rows, ScanOptions, Slices,
-    SpaceId, WriteBatch, WriteOutcome,
+    Condition, Durability, Engine, Error, ErrorKind, NEVER_MS, Projection, Rows, ScanOptions,
+    Slices, SpaceId, WriteBatch, WriteOutcome,
 };
 
 /// A second put of a key takes the place of the first.
@@ -199,9 +199,14 @@ pub fn a_large_read_sees_a_batch_as_a_whole(harness: &mut dyn Harness) {
         engine.write(&batch, Durability::Write).unwrap();
     };
     write(0);
-    fixture.fill(&["b"], 100);
     // Out of order, so that no engine walks from one to the next.
     let others: Vec<Vec<u8>> = (0..3_000).rev().map(|row| key("b", &format!("{row:04}"))).collect();
+    // In portions, for an engine may take few operations in one batch.
+    for portion in others.chunks(100) {
+        let mut batch = WriteBatch::new(space);
+        portion.iter().for_each(|key| batch.put(key, key, NEVER_MS, Condition::Always));
+        fixture.write(&batch);
+    }
     let keys: Slices =
         [&pair[0]].into_iter().chain(&others).chain([&pair[1]]).map(|key| &key[..]).collect();
     let done = AtomicBool::new(false);
@@ -217,5 +222,6 @@ pub fn a_large_read_sees_a_batch_as_a_whole(harness: &mut dyn Harness) {
         // Before anything here can panic: a writer that is not told to end never does.
         done.store(true, Ordering::Relaxed);
         assert_eq!(halves.unwrap(), 0, "so many of {READS} reads saw half a batch");
+        assert_eq!(rows.len(), keys.len(), "each key has a row");
     });
 }

@@ -218,7 +218,7 @@ impl LogScan {
     }
 }
 
-/// `missing` is the number of a log that must be there.
+/// `needed` is the number of a log that must be there.
 fn judge(logs: &[LogScan], synced: Option<SyncedPosition>, needed: Option<u64>) -> LogVerdict {
     let mut verdict = LogVerdict::default();
     // Of all logs: the note of an ingestion may stand in the log that begins behind its gap.

@@ -8,7 +8,7 @@
 //! Nothing that is read from a store is trusted: every offset is checked, and impossible bytes are
 //! `Corruption`.
 
-use arrow::array::{RecordBatch, RecordBatchOptions};
+use arrow::array::{Array, ArrayRef, RecordBatch, RecordBatchOptions};
 use tonnage_engine::{Error, Result, Rows};
 
 use super::TableCodec;
@@ -101,8 +101,8 @@ impl TableCodec {
     /// # Errors
     /// `Invalid` for more than 2 GiB of rows, which Arrow's arrays cannot take: decode fewer
     /// together. `Corruption` for bytes that no row of this table encodes to, naming the table and
-    /// the key; `Conflict` for a row without a column that this codec, which is older, has as NOT
-    /// NULL: take the table's codec anew.
+    /// the key; `Conflict` for a row without a value in a column that this codec, which is older,
+    /// has as NOT NULL: take the table's codec anew.
     ///
     /// # Panics
     /// If `which` names a row that there is not.
@@ -183,18 +183,36 @@ impl TableCodec {
                             value_array(picked.len(), column_type, &cells)
                         }
                     };
-                    array.map_err(|row| self.value_error(picked.key(row)))?
+                    let array = array.map_err(|row| self.value_error(picked.key(row)))?;
+                    self.check_nulls(picked, &layouts, column, &array)?;
+                    array
                 }
             });
         }
         let options = RecordBatchOptions::new().with_row_count(Some(picked.len()));
-        // Only Arrow looks whether a column that is NOT NULL has a NULL.
         RecordBatch::try_new_with_options(schema, arrays, &options).map_err(|error| {
             Error::corruption(format!(
                 "table {}: {error}: run `check`, then restore from a copy",
                 self.schema.path
             ))
         })
+    }
+
+    /// Refuses a NULL in a column that is NOT NULL.
+    fn check_nulls(
+        &self,
+        picked: RowSelection<'_>,
+        layouts: &[u16],
+        column: usize,
+        array: &ArrayRef,
+    ) -> Result<()> {
+        if self.schema.columns[column].nullable || array.null_count() == 0 {
+            return Ok(());
+        }
+        match (0..array.len()).find(|row| array.is_null(*row)) {
+            Some(row) => Err(self.null_error(picked.key(row), column, layouts[row].into())),
+            None => Ok(()),
+        }
     }
 
     /// Refuses rows that arrays with offsets of 32 bits might not take.

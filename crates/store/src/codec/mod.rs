@@ -228,18 +228,33 @@ impl TableCodec {
             && layout >= self.layouts.len()
             && !self.schema.columns[column].nullable
         {
-            return Err(self.dropped_column_error(key, column));
+            let name = &self.schema.columns[column].name;
+            let what = format!(
+                "the row was written after column '{name}' was dropped, which cannot be NULL"
+            );
+            return Err(self.newer_row_error(key, column, &what));
         }
         Ok(default)
     }
 
+    /// Why a column that is NOT NULL has no value in a row.
     #[cold]
-    fn dropped_column_error(&self, key: &[u8], column: usize) -> Error {
+    fn null_error(&self, key: &[u8], column: usize, layout: usize) -> Error {
+        // Of the codec's own time: a writer refuses such a row.
+        if layout < self.layouts.len() {
+            return self.value_error(key);
+        }
+        let name = &self.schema.columns[column].name;
+        let what = format!("column '{name}' is NULL, which it could not be before it was altered");
+        self.newer_row_error(key, column, &what)
+    }
+
+    #[cold]
+    fn newer_row_error(&self, key: &[u8], column: usize, what: &str) -> Error {
         Error::conflict(format!(
-            "table {}, key {}: the row was written after column '{}' was dropped, which cannot be NULL: open the table again",
+            "table {}, key {}: {what}: open the table again",
             self.schema.path,
-            hex(key),
-            self.schema.columns[column].name
+            hex(key)
         ))
         .in_table(&self.schema.path)
         .in_column(&self.schema.columns[column].name)

@@ -364,7 +364,9 @@ impl TableCodec {
     /// Decodes one row with all its columns.
     ///
     /// # Errors
-    /// `Corruption` for bytes that no row of this table encodes to, naming the table and the key.
+    /// `Corruption` for bytes that no row of this table encodes to, naming the table and the key;
+    /// `Conflict` for a row that was written after an alteration which this codec does not know:
+    /// take the table's codec anew.
     pub fn decode_row(&self, key: &[u8], value: &[u8]) -> Result<Row> {
         let mut row = Row::with_capacity(self.schema.columns.len());
         // All columns first, as NULL: values come in key order and layout order, not in the
@@ -397,7 +399,7 @@ impl TableCodec {
                         value.ok_or_else(|| self.value_error(key))?.to_value();
                 }
                 None if column.nullable => {}
-                None => return Err(self.value_error(key)),
+                None => return Err(self.null_error(key, value_column.column, place)),
             }
         }
         Ok(row)

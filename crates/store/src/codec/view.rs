@@ -107,7 +107,8 @@ impl<'a> RowView<'a> {
     ///
     /// # Errors
     /// `Invalid` for a place that there is not, or of a key column: the caller has the key, or
-    /// takes [`RowView::to_row`]. `Corruption` for a damaged value.
+    /// takes [`RowView::to_row`]. `Corruption` for a damaged value; `Conflict` for a row that the
+    /// table's older schema does not allow: open the table again.
     pub fn get(&self, column: usize) -> Result<ValueRef<'a>> {
         let codec = self.codec;
         let Some(described) =
@@ -134,7 +135,7 @@ impl<'a> RowView<'a> {
             Some(bytes) => value_cell::read_value(bytes, described.column_type)
                 .ok_or_else(|| codec.value_error(self.key)),
             None if described.nullable => Ok(ValueRef::Null),
-            None => Err(codec.value_error(self.key)),
+            None => Err(codec.null_error(self.key, column, self.layout)),
         }
     }
 

@@ -366,6 +366,9 @@ pub(super) fn literal_text(cursor: &mut TokenCursor) -> Result<String> {
         return Ok(cursor.plain_word("a literal")?.to_ascii_lowercase());
     }
     let sign = if cursor.token(&Token::Minus) { "-" } else { "" };
-    cursor.token(&Token::Plus);
+    // One sign alone: `-+5` is no literal.
+    if sign.is_empty() {
+        cursor.token(&Token::Plus);
+    }
     Ok(format!("{sign}{}", cursor.number("a literal")?))
 }

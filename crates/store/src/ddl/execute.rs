@@ -89,6 +89,7 @@ impl Display for DdlOutcome {
                 write!(f, "there was no index {index} on {table}")
             }
             DdlOutcome::Tables(tables) => f.write_str(&tables.join("\n")),
+            // `describe` leaves its last statement open. Closed, all can be carried out as it is.
             DdlOutcome::Description(ddl) => write!(f, "{ddl};"),
             DdlOutcome::Message(words) => f.write_str(words),
         }

@@ -58,6 +58,21 @@ fn a_primary_key_without_shard_leaves_the_shard_key_open() {
     assert_eq!(definition("CREATE TABLE t (x LONG PRIMARY KEY, y UUID)").key, ["x"]);
 }
 
+/// `-+5` was -5, though `+-5` was refused.
+#[test]
+fn a_number_has_one_sign_at_most() {
+    let table = |number: &str| {
+        format!("CREATE TABLE t (k LONG, v INTEGER DEFAULT {number}, PRIMARY KEY (k))")
+    };
+    for (number, value) in [("5", 5), ("+5", 5), ("-5", -5)] {
+        let default = definition(&table(number)).columns.remove(1).default;
+        assert_eq!(default, Some(Value::Integer(value)));
+    }
+    for number in ["-+5", "+-5", "++5"] {
+        assert!(message(&table(number)).contains("expected a literal"), "{number}");
+    }
+}
+
 fn element(column_type: ColumnType) -> ElementType {
     ElementType::new(column_type).unwrap()
 }

@@ -261,6 +261,7 @@ impl std::fmt::Debug for CreateIndexOptions {
             .field("cancel", &self.cancel)
             .field("memory_bytes_max", &self.memory_bytes_max)
             .field("load_wait", &self.load_wait)
+            .field("timeout", &self.timeout)
             .finish_non_exhaustive()
     }
 }

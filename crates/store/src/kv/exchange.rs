@@ -63,8 +63,9 @@ impl KeyValue {
         let (wanted, shape) = (self.batch(operations, options)?, KeyShape::new([KeyPart::Path]));
         let terms = options.terms();
         let writer = self.store.writer(terms.acks);
-        let judged = judge_and_write(&*self.store.engine, &wanted, &shape, |batch, _| {
-            writer.write_by(batch, terms.durability, terms.deadline)
+        let (engine, deadline) = (&*self.store.engine, terms.deadline);
+        let judged = judge_and_write(engine, &wanted, &shape, deadline, |batch, _| {
+            writer.write_by(batch, terms.durability, deadline)
         })?;
         let answers: Vec<_> = judged.answers().collect();
         let found = PairBatch { rows: judged.found };

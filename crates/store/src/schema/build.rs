@@ -279,7 +279,13 @@ impl TableSchema {
         for change in changes {
             schema.apply(change).map_err(|error| error.at(format_args!("table {}", self.path)))?;
         }
-        let columns_change = schema.layout().columns != self.layout().columns;
+        let nullable = |schema: &TableSchema| -> Vec<bool> {
+            schema.value_columns().map(|index| schema.columns[index].nullable).collect()
+        };
+        // NULL takes a number of its own: who knows the column as NOT NULL sees by the number that
+        // the row is newer, not damaged.
+        let columns_change =
+            schema.layout().columns != self.layout().columns || nullable(&schema) != nullable(self);
         if !columns_change {
             schema.history.pop();
             return Ok(schema);

@@ -194,6 +194,23 @@ fn changes_that_leave_the_columns_alone_leave_no_layout_behind() {
     assert_eq!((schema.number, schema.history.len()), (1, 0));
 }
 
+/// The story of a bug: the number stayed, and who knew the table from before took a row with NULL
+/// for damaged.
+#[test]
+fn a_column_that_may_be_null_from_now_on_takes_a_new_number() {
+    let added = Change::AddColumn(ColumnDefinition {
+        nullable: false,
+        default: Some(Value::Long(1)),
+        ..ColumnDefinition::new("n", ColumnType::Long)
+    });
+    let schema = phones().alter(&[added]).unwrap();
+    let changed = schema.alter(&[Change::DropNotNull("n".into())]).unwrap();
+    assert_eq!((schema.number, changed.number), (2, 3));
+    assert_eq!(changed.layout().columns, schema.layout().columns, "rows keep their layout");
+    let again = changed.alter(&[Change::DropNotNull("n".into())]).unwrap();
+    assert_eq!((again.number, again.history), (3, changed.history));
+}
+
 #[test]
 fn changes_that_break_a_rule_are_refused() {
     let not_null =

@@ -7,13 +7,14 @@
 //!    means that another write went through.
 
 use tonnage_engine::{
-    Condition, Engine, Error, KeyShape, Operation, Projection, Result, Rows, Slices, WriteBatch,
+    Condition, Deadline, Engine, Error, KeyShape, Operation, Result, Rows, Slices, WriteBatch,
     WriteOutcome,
 };
 
 use super::write::{EncodedWrite, encode};
 use super::{Exchanged, RowOperation};
 use crate::inner::Inner;
+use crate::read::read_by;
 use crate::single_calls::{StoredRow, WriteOptions, WriteResult};
 
 /// What became of each operation, and the rows that were found before: their origins are the
@@ -43,10 +44,11 @@ pub(crate) fn write_each(
     let terms = options.terms();
     let shape = tables[0].schema.key_shape();
     // Each operation that is left goes with its own table, which says what indexes it has.
-    let judged = judge_and_write(&*store.engine, &wanted, &shape, |batch, kept| {
-        let tables: Vec<_> = kept.iter().map(|operation| tables[*operation].clone()).collect();
-        store.write_rows(batch, &tables, terms)
-    })?;
+    let judged =
+        judge_and_write(&*store.engine, &wanted, &shape, terms.deadline, |batch, kept| {
+            let tables: Vec<_> = kept.iter().map(|operation| tables[*operation].clone()).collect();
+            store.write_rows(batch, &tables, terms)
+        })?;
     let stored = |operation: usize, row: usize| -> Result<StoredRow> {
         let found = &judged.found;
         let codec = &tables[operation].codec;
@@ -69,6 +71,7 @@ pub(crate) fn judge_and_write(
     engine: &dyn Engine,
     wanted: &WriteBatch,
     shape: &KeyShape,
+    deadline: Deadline,
     write: impl Fn(&WriteBatch, &[usize]) -> Result<WriteOutcome>,
 ) -> Result<ConditionalOutcome> {
     check_shard_key(wanted, shape)?;
@@ -76,7 +79,7 @@ pub(crate) fn judge_and_write(
     let keys: Slices = (0..wanted.len()).map(|operation| wanted.key(operation)).collect();
     let (mut found, mut batch, mut kept) = (Rows::new(), WriteBatch::new(space), Vec::new());
     loop {
-        engine.read(space, &keys, Projection::KeysAndValues, &mut found)?;
+        read_by(engine, space, &keys, deadline, &mut found)?;
         let versions = versions(&found, wanted.len());
         batch.clear();
         kept.clear();

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tonnage_engine::{
-    Acks, Capability, Condition, Direction, Durability, Error, Projection, Ranges, Result, Rows,
-    ScanOptions, Slices, WriteBatch,
+    Acks, Capability, Condition, Deadline, Direction, Durability, Error, Projection, Ranges,
+    ReadOptions, Result, Rows, ScanOptions, Slices, WriteBatch,
 };
 
 use super::Table;
@@ -150,7 +150,7 @@ impl Table {
             let mut owners = relatives.owners(&rows.keys)?;
             visited += self.own_rows(&owners, rows.len());
             rows.keys.iter().for_each(|key| batch.delete(key, Condition::Always));
-            self.push_ancestors(&relatives, &rows.keys, &mut batch, &mut owners)?;
+            self.push_ancestors(&relatives, &rows.keys, deadline, &mut batch, &mut owners)?;
             self.store.write_rows(&batch, &owners, terms)?;
             deleted.rows += batch.len() as u64;
             last = rows.keys.last().unwrap_or_default().to_vec();
@@ -198,6 +198,7 @@ impl Table {
         &self,
         relatives: &Relatives,
         keys: &Slices,
+        deadline: Deadline,
         batch: &mut WriteBatch,
         owners: &mut Vec<Arc<TableEntry>>,
     ) -> Result<()> {
@@ -214,9 +215,15 @@ impl Table {
                     above.push(&key[..len]);
                 }
             }
+            let options = ReadOptions {
+                projection: Projection::KeysOnly,
+                keys: 0..above.len(),
+                bytes_max: usize::MAX,
+                deadline,
+            };
             let mut found = Rows::new();
             // Looked up, since each operation of the batch is counted as a row that was deleted.
-            self.store.engine.read(space, &above, Projection::KeysOnly, &mut found)?;
+            self.store.engine.read_some(space, &above, &options, &mut found)?;
             for key in found.keys.iter() {
                 batch.delete(key, Condition::Always);
                 owners.push(ancestor.clone());

@@ -135,26 +135,22 @@ impl<'a> From<&'a Value> for ValueRef<'a> {
     fn from(value: &'a Value) -> Self {
         // The way back is `ValueRef::to_value`. Nested values are lent whole: `NestedRef` gives no
         // parts.
-        match value {
+        match *value {
             Value::Null => ValueRef::Null,
-            Value::Boolean(value) => ValueRef::Boolean(*value),
-            Value::Integer(value) => ValueRef::Integer(*value),
-            Value::Long(value) => ValueRef::Long(*value),
-            Value::Float(value) => ValueRef::Float(*value),
-            Value::Double(value) => ValueRef::Double(*value),
-            Value::Number { unscaled, scale } => {
-                ValueRef::Number { unscaled: *unscaled, scale: *scale }
-            }
-            Value::WideNumber(number) => ValueRef::WideNumber(number.as_ref().into()),
-            Value::String(text) => ValueRef::String(text),
-            Value::Binary(bytes) => ValueRef::Binary(bytes),
-            Value::Timestamp { value, precision } => {
-                ValueRef::Timestamp { value: *value, precision: *precision }
-            }
-            Value::Uuid(bytes) => ValueRef::Uuid(*bytes),
-            Value::Json(text) => ValueRef::Json(text),
-            Value::Date(days) => ValueRef::Date(*days),
-            Value::Time(nanoseconds) => ValueRef::Time(*nanoseconds),
+            Value::Boolean(value) => ValueRef::Boolean(value),
+            Value::Integer(value) => ValueRef::Integer(value),
+            Value::Long(value) => ValueRef::Long(value),
+            Value::Float(value) => ValueRef::Float(value),
+            Value::Double(value) => ValueRef::Double(value),
+            Value::Number { unscaled, scale } => ValueRef::Number { unscaled, scale },
+            Value::WideNumber(ref number) => ValueRef::WideNumber(number.as_ref().into()),
+            Value::String(ref text) => ValueRef::String(text),
+            Value::Binary(ref bytes) => ValueRef::Binary(bytes),
+            Value::Timestamp { value, precision } => ValueRef::Timestamp { value, precision },
+            Value::Uuid(bytes) => ValueRef::Uuid(bytes),
+            Value::Json(ref text) => ValueRef::Json(text),
+            Value::Date(days) => ValueRef::Date(days),
+            Value::Time(nanoseconds) => ValueRef::Time(nanoseconds),
             Value::Array(_) | Value::Map(_) | Value::Record(_) => {
                 ValueRef::Nested(NestedRef(NestedSource::Value(value)))
             }

@@ -1,20 +1,27 @@
 //! Calls with a timeout: one that has no time left says so, and leaves the store as it was.
 
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use rstest::rstest;
 use tonnage::{
-    BulkPutOptions, CheckOptions, Condition, CreateIndexOptions, DeleteOptions, Depth, ErrorKind,
-    GetOptions, IndexColumn, IndexDefinition, Key, PairOperation, Result, Row, RowOperation,
-    WriteOptions,
+    BulkGetOptions, BulkPutOptions, CheckOptions, Condition, CreateIndexOptions, DeleteOptions,
+    Depth, ErrorKind, GetOptions, IndexColumn, IndexDefinition, Key, KeySource, PairOperation,
+    Result, Row, RowOperation, Store, SystemClock, Value, WriteOptions,
 };
+use tonnage_engine::MemoryEngine;
 
 use crate::common::Backend::{self, Memory, RocksDb};
 use crate::common::{TestStore, all_rows, assert_error, failure, row};
+use crate::stepped::{EngineStep, SteppedEngine};
 
 const HEAT: &str =
     "CREATE TABLE heat (sensor LONG, at LONG, level DOUBLE, PRIMARY KEY (SHARD(sensor), at))";
 const BY_LEVEL: &str = "CREATE INDEX by_level ON heat (level)";
+
+const FLEETS: &str = "
+    CREATE TABLE fleets (id LONG, PRIMARY KEY (id));
+    CREATE TABLE fleets.ships (ship LONG, PRIMARY KEY (ship))";
 
 /// Over before the call has looked at the clock.
 const NO_TIME: Duration = Duration::from_nanos(1);
@@ -191,4 +198,64 @@ fn no_time_at_all_is_a_mistake() {
     assert_error(failure(store.check_with(&check)), ErrorKind::Invalid, &["timeout", "0"]);
     let settled = store.settle_within(Duration::ZERO);
     assert_error(failure(settled), ErrorKind::Invalid, &["timeout", "0"]);
+}
+
+/// The story of a bug: an engine that hung held such calls for longer than their timeouts.
+#[test]
+fn all_reads_of_a_call_have_its_deadline() {
+    let deadlines = Arc::new(Mutex::new(Vec::new()));
+    let noted = deadlines.clone();
+    let engine = SteppedEngine::over(&Arc::new(MemoryEngine::new()), move |step| {
+        if let EngineStep::Read(deadline) = step {
+            noted.lock().unwrap().push(deadline);
+        }
+        Ok(())
+    });
+    let store = Store::over(engine, Arc::new(SystemClock)).unwrap();
+    store.execute(FLEETS).unwrap();
+    let ships = store.table("fleets.ships").unwrap();
+    let timeout = Some(Duration::from_secs(3_600));
+    let in_time = WriteOptions { timeout, ..Default::default() };
+    let assert_all = |call: &str| {
+        let reads = std::mem::take(&mut *deadlines.lock().unwrap());
+        assert!(!reads.is_empty(), "{call} reads nothing");
+        assert!(reads.iter().all(|deadline| deadline.moment().is_some()), "{call}");
+    };
+    deadlines.lock().unwrap().clear();
+
+    let put = |table: &str, row| RowOperation::Put {
+        table: table.into(),
+        row,
+        condition: Condition::IfAbsent,
+    };
+    let fleet = put("fleets", row! { "id" => 1_i64 });
+    let ship = put("fleets.ships", row! { "id" => 1_i64, "ship" => 7_i64 });
+    store.write_each(&[fleet, ship], &in_time).unwrap();
+    assert_all("write_each of rows");
+    let put =
+        PairOperation::Put { key: pair("a"), value: b"1".to_vec(), condition: Condition::IfAbsent };
+    store.kv().write_each(&[put], &in_time).unwrap();
+    assert_all("write_each of pairs");
+    let relatives = vec!["fleets".to_owned()];
+    let options = BulkGetOptions { relatives: relatives.clone(), timeout, ..Default::default() };
+    let keys = KeySource::keys([vec![Value::from(1_i64), Value::from(7_i64)]]);
+    let rows = ships.bulk_get(keys, &options).unwrap().into_rows();
+    assert_eq!(rows.inspect(|row| assert!(row.is_ok())).count(), 2);
+    assert_all("bulk_get with ancestors");
+    let options = DeleteOptions { relatives, timeout, ..Default::default() };
+    assert_eq!(ships.delete_range(&row! { "id" => 1_i64 }, &options).unwrap(), 2);
+    assert_all("delete_range with ancestors");
+}
+
+#[test]
+fn options_show_all_their_timeouts() {
+    let second = Some(Duration::from_secs(1));
+    let put =
+        BulkPutOptions { timeout: second, flush_timeout: Some(NO_TIME), ..Default::default() };
+    let shown = format!("{put:?}");
+    assert!(shown.contains(" timeout: Some(1s)"), "{shown}");
+    assert!(shown.contains("flush_timeout: Some(1ns)"), "{shown}");
+    let index = CreateIndexOptions { timeout: second, ..Default::default() };
+    let shown = format!("{index:?}");
+    assert!(shown.contains(" timeout: Some(1s)"), "{shown}");
 }

@@ -7,6 +7,7 @@ mod elsewhere;
 
 mod bulk_get;
 mod bulk_put;
+mod checking_beside_ddl;
 mod deadlines;
 mod examples;
 mod few_threads;

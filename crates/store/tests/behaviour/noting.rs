@@ -20,11 +20,14 @@ pub(crate) fn open(url: &str, _create: bool, _clock: Arc<dyn Clock>) -> Result<A
     let url = url.to_owned();
     Ok(SteppedEngine::with_levels(move |step, levels| {
         let what = match step {
-            EngineStep::Read | EngineStep::Settle => "read",
+            EngineStep::Read(_) | EngineStep::Settle => "read",
             EngineStep::Scan(_) => "scan",
             EngineStep::Write(_) => "write",
             EngineStep::Load => "load",
-            EngineStep::Scanned(_) | EngineStep::Drop(_) => return Ok(()),
+            EngineStep::Scanned(_)
+            | EngineStep::Drop(_)
+            | EngineStep::List
+            | EngineStep::Listed => return Ok(()),
         };
         let mut noted = lock(&NOTED);
         noted.get_or_insert_default().entry(url.clone()).or_default().push((what, levels));

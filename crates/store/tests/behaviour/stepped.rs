@@ -14,7 +14,7 @@ use tonnage_engine::{
 /// What an engine does.
 pub(crate) enum EngineStep<'s> {
     /// It is about to read rows by their keys.
-    Read,
+    Read(Deadline),
     /// It is about to scan a space.
     Scan(SpaceId),
     /// A scan of a space has come to its end.
@@ -27,6 +27,10 @@ pub(crate) enum EngineStep<'s> {
     Settle,
     /// It is about to drop a space.
     Drop(Deadline),
+    /// It is about to list its spaces.
+    List,
+    /// It has listed its spaces.
+    Listed,
 }
 
 /// What a test does at each step. Its error is the engine's.
@@ -98,7 +102,10 @@ impl Engine for SteppedEngine {
     }
 
     fn spaces(&self) -> Result<Vec<SpaceInfo>> {
-        self.engine.spaces()
+        self.step(EngineStep::List)?;
+        let spaces = self.engine.spaces()?;
+        self.step(EngineStep::Listed)?;
+        Ok(spaces)
     }
 
     fn drop_space_by(&self, space: SpaceId, deadline: Deadline) -> Result<()> {
@@ -117,7 +124,7 @@ impl Engine for SteppedEngine {
         options: &ReadOptions,
         rows: &mut Rows,
     ) -> Result<usize> {
-        self.step(EngineStep::Read)?;
+        self.step(EngineStep::Read(options.deadline))?;
         self.engine.read_some(space, keys, options, rows)
     }
 

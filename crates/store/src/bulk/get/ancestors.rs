@@ -16,6 +16,8 @@ pub(super) struct Ancestors {
     pub(super) space: SpaceId,
     pub(super) projection: Projection,
     pub(super) batch_bytes_max: usize,
+    /// By when the engine must have answered.
+    pub(super) deadline: Deadline,
 }
 
 /// The ancestors that the rows of a batch want: for each table, one for each run of rows that share
@@ -81,7 +83,7 @@ impl AncestorLookup {
                 projection: family.projection,
                 keys: wanted.clone(),
                 bytes_max,
-                deadline: Deadline::NONE,
+                deadline: family.deadline,
             };
             let mut found = Rows::new();
             let taken = engine.read_some(family.space, &runs.keys, &options, &mut found)?;

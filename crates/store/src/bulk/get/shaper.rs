@@ -10,7 +10,7 @@
 
 use std::sync::Arc;
 
-use tonnage_engine::{Direction, Engine, Error, Result, Rows, Slices};
+use tonnage_engine::{Deadline, Direction, Engine, Error, Result, Rows, Slices};
 
 use super::BulkGetOptions;
 use super::ancestors::{AncestorLookup, AncestorRows, Ancestors};
@@ -57,7 +57,11 @@ pub(super) struct TableShaper {
 }
 
 impl TableShaper {
-    pub(super) fn new(relatives: &Relatives, options: &BulkGetOptions) -> Result<Self> {
+    pub(super) fn new(
+        relatives: &Relatives,
+        options: &BulkGetOptions,
+        deadline: Deadline,
+    ) -> Result<Self> {
         let below = std::iter::once(ResultTable::new(&relatives.target, options, true));
         let below = below.chain(
             relatives.descendants.iter().map(|entry| ResultTable::new(entry, options, false)),
@@ -84,6 +88,7 @@ impl TableShaper {
                 space: relatives.target.space,
                 projection: options.projection(),
                 batch_bytes_max: options.batch_bytes_max,
+                deadline,
             },
         })
     }

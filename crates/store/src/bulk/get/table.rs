@@ -144,8 +144,8 @@ fn plan(
     relatives: Relatives,
     options: &BulkGetOptions,
 ) -> Result<ReadPlan<TableShaper>> {
-    let shaper = TableShaper::new(&relatives, options)?;
     let control = ReadControl::new(&options.cancel, options.timeout);
+    let shaper = TableShaper::new(&relatives, options, control.deadline())?;
     // The engine counts the bytes that are stored. Defaults of later columns come on top, so they
     // bound the rows.
     let scan = ScanOptions {

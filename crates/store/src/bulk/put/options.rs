@@ -208,6 +208,7 @@ impl std::fmt::Debug for BulkPutOptions {
             .field("durability", &self.durability)
             .field("acks", &self.acks)
             .field("timeout", &self.timeout)
+            .field("flush_timeout", &self.flush_timeout)
             .field("on_existing", &self.on_existing)
             .field("errors_max", &self.errors_max)
             .field("rows_per_second_max", &self.rows_per_second_max)
