@@ -6,13 +6,14 @@ mod cluster;
 mod ledger;
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
 use cluster::{Nodes, open_at_last};
 use ledger::{Access, Counter, Event, Histories, Loads, Registers, Twins, is_linearizable};
 use tonnage_cassandra::{Address, CassandraEngine};
+use tonnage_engine::sync::lock;
 use tonnage_engine::{Engine, KeyPart, KeyShape};
 
 /// Held by each test: nine nodes at a time are too many for one machine.
@@ -107,7 +108,7 @@ fn seconds(count: u64) {
 #[test]
 #[ignore = "takes minutes, and three nodes: make cluster-test"]
 fn nothing_acknowledged_is_lost_when_nodes_die_and_stand_still() {
-    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let _alone = lock(&ALONE);
     let Some(mut nodes) = Nodes::start(3) else { return };
     keeps_what_it_acknowledged("nodes-die-and-stand-still", &mut nodes, |nodes| {
         for node in nodes.nodes().iter() {
@@ -132,7 +133,7 @@ fn nothing_acknowledged_is_lost_when_nodes_die_and_stand_still() {
 #[test]
 #[ignore = "takes minutes, and three nodes: make cluster-test"]
 fn nothing_acknowledged_is_lost_when_all_nodes_stand_still() {
-    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let _alone = lock(&ALONE);
     let Some(mut nodes) = Nodes::start(3) else { return };
     keeps_what_it_acknowledged("all-nodes-stand-still", &mut nodes, |nodes| {
         seconds(5);
@@ -148,7 +149,7 @@ fn nothing_acknowledged_is_lost_when_all_nodes_stand_still() {
 #[test]
 #[ignore = "takes minutes, and three nodes: make cluster-test"]
 fn nothing_acknowledged_is_lost_when_nodes_are_cut_off_and_restarted() {
-    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let _alone = lock(&ALONE);
     let Some(mut nodes) = Nodes::start(3) else { return };
     keeps_what_it_acknowledged("nodes-are-cut-off-and-restarted", &mut nodes, |nodes| {
         for node in nodes.nodes().iter().take(2) {
@@ -177,7 +178,7 @@ fn nothing_acknowledged_is_lost_when_nodes_are_cut_off_and_restarted() {
 #[ignore = "takes minutes, and three nodes: make cluster-test"]
 fn nothing_acknowledged_is_lost_when_a_disk_is_full() {
     const DISK_BYTES: u64 = 128 << 20;
-    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let _alone = lock(&ALONE);
     let Some(mut nodes) = Nodes::start(3) else { return };
     let Some(node) = nodes.nodes().get_mut(2) else { return };
     node.stop();
@@ -202,7 +203,7 @@ fn nothing_acknowledged_is_lost_when_a_disk_is_full() {
 #[test]
 #[ignore = "takes minutes, and four nodes: make cluster-test"]
 fn nothing_acknowledged_is_lost_when_a_node_joins_and_another_leaves() {
-    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let _alone = lock(&ALONE);
     let Some(mut nodes) = Nodes::start(3) else { return };
     if nodes.nodes().is_empty() {
         eprintln!("not tested: a node that joins. It takes nodes of this process");

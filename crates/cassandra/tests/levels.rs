@@ -5,11 +5,12 @@
 
 mod cluster;
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use cluster::{Nodes, Plan, open_at_last};
 use tonnage_cassandra::{Address, CassandraEngine};
+use tonnage_engine::sync::lock;
 use tonnage_engine::{
     Acks, Condition, Consistency, Deadline, Direction, Durability, Engine, Entries, Error,
     ErrorKind, KeyPart, KeyShape, Levels, LoadOptions, OnExisting, Projection, Ranges, Result,
@@ -105,7 +106,7 @@ fn refused<T>(answer: Result<T>, level: &str, hosts: &[&str]) {
 #[test]
 #[ignore = "takes minutes, and three nodes: make cluster-test"]
 fn a_level_is_kept_or_refused_while_nodes_are_down() {
-    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let _alone = lock(&ALONE);
     let Some(mut nodes) = Nodes::start(3) else { return };
     let engine = open(&format!("cassandra://{}/levels?create=3", nodes.hosts()));
     let table = Table::make(&engine);
@@ -154,7 +155,7 @@ fn a_level_is_kept_or_refused_while_nodes_are_down() {
 #[test]
 #[ignore = "takes minutes, and three nodes: make cluster-test"]
 fn the_majority_of_its_home_decides_though_another_data_centre_is_gone() {
-    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let _alone = lock(&ALONE);
     let plan = Plan { data_centers: &["one", "two", "two"], is_secure: false };
     let Some(mut nodes) = Nodes::start_as(plan) else { return };
     let url = |keyspace: &str, options: &str| {

@@ -6,7 +6,7 @@
 mod cluster;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -17,6 +17,7 @@ use scylla::statement::batch::{Batch, BatchType};
 use scylla::value::{CqlValue, Row};
 use tonnage_cassandra::{Address, CassandraEngine};
 use tonnage_engine::conformance::{Harness, model_test};
+use tonnage_engine::sync::lock;
 use tonnage_engine::{
     Clock, Condition, Deadline, Direction, Durability, Engine, Entries, Error, ErrorKind, KeyPart,
     KeyShape, LoadObserver, LoadOptions, ManualClock, Projection, Ranges, Result, Rows,
@@ -48,7 +49,7 @@ fn shared() -> Option<&'static Shared> {
         });
         let nodes = Nodes::start(count)?;
         let hosts = nodes.hosts();
-        *NODES.lock().unwrap_or_else(PoisonError::into_inner) = Some(nodes);
+        *lock(&NODES) = Some(nodes);
         // SAFETY: the function is called once, when all tests are over.
         unsafe { libc::atexit(stop) };
         Some(Shared { hosts, count, keyspaces: Mutex::default() })
@@ -58,7 +59,7 @@ fn shared() -> Option<&'static Shared> {
 
 /// Statics are never dropped: the node goes here.
 extern "C" fn stop() {
-    NODES.lock().unwrap_or_else(PoisonError::into_inner).take();
+    lock(&NODES).take();
 }
 
 /// A store in a keyspace of its own.
@@ -71,7 +72,7 @@ impl OwnKeyspace {
     /// Nothing where no node can be had.
     fn new() -> Option<Self> {
         let shared = shared()?;
-        let mut keyspaces = shared.keyspaces.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut keyspaces = lock(&shared.keyspaces);
         let keyspace = keyspaces.free.pop().unwrap_or_else(|| {
             keyspaces.made += 1;
             format!("tonnage_{}_{}", std::process::id(), keyspaces.made)
@@ -108,7 +109,7 @@ impl Harness for OwnKeyspace {
 
 impl Drop for OwnKeyspace {
     fn drop(&mut self) {
-        let mut keyspaces = self.shared.keyspaces.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut keyspaces = lock(&self.shared.keyspaces);
         keyspaces.free.push(std::mem::take(&mut self.keyspace));
     }
 }

@@ -10,10 +10,11 @@
 //! When the time of a run is over ([`stop_after`]), the program acts as at the first signal, and
 //! the exit code says that the run was stopped.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use tonnage::Cancel;
+use tonnage::internal::sync::lock;
 
 use crate::exit::{CliResult, Exit, Failure};
 use crate::stderr;
@@ -57,7 +58,7 @@ pub(crate) fn install() {
 }
 
 fn listener() -> MutexGuard<'static, SignalListener> {
-    LISTENER.lock().unwrap_or_else(PoisonError::into_inner)
+    lock(&LISTENER)
 }
 
 /// Stops the run after so long.

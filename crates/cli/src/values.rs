@@ -77,6 +77,16 @@ pub(crate) enum Direction {
     Reverse,
 }
 
+impl Direction {
+    /// The order asked for, where `--reverse` may stand for `--direction reverse`.
+    pub(crate) fn or_reverse(self, is_reverse: bool) -> tonnage::Direction {
+        match is_reverse {
+            true => tonnage::Direction::Reverse,
+            false => self.into(),
+        }
+    }
+}
+
 impl From<Direction> for tonnage::Direction {
     fn from(direction: Direction) -> Self {
         match direction {

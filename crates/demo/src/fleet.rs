@@ -77,10 +77,12 @@ impl Fleet {
         START + i64::from(step) * STEP_SECONDS + i64::from(ship % STEP_SECONDS as u32)
     }
 
-    /// The numbers of all ships, as a batch of keys.
-    pub(crate) fn ship_keys(&self) -> impl Iterator<Item = Result<RecordBatch>> + Send + 'static {
-        let numbers: Int64Array = (0..self.ships).map(|ship| self.ship_number(ship)).collect();
-        std::iter::once(batch([("ship", Arc::new(numbers) as ArrayRef)]))
+    /// The numbers of at most so many ships, spread over the fleet: ships next to each other share
+    /// blocks.
+    pub(crate) fn ship_numbers(&self, count: u32) -> Vec<i64> {
+        let step = (self.ships / count.max(1)).max(1) as usize;
+        let ships = (0..self.ships).step_by(step).take(count as usize);
+        ships.map(|ship| self.ship_number(ship)).collect()
     }
 
     /// The positions of every `streams`-th ship.
@@ -220,6 +222,12 @@ impl PositionColumns {
 /// Reports have five digits of a degree and one of a knot.
 fn rounded(value: f64, digits: f64) -> f64 {
     (value * digits).round() / digits
+}
+
+/// Ships by their numbers, as a batch of keys.
+pub(crate) fn ship_keys(numbers: &[i64]) -> Vec<Result<RecordBatch>> {
+    let numbers = Int64Array::from(numbers.to_vec());
+    vec![batch([("ship", Arc::new(numbers) as ArrayRef)])]
 }
 
 pub(crate) fn batch<const N: usize>(columns: [(&str, ArrayRef); N]) -> Result<RecordBatch> {

@@ -20,6 +20,7 @@
 #![warn(missing_debug_implementations)]
 
 mod capability;
+mod catch_panic;
 mod checkpoint;
 mod clock;
 #[cfg(any(test, feature = "conformance"))]
@@ -51,6 +52,7 @@ pub mod sync;
 mod write;
 
 pub use capability::Capability;
+pub use catch_panic::catch_panic;
 pub use checkpoint::{CheckpointFile, StagedCheckpoint};
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use cuts::Cuts;

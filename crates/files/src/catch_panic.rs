@@ -1,7 +1,6 @@
 //! Turns panics of decoders on damaged files into errors.
 
 use std::fmt;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// What a decoder panicked with.
 #[derive(Debug)]
@@ -20,11 +19,5 @@ pub(crate) fn catch_panic<T, E>(
     work: impl FnOnce() -> Result<T, E>,
     as_error: impl FnOnce(DecoderPanic) -> E,
 ) -> Result<T, E> {
-    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
-        let text = panic
-            .downcast_ref::<String>()
-            .cloned()
-            .or_else(|| panic.downcast_ref::<&str>().map(|text| text.to_string()));
-        Err(as_error(DecoderPanic(text.unwrap_or_default())))
-    })
+    tonnage_engine::catch_panic(work, |message| as_error(DecoderPanic(message.to_owned())))
 }

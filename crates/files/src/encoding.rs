@@ -79,8 +79,8 @@ impl Encoding {
         let is_end = |pair: &[u8; 2]| matches!(pair, [b'\n', 0] | [0, b'\n']);
         let line = &pairs[..pairs.iter().position(is_end).unwrap_or(pairs.len())];
         [pairs, line].into_iter().any(|pairs| {
-            let noughts = |place: usize| {
-                pairs.iter().filter(|pair| pair[place] == 0 && pair[1 - place] != 0).count()
+            let noughts = |index: usize| {
+                pairs.iter().filter(|pair| pair[index] == 0 && pair[1 - index] != 0).count()
             };
             pairs.len() >= 4 && noughts(0).max(noughts(1)) * 2 > pairs.len()
         })

@@ -20,7 +20,7 @@ use crate::text::block::{Cell, CellKind, UNCACHED_FORMULA};
 use crate::text::block_reader::BlockReader;
 use crate::text::json_sample::JsonColumns;
 use crate::text::reader::{no_documents, open_csv};
-use crate::type_guess::{TypeGuess, json_field};
+use crate::type_guess::{TypeGuess, json_field, reads_as_value};
 
 /// What files suggest.
 #[derive(Clone, Debug, PartialEq)]
@@ -37,6 +37,8 @@ pub struct Inferred {
     pub is_guessed: bool,
     /// Columns that became text because of words that seem to mean NULL.
     pub null_words: Vec<NullWords>,
+    /// Names in headers of CSV that read as values: the first line may be a record.
+    pub header_values: Vec<String>,
     /// The place of an array of objects in a file that is one JSON object, see
     /// [`ReadOptions::records`].
     pub records_at: Option<String>,
@@ -74,6 +76,7 @@ pub fn infer_common_schema(
     let mut is_guessed = false;
     let (mut records, mut rejected, mut is_whole) = (0, 0, sources.len() <= sample.sources);
     let (mut trouble, mut records_at) = (None, None);
+    let mut header_values: Vec<String> = Vec::new();
     for source in sources.iter().take(sample.sources) {
         let found = infer_source(source, options, sample)?;
         records += found.records;
@@ -82,6 +85,11 @@ pub fn infer_common_schema(
         is_guessed |= found.is_guessed;
         trouble = trouble.or(found.trouble.map(|trouble| format!("{}: {trouble}", source.name())));
         records_at = records_at.or(found.records_at);
+        for name in found.header_values {
+            if !header_values.contains(&name) {
+                header_values.push(name);
+            }
+        }
         for (name, column) in found.columns {
             match columns.iter_mut().find(|(known, _)| known.eq_ignore_ascii_case(&name)) {
                 Some((name, known)) => known.merge(name, &column),
@@ -111,6 +119,7 @@ pub fn infer_common_schema(
         is_whole,
         is_guessed,
         null_words,
+        header_values,
         records_at,
     })
 }
@@ -144,6 +153,7 @@ struct SourceColumns {
     rejected: u64,
     is_whole: bool,
     is_guessed: bool,
+    header_values: Vec<String>,
     /// Why there are no columns.
     trouble: Option<String>,
     records_at: Option<String>,
@@ -259,6 +269,9 @@ fn infer_csv(
         rejected += block.faults.len() as u64;
         bytes += block.bytes.len();
     }
+    let names = layout.schema.fields().iter().map(|field| field.name());
+    let is_value = |name: &&String| options.csv.has_header && reads_as_value(name);
+    let header_values = names.filter(is_value).cloned().collect();
     let fields = layout.schema.fields().iter().zip(guesses);
     let columns = fields
         .map(|(field, guess)| (field.name().clone(), InferredColumn::Guessed(Box::new(guess))))
@@ -269,6 +282,7 @@ fn infer_csv(
         rejected,
         is_whole,
         is_guessed: true,
+        header_values,
         ..SourceColumns::default()
     })
 }

@@ -185,7 +185,7 @@ impl TypeGuess {
             return None;
         }
         let words =
-            NULL_WORDS.iter().enumerate().filter(|(place, _)| self.null_words & 1 << place != 0);
+            NULL_WORDS.iter().enumerate().filter(|(index, _)| self.null_words & 1 << index != 0);
         Some((words.map(|(_, word)| *word).collect(), data_type))
     }
 
@@ -255,6 +255,13 @@ impl TypeGuess {
             DataType::Utf8
         }
     }
+}
+
+/// Whether the name of a column reads as a value: a number, a day, a moment, true or false.
+pub(crate) fn reads_as_value(name: &str) -> bool {
+    let mut guess = TypeGuess::default();
+    guess.observe(Cell::new(0, name.len(), CellKind::Plain), name.as_bytes());
+    guess.field(name).data_type() != &DataType::Utf8
 }
 
 /// Digits that are meant as a number: no zero leads them, as it does in postal codes and the like.

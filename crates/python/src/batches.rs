@@ -1,6 +1,6 @@
 //! Rows for Python: a bounded stream of record batches, which the caller pulls.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use arrow::datatypes::SchemaRef;
 use pyo3::exceptions::PyRuntimeError;
@@ -86,7 +86,7 @@ impl Batches {
     ) -> PyResult<Bound<'py, PyCapsule>> {
         // A consumer may ask for other types, and has to take what comes.
         let _ = requested_schema;
-        let mut batches = self.batches.get()?.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut batches = lock(self.batches.get()?);
         let batches = batches.take().ok_or_else(taken)?;
         stream_capsule(py, self.schema.clone(), batches)
     }

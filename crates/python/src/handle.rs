@@ -6,10 +6,10 @@
 //! the process, not to a store: when the parent has used them, the child can open no store on disk.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock, PoisonError, RwLock};
+use std::sync::{Arc, OnceLock, RwLock};
 
 use pyo3::prelude::*;
-use tonnage::internal::sync::write;
+use tonnage::internal::sync::{read, write};
 use tonnage::{Error, ErrorKind, Result, Store, Table};
 use tonnage_sql::{Sql, SqlOptions};
 
@@ -145,7 +145,7 @@ impl StoreHandle {
     }
 
     fn opened(&self) -> PyResult<Arc<OpenedStore>> {
-        let opened = self.opened.get()?.read().unwrap_or_else(PoisonError::into_inner);
+        let opened = read(self.opened.get()?);
         opened.clone().ok_or_else(|| {
             exception_of(ErrorKind::Unavailable, "this store is closed: connect to it again")
         })

@@ -32,6 +32,7 @@ use tonnage_engine::{
     ReadOptions, Rows, Slices, SpaceId,
 };
 use tonnage_rocksdb::{RocksEngine, Settings};
+use tonnage_testkit::Random;
 
 type Outcome<T = ()> = Result<T, Box<dyn Error + Send + Sync>>;
 
@@ -176,10 +177,7 @@ fn forget(file: &File) -> io::Result<()> {
 
 /// A bijection that looks random: the finaliser of SplitMix64.
 fn mix(number: u64) -> u64 {
-    let number = number.wrapping_add(0x9E37_79B9_7F4A_7C15);
-    let number = (number ^ (number >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    let number = (number ^ (number >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    number ^ (number >> 31)
+    Random(number).number()
 }
 
 fn key(row: u64) -> [u8; 16] {

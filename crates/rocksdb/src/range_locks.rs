@@ -171,15 +171,15 @@ mod tests {
         let turns = Mutex::new(Vec::new());
         thread::scope(|threads| {
             let held = locks.lock(Some(b"b"), Some(b"d"));
-            for (place, (lower, upper)) in
+            for (index, (lower, upper)) in
                 [(None, None), (Some(&b"x"[..]), None)].into_iter().enumerate()
             {
                 let (locks, turns) = (&locks, &turns);
                 threads.spawn(move || {
                     let _mine = locks.lock(lower, upper);
-                    turns.lock().unwrap().push(place);
+                    turns.lock().unwrap().push(index);
                 });
-                while locks.claims().list.len() < place + 2 {
+                while locks.claims().list.len() < index + 2 {
                     thread::sleep(Duration::from_millis(1));
                 }
             }

@@ -12,10 +12,10 @@
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use arrow::array::RecordBatch;
-use tonnage::internal::sync::lock;
+use tonnage::internal::sync::{into_inner, lock};
 use tonnage::{Error, Result};
 
 use crate::access::ReadSpec;
@@ -128,10 +128,7 @@ impl Sql {
             }
         });
         let mut jobs = Vec::<MultiJob>::new();
-        for job in looked_at
-            .into_iter()
-            .filter_map(|job| job.into_inner().unwrap_or_else(PoisonError::into_inner))
-        {
+        for job in looked_at.into_iter().filter_map(into_inner) {
             match job {
                 MultiJob::Shared(shared) => share_read(&mut jobs, shared),
                 job => jobs.push(job),
@@ -277,9 +274,7 @@ impl MultiResults {
 
     fn into_answers(self) -> Vec<Result<Answer>> {
         let lost = || Err(Error::internal("a statement was not carried out"));
-        let answer = |answer: Mutex<Option<_>>| {
-            answer.into_inner().unwrap_or_else(PoisonError::into_inner).unwrap_or_else(lost)
-        };
+        let answer = |answer: Mutex<Option<_>>| into_inner(answer).unwrap_or_else(lost);
         self.answers.into_iter().map(answer).collect()
     }
 }

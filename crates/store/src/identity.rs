@@ -108,11 +108,11 @@ impl Inner {
     fn needs_number(
         &self,
         table: &TableEntry,
-        place: usize,
+        index: usize,
         given: Option<ValueRef<'_>>,
         condition: Condition,
     ) -> Result<bool> {
-        let column = &table.schema.columns[place];
+        let column = &table.schema.columns[index];
         let generated = column.identity.map(|identity| identity.generated);
         match (given, generated) {
             (None, _) => Ok(true),

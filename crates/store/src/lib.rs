@@ -145,7 +145,7 @@ pub mod internal {
         timestamp_unit,
     };
     pub use crate::value::json_text;
-    pub use tonnage_engine::sync;
+    pub use tonnage_engine::{catch_panic, sync};
 }
 
 /// The example of the README, compiled and run.

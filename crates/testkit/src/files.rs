@@ -12,13 +12,21 @@ use std::process::Command;
 /// # Panics
 /// When a file cannot be copied, but for one that has just gone.
 pub fn copy_tree(from: &Path, to: &Path) {
+    try_copy_tree(from, to).unwrap_or_else(|error| panic!("{}: {error}", from.display()));
+}
+
+/// The same for a program that reports what it could not copy.
+///
+/// # Errors
+/// When a file cannot be copied, but for one that has just gone.
+pub fn try_copy_tree(from: &Path, to: &Path) -> io::Result<()> {
     loop {
         let before = names(from);
-        copy_once(from, to).unwrap_or_else(|error| panic!("{}: {error}", from.display()));
+        copy_once(from, to)?;
         if names(from) == before {
-            return;
+            return Ok(());
         }
-        fs::remove_dir_all(to).expect("a copy that can be removed");
+        fs::remove_dir_all(to)?;
     }
 }
 

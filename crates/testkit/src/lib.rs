@@ -2,8 +2,8 @@
 //!
 //! - [`SmallDisk`]: a disk that fills up.
 //! - [`again`], [`kill_after`]: a test that runs in a process of its own, and is killed there.
-//! - [`copy_tree`], [`make_fifo`], [`test_data`]: directories as a crash leaves them, pipes with a
-//!   name, and files of real data.
+//! - [`copy_tree`], [`try_copy_tree`], [`make_fifo`], [`test_data`]: directories as a crash leaves
+//!   them, pipes with a name, and files of real data.
 //! - [`Random`]: numbers and bytes that are the same in each run.
 //! - [`wait_until`]: what comes to pass soon.
 
@@ -15,6 +15,6 @@ mod wait;
 
 pub use child::{again, kill_after};
 pub use disk::{Ballast, SmallDisk};
-pub use files::{copy_tree, make_fifo, test_data};
+pub use files::{copy_tree, make_fifo, test_data, try_copy_tree};
 pub use random::Random;
 pub use wait::wait_until;

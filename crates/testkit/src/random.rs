@@ -1,4 +1,4 @@
-//! Numbers in no order.
+//! Numbers in no order: SplitMix64.
 
 /// Numbers that look random and are the same in each run: they follow from the number that this is
 /// made of.
@@ -7,6 +7,7 @@ pub struct Random(pub u64);
 
 impl Random {
     /// The next number.
+    #[inline]
     pub fn number(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut mixed = self.0;

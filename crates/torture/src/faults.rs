@@ -7,6 +7,8 @@
 use std::collections::BTreeMap;
 use std::fs;
 
+use tonnage_testkit::try_copy_tree;
+
 use crate::fallible::Fallible;
 use crate::judge::Loss;
 use crate::ledger::last_checkpoints;
@@ -14,7 +16,7 @@ use crate::options::TortureOptions;
 use crate::random::SeededRandom;
 use crate::replay::{Model, Replay};
 use crate::report::{ReportSubject, TortureReport};
-use crate::scratch::{Scratch, WorkOptions, copy_tree, progress};
+use crate::scratch::{Scratch, WorkOptions, progress};
 use crate::trace::{Trace, TraceRecord};
 use crate::workload_kind::{FAULTS, WorkloadKind};
 
@@ -177,7 +179,7 @@ fn one_run(
     let checkpoints = last_checkpoints(&scratch.truncate_ledger()?);
     // Copied before it is judged: to open a store changes it.
     let after = scratch.path("after");
-    copy_tree(&scratch.base(), &after)?;
+    try_copy_tree(&scratch.base(), &after)?;
     let mut complaints = ended.complaints(&[0]);
     complaints.extend(scratch.judge(Loss::Process, None)?);
     report.add("checkpoints judged", checkpoints.len() as u64);
@@ -186,7 +188,7 @@ fn one_run(
     let subject = subject(scratch, kind, seed, fault, &variant);
     report.verdict(&subject, &complaints, |directory| {
         fs::copy(scratch.ledger(), directory.join("ledger"))?;
-        copy_tree(&after, &directory.join("state"))
+        try_copy_tree(&after, &directory.join("state"))
     })?;
     fs::remove_dir_all(&after)?;
     // A state that is bad as it is would complain of the same without its pages.

@@ -9,12 +9,14 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use tonnage_testkit::try_copy_tree;
+
 use crate::child::{self, ProcessResult};
 use crate::fallible::Fallible;
 use crate::options::TortureOptions;
 use crate::random::SeededRandom;
 use crate::report::{ReportSubject, TortureReport};
-use crate::scratch::{Scratch, copy_tree, progress};
+use crate::scratch::{Scratch, progress};
 
 /// Damaged copies when nobody says how many.
 const RUNS: u64 = 200;
@@ -28,7 +30,7 @@ pub(crate) fn run(options: &TortureOptions, report: &mut TortureReport) -> Falli
     if !made.is_empty() {
         return Err(made.join(" ").into());
     }
-    copy_tree(&shelf, &scratch.store())?;
+    try_copy_tree(&shelf, &scratch.store())?;
     let right = read(&scratch)?;
     if !right.answer().is_empty() || !right.output.lines().all(|line| line.contains(" ok ")) {
         return Err(format!("the undamaged store: {} {}", right.output, right.errors).into());
@@ -52,13 +54,13 @@ fn one_copy(
     let (name, len) = choose(files, &mut random);
     let damage = FileDamage::choose(*len, &mut random);
     fs::remove_dir_all(scratch.store())?;
-    copy_tree(shelf, &scratch.store())?;
+    try_copy_tree(shelf, &scratch.store())?;
     if !damage.inflict(&scratch.store().join(name))? {
         return Ok(());
     }
     // Copied before it is read: to open a store changes it.
     let before = scratch.path("damaged");
-    copy_tree(&scratch.store(), &before)?;
+    try_copy_tree(&scratch.store(), &before)?;
     // The second reading sees what the first opening made of the damage.
     let answers = [read(scratch)?, read(scratch)?];
     let complaints: Vec<String> =
@@ -75,7 +77,7 @@ fn one_copy(
     report.verdict(&subject, &complaints, |directory| {
         fs::write(directory.join("damage.txt"), format!("{} {damage:?}\n", name.display()))?;
         fs::write(directory.join("right.txt"), right)?;
-        copy_tree(&before, &directory.join("state"))
+        try_copy_tree(&before, &directory.join("state"))
     })?;
     fs::remove_dir_all(&before)?;
     Ok(())

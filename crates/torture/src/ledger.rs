@@ -24,10 +24,11 @@ use std::fmt::{Arguments, Display};
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 use tonnage::Durability;
+use tonnage::internal::sync::lock;
 
 /// A ledger that is being written. Lines go out in one write each, for the shim puts them into its
 /// trace.
@@ -46,7 +47,7 @@ impl Ledger {
     pub(crate) fn write_line(&self, line: Arguments<'_>) {
         let line = format!("{line}\n");
         self.bytes.fetch_add(line.len() as u64, Ordering::Relaxed);
-        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut file = lock(&self.file);
         file.write_all(line.as_bytes()).expect("the ledger can be written");
     }
 

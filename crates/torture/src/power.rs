@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::Path;
 
+use tonnage_testkit::try_copy_tree;
+
 use crate::fallible::Fallible;
 use crate::judge::Loss;
 use crate::ledger::last_checkpoints;
@@ -10,7 +12,7 @@ use crate::options::TortureOptions;
 use crate::random::SeededRandom;
 use crate::replay::{Model, Replay};
 use crate::report::{ReportSubject, TortureReport};
-use crate::scratch::{Scratch, WorkOptions, copy_tree, progress};
+use crate::scratch::{Scratch, WorkOptions, progress};
 use crate::trace::{Trace, TraceRecord};
 use crate::workload_kind::{POWER, WorkloadKind};
 
@@ -201,7 +203,7 @@ pub(crate) fn replay(options: &TortureOptions, trace: &Path) -> Fallible<Vec<Str
     if let Some(directory) = &options.into {
         scratch.clear_base()?;
         replay.build(&scratch.base(), model, options.seed)?;
-        copy_tree(&scratch.base(), directory)?;
+        try_copy_tree(&scratch.base(), directory)?;
     }
     Ok(complaints)
 }

@@ -185,21 +185,6 @@ fn remove_if_there(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Copies a directory with all that is in it.
-pub(crate) fn copy_tree(from: &Path, to: &Path) -> io::Result<()> {
-    fs::create_dir_all(to)?;
-    for entry in fs::read_dir(from)? {
-        let entry = entry?;
-        let to = to.join(entry.file_name());
-        if entry.file_type()?.is_dir() {
-            copy_tree(&entry.path(), &to)?;
-        } else {
-            fs::copy(entry.path(), to)?;
-        }
-    }
-    Ok(())
-}
-
 /// Shows how far a test is, on standard error.
 pub(crate) fn progress(text: std::fmt::Arguments<'_>) {
     let _ = writeln!(io::stderr(), "{text}");

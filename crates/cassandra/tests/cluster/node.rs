@@ -4,8 +4,9 @@ use std::fs;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
+use tonnage_engine::sync::{get_mut, lock};
 use tonnage_testkit::{Ballast, SmallDisk};
 
 use super::on_lasting_thread;
@@ -119,7 +120,7 @@ impl Node {
     }
 
     pub(super) fn is_running(&self) -> bool {
-        let mut process = self.process.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut process = lock(&self.process);
         matches!(process.try_wait(), Ok(None))
     }
 
@@ -136,7 +137,7 @@ impl Node {
     /// Kills it as a power failure would.
     #[allow(dead_code, reason = "not every test kills nodes")]
     pub(crate) fn kill(&self) {
-        let mut process = self.process.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut process = lock(&self.process);
         let _ = process.kill();
         let _ = process.wait();
     }
@@ -145,7 +146,7 @@ impl Node {
     #[allow(dead_code, reason = "not every test kills nodes")]
     pub(crate) fn restart(&self) {
         self.kill();
-        let mut process = self.process.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut process = lock(&self.process);
         *process = spawn(&self.jars, &self.folder, self.orders_port);
         drop(process);
         super::wait_for_port(self);
@@ -155,7 +156,7 @@ impl Node {
     #[allow(dead_code, reason = "not every test restarts nodes")]
     pub(crate) fn stop(&self) {
         self.signal(libc::SIGTERM);
-        let mut process = self.process.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut process = lock(&self.process);
         let _ = process.wait();
     }
 
@@ -212,7 +213,7 @@ impl Node {
     /// Sends a signal: STOP and CONT.
     #[allow(dead_code, reason = "not every test stops nodes")]
     pub(crate) fn signal(&self, signal: i32) {
-        let process = self.process.lock().unwrap_or_else(PoisonError::into_inner);
+        let process = lock(&self.process);
         // SAFETY: the process is a child that was not waited for, so its number is its own.
         unsafe { libc::kill(process.id() as i32, signal) };
     }
@@ -220,7 +221,7 @@ impl Node {
 
 impl Drop for Node {
     fn drop(&mut self) {
-        let process = self.process.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let process = get_mut(&mut self.process);
         let _ = process.kill();
         let _ = process.wait();
     }

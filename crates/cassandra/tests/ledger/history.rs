@@ -7,12 +7,13 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
-use std::sync::{Mutex, PoisonError};
 
 use todc_utils::linearizability::WGLChecker;
 use todc_utils::linearizability::history::{Action, History};
 use todc_utils::specifications::Specification;
+use tonnage_engine::sync::lock;
 use tonnage_engine::{Condition, Engine, SpaceId, WriteOutcome};
 
 use super::{delete, key, put, read};
@@ -197,7 +198,7 @@ impl Histories {
     }
 
     fn rows(&self) -> std::sync::MutexGuard<'_, BTreeMap<String, Vec<Event>>> {
-        self.rows.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.rows)
     }
 }
 

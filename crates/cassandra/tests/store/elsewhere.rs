@@ -2,10 +2,11 @@
 //! says, up to 3, each of which then has a copy of every row.
 
 use std::cell::RefCell;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use scylla::client::session_builder::SessionBuilder;
 use tonnage::{Clock, Store};
+use tonnage_engine::sync::lock;
 
 use crate::cluster::{Nodes, open_at_last};
 
@@ -19,7 +20,7 @@ struct Taken(Vec<String>);
 
 impl Drop for Taken {
     fn drop(&mut self) {
-        FREE.lock().unwrap_or_else(PoisonError::into_inner).append(&mut self.0);
+        lock(&FREE).append(&mut self.0);
     }
 }
 
@@ -30,7 +31,7 @@ thread_local! {
 /// An empty store that goes by this clock.
 pub(crate) fn store(clock: &Arc<dyn Clock>) -> Option<Store> {
     let (hosts, count) = nodes();
-    let free = FREE.lock().unwrap_or_else(PoisonError::into_inner).pop();
+    let free = lock(&FREE).pop();
     let keyspace = free.unwrap_or_else(|| new_keyspace(hosts, *count));
     let url = format!("cassandra://{hosts}/{keyspace}");
     TAKEN.with_borrow_mut(|taken| taken.0.push(keyspace));
@@ -47,7 +48,7 @@ pub(crate) fn store(clock: &Arc<dyn Clock>) -> Option<Store> {
 /// time than all else, and no node is killed here.
 fn new_keyspace(hosts: &str, count: usize) -> String {
     static MADE: Mutex<u32> = Mutex::new(0);
-    let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut made = lock(&MADE);
     *made += 1;
     let name = format!("tonnage_{}_{made}", std::process::id());
     let make = format!(
@@ -73,7 +74,7 @@ fn nodes() -> &'static (String, usize) {
         });
         let nodes = Nodes::start(count).expect("nodes of Cassandra");
         let hosts = nodes.hosts();
-        *NODES.lock().unwrap_or_else(PoisonError::into_inner) = Some(nodes);
+        *lock(&NODES) = Some(nodes);
         // SAFETY: the function is called once, when all tests are over.
         unsafe { libc::atexit(stop) };
         (hosts, count)
@@ -82,5 +83,5 @@ fn nodes() -> &'static (String, usize) {
 
 /// Statics are never dropped: the nodes go here.
 extern "C" fn stop() {
-    NODES.lock().unwrap_or_else(PoisonError::into_inner).take();
+    lock(&NODES).take();
 }

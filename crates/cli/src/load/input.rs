@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use arrow::datatypes::{Schema, SchemaRef};
+use tonnage::Error;
 use tonnage_files::{ExtraColumns, Format, ReadOptions, RecordReader, Source};
 
 use super::fingerprint::Fingerprint;
@@ -44,10 +45,10 @@ impl FileInput {
             // Taken before the file is read: a file that changes meanwhile is another one for the
             // next run.
             let looks = source.path().and_then(|path| Fingerprint::of(path).ok());
-            let reader = RecordReader::open(&source, first_look)?;
+            let reader = RecordReader::open(&source, first_look).map_err(with_header_option)?;
             let checked = check(&source, &reader.schema());
             let mapping =
-                checked.map_err(|failure| with_records_hint(failure, &reader))?.map(Arc::new);
+                checked.map_err(|failure| with_hint(failure, &reader, options))?.map(Arc::new);
             let fingerprint =
                 looks.map(|looks| looks.read_as(&reading(options, mapping.as_deref())));
             let columns = reader.file_schema();
@@ -79,10 +80,37 @@ fn reading(options: &ReadOptions, mapping: Option<&RowMapping>) -> String {
 }
 
 /// The failure of a file whose columns do not fit, and where else its records may be.
-fn with_records_hint(failure: Failure, reader: &RecordReader) -> Failure {
-    let Some(at) = reader.records_at() else { return failure };
-    let message = format!("{}{}", failure.error.message(), records_hint(at));
+fn with_hint(failure: Failure, reader: &RecordReader, options: &ReadOptions) -> Failure {
+    let hint = match reader.records_at() {
+        Some(at) => records_hint(at),
+        None if has_foreign_header(reader, options) => {
+            "; if its first line is a record, give --no-header".to_owned()
+        }
+        None => return failure,
+    };
+    let message = format!("{}{hint}", failure.error.message());
     Failure { error: failure.error.restated().with_message(message), ..failure }
+}
+
+/// Whether a header of CSV names several columns, and none that is wanted. A single one is more
+/// often a line that another delimiter splits.
+fn has_foreign_header(reader: &RecordReader, options: &ReadOptions) -> bool {
+    let (found, Some(wanted)) = (reader.file_schema(), &options.schema) else { return false };
+    let is_wanted =
+        |name: &str| wanted.fields().iter().any(|wanted| wanted.name().eq_ignore_ascii_case(name));
+    options.csv.has_header
+        && reader.delimiter().is_some()
+        && found.fields().len() > 1
+        && !found.fields().iter().any(|field| is_wanted(field.name()))
+}
+
+/// The error of a file that cannot be read so, with the option that its remedy means.
+pub(crate) fn with_header_option(error: Error) -> Error {
+    if !error.message().ends_with("read the first line as a record") {
+        return error;
+    }
+    let message = format!("{} (--no-header)", error.message());
+    error.with_message(message)
 }
 
 /// How the array of objects in a document becomes records.

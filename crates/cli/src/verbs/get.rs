@@ -27,12 +27,8 @@ pub(crate) struct GetArgs {
     table: String,
     /// Keys: the leading key columns of each, comma-separated; double quotes around a value with a
     /// comma. Write -- before keys that begin with a negative number
-    #[arg(
-        value_name = "KEY",
-        required_unless_present = "keys",
-        conflicts_with = "keys",
-        allow_negative_numbers = true
-    )]
+    // That there are keys is checked later: the error can then say what else there is.
+    #[arg(value_name = "KEY", conflicts_with = "keys", allow_negative_numbers = true)]
     key: Vec<String>,
     /// Read the keys from a file (CSV, JSON lines, Parquet, Arrow) with leading key columns, by
     /// name
@@ -53,6 +49,9 @@ pub(crate) struct GetArgs {
     /// Order of rows
     #[arg(long, value_enum, default_value_t)]
     direction: Direction,
+    /// Means --direction reverse: what many try first
+    #[arg(long, alias = "desc", hide = true, conflicts_with = "direction")]
+    reverse: bool,
     /// Columns to return, comma-separated [default: all]
     #[arg(long, value_delimiter = ',', value_name = "COLUMNS")]
     columns: Option<Vec<String>>,
@@ -72,6 +71,7 @@ pub(crate) struct GetArgs {
 impl GetArgs {
     pub(crate) fn run(&self, globals: &Globals) -> CliResult {
         self.time.start();
+        self.check_keys()?;
         self.check_output()?;
         let connection = globals.connection()?;
         let entry = connection.table(&self.table)?;
@@ -79,7 +79,7 @@ impl GetArgs {
         let (keys, given) = self.keys(&entry.schema)?;
         let wanted = self.rows_expected(&entry.schema)?;
         let options = BulkGetOptions {
-            direction: self.direction.into(),
+            direction: self.direction.or_reverse(self.reverse),
             columns: self.columns.clone(),
             range: self.range(&entry.schema, given)?,
             relatives: self.with.clone(),
@@ -107,6 +107,16 @@ impl GetArgs {
             )),
         }
         Ok(Exit::Rejected)
+    }
+
+    fn check_keys(&self) -> CliResult<()> {
+        if self.keys.is_some() || !self.key.is_empty() {
+            return Ok(());
+        }
+        Err(Failure::usage(format!(
+            "there are no keys: give them behind {0}, or --keys FILE; `tonnage scan {0}` reads all rows",
+            self.table
+        )))
     }
 
     /// How many rows there must be if there is one for each key: as many as there are different

@@ -23,6 +23,9 @@ pub(crate) struct ScanArgs {
     /// Order of rows under each shard key
     #[arg(long, value_enum, default_value_t)]
     direction: Direction,
+    /// Means --direction reverse: what many try first
+    #[arg(long, alias = "desc", hide = true, conflicts_with = "direction")]
+    reverse: bool,
     /// Columns to return, comma-separated [default: all]
     #[arg(long, value_delimiter = ',', value_name = "COLUMNS")]
     columns: Option<Vec<String>>,
@@ -42,7 +45,7 @@ impl ScanArgs {
         let table = connection.table(&self.table)?;
         let cancel = interrupt::cancel();
         let options = TableScanOptions {
-            direction: self.direction.into(),
+            direction: self.direction.or_reverse(self.reverse),
             columns: self.columns.clone(),
             keys_only: self.keys_only,
             limit: self.limit,

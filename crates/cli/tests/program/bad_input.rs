@@ -23,6 +23,22 @@ fn an_unknown_column_is_named_before_anything_is_written() {
     assert_eq!(place.run(&["count", "ships"]).out, "0\n");
 }
 
+/// The remedies were to add columns that are called as the values of the first record.
+#[test]
+fn a_record_in_place_of_a_header_is_told_where_no_name_is_known() {
+    let place = Place::new().with_ships();
+    let record = "1,2022-01-03T00:00:00,5.5,Argo\n";
+    load(&place, record).ends(3).says(&["table ships has no column 1", "give --no-header"]);
+    let ignoring = ["load", "ships", "a.csv", "--ignore-columns"];
+    place.run(&ignoring).ends(3).says(&["give --no-header"]);
+    place.run(&["load", "ships", "a.csv", "--no-header"]).ends(0).says(&["1 inserted"]);
+    place.write("pairs.csv", "/a,1\n");
+    place.run(&["kv", "load", "pairs.csv"]).ends(3).says(&["give --no-header"]);
+    place.run(&["kv", "load", "pairs.csv", "--no-header"]).ends(0).says(&["1 inserted"]);
+    let known = load(&place, "ship,crew\n1,12\n").ends(3);
+    assert!(!known.err.contains("--no-header"), "{}", known.err);
+}
+
 #[test]
 fn a_value_of_the_wrong_type() {
     let place = Place::new().with_ships();

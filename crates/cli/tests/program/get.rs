@@ -249,3 +249,44 @@ fn a_reader_that_has_seen_enough_ends_the_program_quietly() {
         assert_eq!((run.out.as_str(), run.err.as_str()), ("0\n", ""), "{format}");
     }
 }
+
+#[test]
+fn a_get_without_keys_says_how_to_give_them() {
+    let place = track();
+    for arguments in [&["get", "ships"][..], &["get", "ships", "--from", "1"]] {
+        let run = place.run(arguments).ends(3);
+        run.says(&["there are no keys", "--keys FILE", "`tonnage scan ships` reads all rows"]);
+    }
+    // It is told before a store is looked for.
+    place.run(&["get", "--store", "none", "gear"]).ends(3).says(&["`tonnage scan gear`"]);
+}
+
+#[test]
+fn reverse_is_short_for_the_direction() {
+    let place = track();
+    for key in ["/ship/-/a", "/ship/-/b"] {
+        place.run(&["kv", "put", key, "x"]).ends(0);
+    }
+    for read in [
+        &["get", "ships", "2"][..],
+        &["scan", "ships"],
+        &["kv", "scan"],
+        &["kv", "multi-get", "/ship", "--depth", "children"],
+    ] {
+        let lines = |more: &[&str]| {
+            let run = place.run(&[read, &["--keys-only"], more].concat()).ends(0);
+            let lines = run.lines().into_iter().filter(|line| !line.starts_with("1,"));
+            lines.filter(|line| !line.starts_with("3,")).map(str::to_owned).collect::<Vec<_>>()
+        };
+        // A scan promises an order under each ship alone.
+        let (spelt, forward) =
+            (lines(&["--direction", "reverse"]), lines(&["--direction", "forward"]));
+        assert_eq!(lines(&["--reverse"]), spelt, "{read:?}");
+        assert_eq!(lines(&["--desc"]), spelt, "{read:?}");
+        assert_ne!(forward, spelt, "{read:?}");
+        let both = [read, &["--reverse", "--direction", "forward"]].concat();
+        place.run(&both).ends(3).says(&["cannot be used with"]);
+    }
+    // It takes no value, so it may stand before a key.
+    place.run(&["get", "ships", "--reverse", "2"]).ends(0);
+}

@@ -184,3 +184,61 @@ fn a_child_table_is_made_below_its_parent() {
     let whole = ["load", "orders.own", "lines.csv", "--create", "--primary-key", "shop, line"];
     place.run(&whole).ends(3).says(&["names shop, which orders.own has from orders"]);
 }
+
+/// The first record became the names of the columns, without a word.
+#[test]
+fn a_header_of_values_alone_makes_no_table() {
+    let place = Place::new();
+    place.write("a.csv", "1,2024-01-03,7.5\n2,2024-01-04,8\n");
+    let made = ["load", "t", "a.csv", "--create", "--make-key", "id"];
+    place.run(&made).ends(3).says(&[
+        "values for names, such as 1, 2024-01-03, 7.5",
+        "--no-header",
+        "--columns",
+    ]);
+    assert!(!place.path("S").exists(), "nothing was made");
+    let named = ["--no-header", "--columns", "nr,day,x"];
+    place.run(&[&made[..], &named].concat()).ends(0).says(&["2 inserted"]);
+    let rows = place.run(&["sql", "SELECT nr, day, x FROM t ORDER BY nr"]).ends(0).out;
+    assert_eq!(rows, "nr,day,x\n1,2024-01-03,7.5\n2,2024-01-04,8.0\n");
+}
+
+#[test]
+fn a_header_of_values_may_be_meant() {
+    let place = Place::new();
+    place.write("a.csv", "1,2\n5,6\n");
+    let load = ["load", "t", "a.csv", "--create", "--primary-key", "\"1\""];
+    place.run(&load).ends(0).says(&["1 inserted"]);
+    let load = ["load", "u", "a.csv", "--create", "--make-key", "id", "--rename", "1=a"];
+    place.run(&load).ends(0).says(&["1 inserted"]);
+}
+
+#[test]
+fn a_record_in_place_of_a_header_is_told() {
+    let place = Place::new();
+    place.write("a.csv", "1,abc\n2,def\n");
+    place.write("b.csv", "1.5,abc\n");
+    place.write("c.csv", "1,1,x\n");
+    let load =
+        |file: &str, key: &[&str]| place.run(&[&["load", "t", file, "--create"], key].concat());
+    load("a.csv", &["--primary-key", "id"]).ends(3).says(&["names id", "--no-header"]);
+    load("b.csv", &["--make-key", "id"]).ends(3).says(&["1.5 has a dot", "--no-header"]);
+    load("c.csv", &["--make-key", "id"]).ends(3).says(&["1 appears twice", "(--no-header)"]);
+    load("a.csv", &["--make-key", "id"]).ends(0).says(&["such as 1", "--no-header"]);
+    // A key out of the header says that it is one.
+    place.write("d.csv", "city,2023,2024\nx,1,2\n");
+    let years = place.run(&["load", "y", "d.csv", "--create", "--primary-key", "city"]).ends(0);
+    assert!(!years.err.contains("header"), "{}", years.err);
+}
+
+/// The key that the store gives was looked for in the file, after the table was made.
+#[test]
+fn rows_of_a_file_without_a_header_are_numbered() {
+    let place = Place::new();
+    place.write("a.csv", "5,abc\n6,def\n");
+    let load = ["load", "t", "a.csv", "--create", "--make-key", "id", "--no-header"];
+    place.run(&load).ends(0).says(&["2 inserted"]);
+    place.run(&load).ends(0).says(&["2 inserted"]);
+    let rows = "SELECT column_1, column_2 FROM t WHERE id <= 2 ORDER BY id";
+    assert_eq!(place.run(&["sql", rows]).ends(0).out, "column_1,column_2\n5,abc\n6,def\n");
+}

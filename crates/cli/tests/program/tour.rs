@@ -32,7 +32,7 @@ impl Walk {
             .args(["-c", &script])
             .current_dir(self.0.path())
             .env("PATH", path)
-            .env("TONNAGE_STORE", "S")
+            .env_remove("TONNAGE_STORE")
             .output()
             .unwrap();
         (String::from_utf8(run.stdout).unwrap(), run.status.success())
@@ -116,6 +116,23 @@ fn the_commands_of_the_readme_succeed() {
         count += 1;
     }
     assert_eq!(count, 3);
+}
+
+/// The pages had the store before the command, behind it, in a variable, and as the first word of a
+/// shell.
+#[test]
+fn the_pages_name_the_store_behind_the_command() {
+    let pages = std::fs::read_dir(root().join("docs")).unwrap().map(|page| page.unwrap().path());
+    let pages = pages.filter(|path| path.extension().is_some_and(|ending| ending == "md"));
+    for path in pages.chain([root().join("README.md")]) {
+        for line in std::fs::read_to_string(&path).unwrap().lines() {
+            let command = line.trim_start_matches("$ ");
+            let is_other = ["tonnage --store", "export TONNAGE_STORE", "TONNAGE_STORE="]
+                .iter()
+                .any(|form| command.starts_with(form));
+            assert!(!is_other, "{}: {line}", path.display());
+        }
+    }
 }
 
 #[test]

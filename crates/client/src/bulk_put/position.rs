@@ -2,20 +2,20 @@
 
 use std::collections::VecDeque;
 
-/// Runs that are kept. Of older rows the place in the source is then not known.
+/// Runs that are kept. Of older rows the position in the source is then not known.
 const RUNS_MAX: usize = 1 << 20;
 
-/// Which place of the source each row that was sent came from.
+/// Which position of the source each row that was sent came from.
 #[derive(Debug, Default)]
 pub(super) struct SourcePositions {
-    /// First row sent, and its place in the source: places follow each other until the next run.
+    /// First row sent, and its position in the source: they go on together until the next run.
     runs: VecDeque<(u64, u64)>,
     sent: u64,
     next: u64,
 }
 
 impl SourcePositions {
-    /// The place after the last that is known.
+    /// The position after the last that is known.
     pub(super) fn next(&self) -> u64 {
         self.next
     }
@@ -25,31 +25,31 @@ impl SourcePositions {
         self.sent
     }
 
-    /// A row at this place was sent.
-    pub(super) fn send(&mut self, place: u64) {
-        if self.runs.is_empty() || place != self.next {
+    /// A row at this position was sent.
+    pub(super) fn send(&mut self, position: u64) {
+        if self.runs.is_empty() || position != self.next {
             if self.runs.len() == RUNS_MAX {
                 self.runs.pop_front();
             }
-            self.runs.push_back((self.sent, place));
+            self.runs.push_back((self.sent, position));
         }
         self.sent += 1;
-        self.next = place + 1;
+        self.next = position + 1;
     }
 
-    /// A place from which nothing was sent.
-    pub(super) fn skip_to(&mut self, place: u64) {
-        if place > self.next {
-            self.next = place;
-            self.runs.push_back((self.sent, place));
+    /// A position from which nothing was sent.
+    pub(super) fn skip_to(&mut self, position: u64) {
+        if position > self.next {
+            self.next = position;
+            self.runs.push_back((self.sent, position));
         }
     }
 
-    /// The place in the source of a row that was sent.
+    /// The position in the source of a row that was sent.
     pub(super) fn of(&self, row: u64) -> Option<u64> {
         let run = self.runs.partition_point(|(first, _)| *first <= row).checked_sub(1)?;
-        let (first, place) = self.runs[run];
-        Some(place + (row - first))
+        let (first, position) = self.runs[run];
+        Some(position + (row - first))
     }
 }
 
@@ -60,14 +60,14 @@ mod tests {
     #[test]
     fn rows_that_were_left_out_are_counted_in_the_source() {
         let mut positions = SourcePositions::default();
-        [0, 1, 2, 5, 6, 9].into_iter().for_each(|place| positions.send(place));
-        let places: Vec<_> = (0..6).map(|row| positions.of(row).unwrap()).collect();
-        assert_eq!(places, [0, 1, 2, 5, 6, 9]);
+        [0, 1, 2, 5, 6, 9].into_iter().for_each(|position| positions.send(position));
+        let found: Vec<_> = (0..6).map(|row| positions.of(row).unwrap()).collect();
+        assert_eq!(found, [0, 1, 2, 5, 6, 9]);
         assert_eq!((positions.sent(), positions.next()), (6, 10));
     }
 
     #[test]
-    fn places_behind_those_left_out_at_the_end_of_a_batch_go_on_after_them() {
+    fn positions_behind_those_left_out_at_the_end_of_a_batch_go_on_after_them() {
         let mut positions = SourcePositions::default();
         positions.send(0);
         positions.skip_to(3);

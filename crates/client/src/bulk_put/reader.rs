@@ -1,7 +1,6 @@
 //! Reads one stream, checks its rows against their table, and sends them.
 
 use std::collections::VecDeque;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -9,6 +8,7 @@ use arrow::array::{BooleanArray, RecordBatch};
 use arrow::compute::filter_record_batch;
 use arrow::datatypes::{Schema, SchemaRef};
 use tokio::sync::mpsc;
+use tonnage::internal::catch_panic;
 use tonnage::internal::sync::lock;
 use tonnage::{
     Column, EntryBatch, EntryStream, Error, FailedEntry, Payload, Result, Row, TableEntry, cores,
@@ -46,11 +46,11 @@ pub(super) fn read_all(job: &Arc<PutJob>, streams: Vec<Box<dyn EntryStream>>) {
 /// Reads a stream to its end. Whatever happens, its end is told.
 fn read(job: &Arc<PutJob>, number: usize, mut stream: Box<dyn EntryStream>) {
     let mut reader = StreamReader { job, number, target: None, columns: None };
-    let read = catch_unwind(AssertUnwindSafe(|| reader.read_all(stream.as_mut())));
-    let read = read.unwrap_or_else(|_| {
+    let panicked = |_: &str| {
         let name = job.stream_name(number);
-        Err(Error::internal(format!("{name}: its source panicked: see the lines above")))
-    });
+        Error::internal(format!("{name}: its source panicked: see the lines above"))
+    };
+    let read = catch_panic(|| reader.read_all(stream.as_mut()), panicked);
     if let Err(error) = read {
         job.stop(error);
     }
@@ -163,9 +163,9 @@ impl StreamReader<'_> {
         };
         let columns = entry.schema.columns.iter().enumerate();
         let columns = columns.filter(|(_, column)| is_wanted(column));
-        let columns = columns.map(|(place, column)| RowColumn {
+        let columns = columns.map(|(index, column)| RowColumn {
             column: column.clone(),
-            is_key: entry.schema.is_key(place),
+            is_key: entry.schema.is_key(index),
         });
         let columns: Vec<_> = columns.collect();
         self.columns = Some(columns.clone());

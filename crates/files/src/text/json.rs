@@ -220,8 +220,8 @@ impl JsonSplitter {
         })
     }
 
-    fn column(&mut self, member: &JsonMember<'_>, place: usize) -> Option<usize> {
-        if let Some((name, column)) = self.seen.get(place)
+    fn column(&mut self, member: &JsonMember<'_>, index: usize) -> Option<usize> {
+        if let Some((name, column)) = self.seen.get(index)
             && name == member.name
         {
             return *column;
@@ -229,9 +229,9 @@ impl JsonSplitter {
         let name = decoded_name(member);
         let name = self.renames.of(&name).to_lowercase();
         let column = self.columns.get(name.as_bytes()).copied();
-        if place < self.seen.len() {
-            self.seen[place] = (member.name.to_vec(), column);
-        } else if place == self.seen.len() && place < self.columns.len() + 64 {
+        if index < self.seen.len() {
+            self.seen[index] = (member.name.to_vec(), column);
+        } else if index == self.seen.len() && index < self.columns.len() + 64 {
             self.seen.push((member.name.to_vec(), column));
         }
         column

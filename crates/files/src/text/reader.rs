@@ -24,7 +24,7 @@ use crate::format::Format;
 use crate::input::Input;
 use crate::options::{ExtraColumns, ReadOptions};
 use crate::source::Source;
-use crate::type_guess::json_field;
+use crate::type_guess::{json_field, reads_as_value};
 
 /// How much of a file of JSON lines is looked at for members that nobody named.
 const JSON_SAMPLE_BYTES: usize = 1 << 20;
@@ -220,8 +220,17 @@ pub(crate) fn open_csv(
     let names = csv_names(first, blocks, options).map_err(|error| error.at(source.name()))?;
     let columns = names.len();
     let layout = ColumnLayout::of_file(&text_fields(&names), options)
-        .map_err(|error| error.at(source.name()))?;
+        .map_err(|error| with_doubt(error, &names, options).at(source.name()))?;
     Ok((Splitter::Csv(CsvSplitter { delimiter, columns }), columns, layout))
+}
+
+/// The error of a header whose names cannot be those of columns, if it may be a record instead.
+fn with_doubt(error: Error, names: &[String], options: &ReadOptions) -> Error {
+    if !options.csv.has_header || !names.iter().any(|name| reads_as_value(name)) {
+        return error;
+    }
+    let message = format!("{}, or read the first line as a record", error.message());
+    error.with_message(message)
 }
 
 /// Lines that end in a carriage return alone would all be one line.

@@ -96,13 +96,13 @@ pub(crate) fn double(text: &[u8]) -> Result<f64, Reason> {
         return slow_double(text);
     }
     let (mut value, mut point, mut count) = (0_u64, None, 0);
-    for (place, byte) in digits.iter().enumerate() {
+    for (index, byte) in digits.iter().enumerate() {
         let digit = byte.wrapping_sub(b'0');
         if digit <= 9 {
             value = value * 10 + u64::from(digit);
             count += 1;
         } else if *byte == b'.' && point.is_none() {
-            point = Some(place);
+            point = Some(index);
         } else {
             return slow_double(text);
         }
@@ -110,7 +110,7 @@ pub(crate) fn double(text: &[u8]) -> Result<f64, Reason> {
     if count == 0 || count > 15 {
         return slow_double(text);
     }
-    let decimals = point.map_or(0, |place| digits.len() - place - 1);
+    let decimals = point.map_or(0, |index| digits.len() - index - 1);
     let value = value as f64 / EXACT_POWERS[decimals];
     // The sign comes last, so that `-0` stays a negative zero.
     Ok(if negative { -value } else { value })

@@ -46,8 +46,8 @@ impl<W: Write> CsvWriter<W> {
     }
 
     fn push_row(&mut self, columns: &[RenderedColumn], row: usize) {
-        for (place, column) in columns.iter().enumerate() {
-            if place > 0 {
+        for (index, column) in columns.iter().enumerate() {
+            if index > 0 {
                 self.lines.push(self.delimiter);
             }
             match column.style() {

@@ -162,6 +162,13 @@ fn a_column_that_appears_twice_is_an_error() {
 }
 
 #[test]
+fn a_value_that_appears_twice_in_a_header_may_be_one_of_a_record() {
+    let error =
+        RecordReader::open(&csv("1,1,x\n"), &ReadOptions::default()).err().expect("an error");
+    assert!(error.message().ends_with("or read the first line as a record"), "{error}");
+}
+
+#[test]
 fn without_a_header_the_columns_take_the_names_they_are_given() {
     let names = vec!["at".to_owned(), "id".to_owned()];
     let options = ReadOptions {

@@ -7,8 +7,8 @@ use arrow::datatypes::{DataType, TimeUnit};
 use proptest::prelude::*;
 use rstest::rstest;
 use tonnage_files::{
-    Compression, Format, ReadOptions, Sample, Source, TYPE_JSON, TYPE_KEY, infer_common_schema,
-    infer_schema,
+    Compression, CsvOptions, Format, ReadOptions, Sample, Source, TYPE_JSON, TYPE_KEY,
+    infer_common_schema, infer_schema,
 };
 
 use crate::common::{csv, jsonl, lines, read, wanting, written};
@@ -218,6 +218,24 @@ fn the_sample_says_whether_it_was_all() {
                 && !whole(source, &few)
         );
     }
+}
+
+#[rstest]
+#[case::names("id,v2,2024Q1,,é\n", &[])]
+#[case::a_record("1,2024-01-03,-1.5,true\n", &["1", "2024-01-03", "-1.5", "true"])]
+#[case::a_moment("at,2024-01-03T00:00:00\n", &["2024-01-03T00:00:00"])]
+#[case::codes_and_words("007,+49,NaN,NA\n", &[])]
+#[case::years("city,2023,2024\n", &["2023", "2024"])]
+fn names_in_a_header_that_read_as_values_are_told(#[case] text: &str, #[case] told: &[&str]) {
+    let found = |source: Source, options: &ReadOptions| {
+        infer_common_schema(&[source], options, &Sample::default()).unwrap().header_values
+    };
+    let options = ReadOptions::default();
+    assert_eq!(found(csv(text), &options), told);
+    let csv_options = CsvOptions { has_header: false, ..options.csv.clone() };
+    let without = ReadOptions { csv: csv_options, ..options.clone() };
+    assert!(found(csv(text), &without).is_empty());
+    assert!(found(jsonl("{\"2024\": 1}\n"), &options).is_empty());
 }
 
 #[test]

@@ -83,10 +83,10 @@ fn columns(table: &Table, wanted: &ObjectFilter<'_>) -> Vec<Json> {
     let columns = table.schema().columns.iter().enumerate();
     let columns = columns.filter(|(_, column)| is_like(wanted.column_name, &column.name));
     columns
-        .map(|(place, column)| {
+        .map(|(index, column)| {
             json!({
                 "column_name": column.name,
-                "ordinal_position": place + 1,
+                "ordinal_position": index + 1,
                 "xdbc_type_name": column.column_type.to_string(),
                 "xdbc_nullable": i16::from(column.nullable),
                 "xdbc_is_nullable": if column.nullable { "YES" } else { "NO" },

@@ -2,7 +2,9 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
+
+use tonnage::internal::sync::lock;
 
 use crate::handle::StoreHandle;
 
@@ -10,7 +12,7 @@ static NEXT: AtomicU64 = AtomicU64::new(1);
 static SHARED: Mutex<Option<HashMap<u64, StoreHandle>>> = Mutex::new(None);
 
 fn shared() -> MutexGuard<'static, Option<HashMap<u64, StoreHandle>>> {
-    SHARED.lock().unwrap_or_else(PoisonError::into_inner)
+    lock(&SHARED)
 }
 
 /// Gives an open store a number for one connection.

@@ -1,10 +1,10 @@
 //! An open connection to a server.
 
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, RwLock};
 use std::time::Duration;
 
 use pyo3::prelude::*;
-use tonnage::internal::sync::write;
+use tonnage::internal::sync::{read, write};
 use tonnage::{Cancel, Error, ErrorKind};
 use tonnage_client::Client;
 
@@ -31,7 +31,7 @@ impl RemoteConnection {
     /// # Errors
     /// When it was closed, or made before a fork.
     pub(crate) fn client(&self) -> PyResult<Client> {
-        let client = self.client.get()?.read().unwrap_or_else(PoisonError::into_inner);
+        let client = read(self.client.get()?);
         client.clone().ok_or_else(|| {
             exception_of(ErrorKind::Unavailable, "this store is closed: connect to it again")
         })

@@ -1,13 +1,11 @@
 //! What all steps of a load share: the store, the options, the deadline, and whether the load
 //! stopped.
 
-use std::any::Any;
 use std::collections::BTreeSet;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use tonnage_engine::{
-    Deadline, Error, ErrorKind, Header, LoadOptions, OnExisting, Result, SpaceId,
+    Deadline, Error, ErrorKind, Header, LoadOptions, OnExisting, Result, SpaceId, catch_panic,
 };
 
 use super::concurrent_writes::ConcurrentWrites;
@@ -152,17 +150,9 @@ fn exists(stream: u32, position: u64, space: SpaceId, key: &[u8]) -> Error {
 
 /// Runs a step; a panic in it, or in an observer that it calls, becomes an error.
 pub(super) fn catch<T>(step: impl FnOnce() -> Result<T>) -> Result<T> {
-    catch_unwind(AssertUnwindSafe(step)).unwrap_or_else(|panic| Err(panicked(panic.as_ref())))
-}
-
-#[cold]
-fn panicked(panic: &(dyn Any + Send)) -> Error {
-    let text = panic
-        .downcast_ref::<&str>()
-        .copied()
-        .or_else(|| panic.downcast_ref::<String>().map(String::as_str));
-    Error::internal(format!(
-        "a step of the load panicked: {}: fix the observer, or report it",
-        text.unwrap_or("no message")
-    ))
+    catch_panic(step, |message| {
+        Error::internal(format!(
+            "a step of the load panicked: {message}: fix the observer, or report it"
+        ))
+    })
 }

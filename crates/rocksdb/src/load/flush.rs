@@ -5,11 +5,11 @@
 //!    spaces, then, when all of these are stored, the others.
 
 use std::collections::BTreeMap;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-use tonnage_engine::sync::lock;
+use tonnage_engine::sync::{into_inner, lock};
 use tonnage_engine::{Error, Result, SpaceId};
 
 use super::context::{LoadContext, catch};
@@ -110,7 +110,7 @@ fn sort_all(context: &LoadContext<'_>, unsorted: Vec<RunBuffer>) -> Result<Vec<S
         }
         Ok(())
     })?;
-    Ok(sorted.into_inner().unwrap_or_else(PoisonError::into_inner))
+    Ok(into_inner(sorted))
 }
 
 /// Keeps compaction from working in the shards that get files.
@@ -182,5 +182,5 @@ fn run_all<T: Sync>(
         }
         work();
     });
-    first_error.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)
+    into_inner(first_error).map_or(Ok(()), Err)
 }

@@ -1,7 +1,6 @@
 //! Decodes Flight messages into record batches.
 
 use std::collections::HashMap;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use arrow::array::{ArrayRef, RecordBatch};
 use arrow::buffer::Buffer;
@@ -11,6 +10,7 @@ use arrow_flight::FlightData;
 use arrow_flight::utils::flight_data_to_arrow_batch;
 use arrow_ipc::reader::read_dictionary;
 use arrow_ipc::{MessageHeader, root_as_message};
+use tonnage::internal::catch_panic;
 use tonnage::{Error, Result};
 use tonnage_files::check_ipc_message;
 
@@ -37,8 +37,10 @@ impl FlightDecoder {
     /// `Invalid` for a message that is no Arrow IPC, or comes before its schema.
     pub(crate) fn decode(&mut self, data: &FlightData) -> Result<Option<RecordBatch>> {
         // Arrow's decoder was made for data that is right more often than not.
-        catch_unwind(AssertUnwindSafe(|| self.decode_message(data)))
-            .unwrap_or_else(|_| Err(malformed("its buffers contradict each other")))
+        catch_panic(
+            || self.decode_message(data),
+            |_| malformed("its buffers contradict each other"),
+        )
     }
 
     fn decode_message(&mut self, data: &FlightData) -> Result<Option<RecordBatch>> {

@@ -244,8 +244,8 @@ impl ReadSpec {
 
     /// Where the columns stand among others.
     fn positions_in(&self, columns: &[usize]) -> Vec<usize> {
-        let place = |wanted: &usize| columns.iter().position(|column| column == wanted);
-        self.columns.iter().filter_map(place).collect()
+        let position = |wanted: &usize| columns.iter().position(|column| column == wanted);
+        self.columns.iter().filter_map(position).collect()
     }
 
     fn shaped_batches(&self, rows: StoredBatches) -> ShapedBatches {

@@ -175,9 +175,9 @@ impl SortedSide {
     fn nearest(&self, left: &[Rows; 2], row: usize, op: Operator) -> Option<u32> {
         let [keys, moments] = &self.rows;
         let wanted = (left[0].row(row), left[1].row(row));
-        let right = |place: &u32| (keys.row(*place as usize), moments.row(*place as usize));
-        let before = |place: &u32| right(place) < wanted;
-        let not_behind = |place: &u32| right(place) <= wanted;
+        let right = |index: &u32| (keys.row(*index as usize), moments.row(*index as usize));
+        let before = |index: &u32| right(index) < wanted;
+        let not_behind = |index: &u32| right(index) <= wanted;
         let found = match op {
             Operator::GtEq => self.order.partition_point(not_behind).checked_sub(1)?,
             Operator::Gt => self.order.partition_point(before).checked_sub(1)?,
@@ -246,7 +246,7 @@ mod tests {
         let fields: Vec<_> = fields.iter().flat_map(|schema| schema.fields().to_vec()).collect();
         let schema = Arc::new(Schema::new(fields));
         let joined = sorted.join(&left, &left.columns()[..2], form, &schema).unwrap();
-        let rows = |place: usize| joined.column(place).as_primitive::<Int64Type>().clone();
+        let rows = |index: usize| joined.column(index).as_primitive::<Int64Type>().clone();
         // Of several rows at one moment any may come: their moments are compared.
         rows(2).iter().flatten().zip(rows(4).iter()).collect()
     }

@@ -1,9 +1,9 @@
 //! A scan that keeps what it decodes.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use arrow::array::RecordBatch;
-use tonnage::internal::sync::lock;
+use tonnage::internal::sync::{get_mut, lock};
 use tonnage::{Result, Table};
 
 use super::{CachedColumns, ColumnCache};
@@ -90,7 +90,7 @@ impl ColumnFill {
 /// A scan that ended early, or in vain, leaves nothing behind.
 impl Drop for ColumnFill {
     fn drop(&mut self) {
-        let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let state = get_mut(&mut self.state);
         let (bytes, is_in_vain) = (state.bytes, state.is_in_vain);
         self.cache.abandon(self.table.path(), self.number, bytes, is_in_vain);
     }

@@ -62,8 +62,8 @@ fn set(arguments: &Arguments) -> Result<ArrayRef> {
 }
 
 /// Paths as `'{a,b,0}'`, or as lists of text.
-fn paths(arguments: &Arguments, place: usize) -> Result<Vec<Option<Vec<String>>>> {
-    let array = &arguments.arrays[place];
+fn paths(arguments: &Arguments, index: usize) -> Result<Vec<Option<Vec<String>>>> {
+    let array = &arguments.arrays[index];
     if matches!(
         array.data_type(),
         DataType::List(_) | DataType::LargeList(_) | DataType::FixedSizeList(..)
@@ -78,7 +78,7 @@ fn paths(arguments: &Arguments, place: usize) -> Result<Vec<Option<Vec<String>>>
         };
         return Ok(lists.iter().map(|list| list.map(steps)).collect());
     }
-    let texts = arguments.texts(place)?;
+    let texts = arguments.texts(index)?;
     texts.iter().map(|text| text.map(parse_steps).transpose()).collect()
 }
 

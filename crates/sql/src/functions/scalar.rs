@@ -137,13 +137,13 @@ pub(crate) struct Arguments {
 
 impl Arguments {
     /// An argument as text.
-    pub(crate) fn texts(&self, place: usize) -> Result<StringArray> {
-        texts(&self.arrays[place]).or_else(|_| {
+    pub(crate) fn texts(&self, index: usize) -> Result<StringArray> {
+        texts(&self.arrays[index]).or_else(|_| {
             exec_err!(
                 "{} takes text in place {}, not {}",
                 self.name,
-                place + 1,
-                self.fields[place].data_type()
+                index + 1,
+                self.fields[index].data_type()
             )
         })
     }

@@ -105,19 +105,19 @@ fn fields(moment: i64) -> [i64; 4] {
 
 /// The time between two moments in years, months, days and less, as PostgreSQL counts.
 fn age(arguments: &Arguments) -> Result<ArrayRef> {
-    let moments = |place: usize| -> Result<ArrayRef> {
-        match arguments.fields[place].data_type() {
+    let moments = |index: usize| -> Result<ArrayRef> {
+        match arguments.fields[index].data_type() {
             DataType::Timestamp(..) | DataType::Date32 | DataType::Date64 | DataType::Null => {}
             given if given.is_string() => {}
             other => return exec_err!("age takes timestamps, not {other}"),
         }
-        let plain = match arguments.arrays[place].data_type() {
+        let plain = match arguments.arrays[index].data_type() {
             // A moment of a zone is the one of UTC.
             DataType::Timestamp(_, Some(_)) => cast(
-                &arguments.arrays[place],
+                &arguments.arrays[index],
                 &DataType::Timestamp(TimeUnit::Microsecond, Some("+00:00".into())),
             )?,
-            _ => arguments.arrays[place].clone(),
+            _ => arguments.arrays[index].clone(),
         };
         Ok(cast(&plain, &MICROSECONDS)?)
     };

@@ -42,16 +42,16 @@ pub(super) fn table_column(plan: &LogicalPlan, expr: &Expr) -> Option<usize> {
     table_column_at(plan, place)
 }
 
-fn table_column_at(plan: &LogicalPlan, place: usize) -> Option<usize> {
+fn table_column_at(plan: &LogicalPlan, index: usize) -> Option<usize> {
     match plan {
         LogicalPlan::TableScan(scan) => match &scan.projection {
-            Some(columns) => columns.get(place).copied(),
-            None => Some(place),
+            Some(columns) => columns.get(index).copied(),
+            None => Some(index),
         },
-        LogicalPlan::SubqueryAlias(alias) => table_column_at(&alias.input, place),
-        LogicalPlan::Filter(filter) => table_column_at(&filter.input, place),
+        LogicalPlan::SubqueryAlias(alias) => table_column_at(&alias.input, index),
+        LogicalPlan::Filter(filter) => table_column_at(&filter.input, index),
         LogicalPlan::Projection(projection) => {
-            table_column(&projection.input, projection.expr.get(place)?)
+            table_column(&projection.input, projection.expr.get(index)?)
         }
         _ => None,
     }

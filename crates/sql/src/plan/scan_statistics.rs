@@ -23,9 +23,9 @@ pub(super) fn statistics_of(spec: &ReadSpec, schema: &SchemaRef) -> Statistics {
     // Whether a join holds a side once, or a part of it for each thread, goes by bytes first.
     let bytes = (rows as usize).saturating_mul(16 * schema.fields().len().max(1));
     statistics.total_byte_size = Precision::Inexact(bytes);
-    for (place, column) in spec.columns.iter().enumerate() {
+    for (index, column) in spec.columns.iter().enumerate() {
         if let Some(found) = column_of(spec, *column, rows) {
-            statistics.column_statistics[place] = found;
+            statistics.column_statistics[index] = found;
         }
     }
     statistics

@@ -149,21 +149,21 @@ fn is_read(expr: &Expr) -> bool {
 
 /// A union whose columns of decimals become doubles where another input has doubles.
 fn unify_union(union: Union) -> Result<Union> {
-    let kinds = |place: usize| {
+    let kinds = |index: usize| {
         union
             .inputs
             .iter()
-            .filter_map(move |input| input.schema().fields().get(place))
+            .filter_map(move |input| input.schema().fields().get(index))
             .map(|field| NumberKind::of(field.data_type()))
     };
-    let is_mixed = |place: &usize| {
-        kinds(*place).any(|kind| kind == NumberKind::Float)
-            && kinds(*place).any(|kind| kind == NumberKind::Decimal)
+    let is_mixed = |index: &usize| {
+        kinds(*index).any(|kind| kind == NumberKind::Float)
+            && kinds(*index).any(|kind| kind == NumberKind::Decimal)
     };
     let mixed: Vec<usize> = (0..union.schema.fields().len()).filter(is_mixed).collect();
     // Its inputs may have got other types below.
-    let is_outdated = |(place, field): (usize, &FieldRef)| {
-        let mut inputs = union.inputs.iter().filter_map(|input| input.schema().fields().get(place));
+    let is_outdated = |(index, field): (usize, &FieldRef)| {
+        let mut inputs = union.inputs.iter().filter_map(|input| input.schema().fields().get(index));
         inputs.all(|input| input.data_type() != field.data_type())
     };
     if mixed.is_empty() && !union.schema.fields().iter().enumerate().any(is_outdated) {

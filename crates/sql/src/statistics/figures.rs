@@ -25,21 +25,21 @@ pub(super) fn query(table: &str, columns: &[&Column]) -> String {
     format!("SELECT count(*) AS n, {} FROM {table}", figures.collect::<Vec<_>>().join(", "))
 }
 
-fn column_figures(place: usize, column: &Column) -> String {
+fn column_figures(index: usize, column: &Column) -> String {
     let name = quote_identifier(&column.name.to_ascii_lowercase());
     let ends = match extreme_filter(column.column_type) {
         Some(condition) => {
             let filter = condition.map(|condition| condition(&name)).unwrap_or_default();
-            format!("min({name}){filter} AS a{place}, max({name}){filter} AS z{place}")
+            format!("min({name}){filter} AS a{index}, max({name}){filter} AS z{index}")
         }
-        None => format!("NULL AS a{place}, NULL AS z{place}"),
+        None => format!("NULL AS a{index}, NULL AS z{index}"),
     };
     // The library has no hash of doubles for this.
     let told_apart = match column.column_type {
         ColumnType::Float | ColumnType::Double => format!("CAST({name} AS VARCHAR)"),
         _ => name.clone(),
     };
-    format!("count({name}) AS c{place}, approx_distinct({told_apart}) AS d{place}, {ends}")
+    format!("count({name}) AS c{index}, approx_distinct({told_apart}) AS d{index}, {ends}")
 }
 
 /// A filter of an aggregate over a column of this name.
@@ -71,8 +71,8 @@ pub(super) fn read_figures(
     answer: &RecordBatch,
 ) -> Result<(u64, Vec<StoredColumn>)> {
     let rows = count(answer, 0)?;
-    let of_column = |(place, column): (usize, &&Column)| {
-        let at = 1 + place * FIGURES;
+    let of_column = |(index, column): (usize, &&Column)| {
+        let at = 1 + index * FIGURES;
         let values = count(answer, at)?.min(rows);
         Ok(StoredColumn {
             id: column.id,

@@ -251,9 +251,9 @@ impl MergeStatement {
         guard: &Guard,
     ) -> Result<Vec<GatheredInsert>> {
         let mut inserts = Vec::new();
-        for (place, clause) in self.unmatched.iter().enumerate() {
+        for (index, clause) in self.unmatched.iter().enumerate() {
             let UnmatchedAction::Insert(columns, values) = &clause.action else { continue };
-            let tokens = self.insertion(columns, values, &clause_condition(&self.unmatched, place));
+            let tokens = self.insertion(columns, values, &clause_condition(&self.unmatched, index));
             let piece = Piece { tokens: tokens.into(), kind: StatementKind::Insert, end: self.end };
             let insertion = insertion(planner, &piece)?;
             inserts.push(GatheredInsert::new(planner, insertion, parameters, guard)?);

@@ -208,9 +208,9 @@ impl<'a> RowChange<'a> {
         let mut parameters = self.parameters.clone();
         let key = Row::from_batch(batch, row)?;
         let mut columns = Vec::new();
-        for (place, column) in self.table.schema().key_columns().enumerate() {
+        for (index, column) in self.table.schema().key_columns().enumerate() {
             let value = key.get(&column.name).cloned().unwrap_or(tonnage::Value::Null);
-            parameters.set(key_parameter(place), value);
+            parameters.set(key_parameter(index), value);
             columns.push(column.name.to_ascii_lowercase());
         }
         Ok((columns, parameters))

@@ -73,14 +73,14 @@ impl<'a> RowInserter<'a> {
     }
 
     /// A row; its number is left out where the store gives it.
-    fn row(&self, given: &RecordBatch, fitting: &RecordBatch, place: usize) -> Result<Row> {
-        let row = Row::from_batch(fitting, place)?;
+    fn row(&self, given: &RecordBatch, fitting: &RecordBatch, index: usize) -> Result<Row> {
+        let row = Row::from_batch(fitting, index)?;
         let Some(identity) = self.table.schema().identity_column() else { return Ok(row) };
         let name = &self.table.schema().columns[identity].name;
         let is_own = |field: &arrow::datatypes::FieldRef| field.name().eq_ignore_ascii_case(name);
         let column = given.schema_ref().fields().iter().position(is_own);
         let value = match column {
-            Some(column) if !given.column(column).is_null(place) => return Ok(row),
+            Some(column) if !given.column(column).is_null(index) => return Ok(row),
             Some(_) => Some(Value::Null),
             None => None,
         };

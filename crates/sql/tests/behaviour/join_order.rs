@@ -64,9 +64,9 @@ impl Query {
     /// In the order that is written: a limit keeps joins on either side of it apart.
     fn as_written(&self) -> String {
         let mut from = format!("t{}", self.first);
-        for (place, join) in self.joined.iter().enumerate() {
+        for (index, join) in self.joined.iter().enumerate() {
             from = format!(
-                "(SELECT * FROM {from} JOIN t{} ON {} LIMIT 10000000) AS j{place}",
+                "(SELECT * FROM {from} JOIN t{} ON {} LIMIT 10000000) AS j{index}",
                 join.table, join.condition
             );
         }

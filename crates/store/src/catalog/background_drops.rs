@@ -10,7 +10,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread::{JoinHandle, current};
 use std::time::Duration;
 
-use tonnage_engine::sync::lock;
+use tonnage_engine::sync::{get_mut, lock};
 use tonnage_engine::{Deadline, Engine, ErrorKind, Result, SpaceId};
 
 use super::pending_drops::PendingDrops;
@@ -86,7 +86,7 @@ impl Drop for BackgroundDrops {
         // Taken for a moment, so that the thread does not look just before and wait just after.
         drop(self.shared.running());
         self.shared.woken.notify_all();
-        let thread = self.thread.get_mut().unwrap_or_else(PoisonError::into_inner).take();
+        let thread = get_mut(&mut self.thread).take();
         // What the thread holds of the engine may be the last of the store.
         if let Some(thread) = thread.filter(|it| it.thread().id() != current().id()) {
             let _ = thread.join();

@@ -207,15 +207,15 @@ impl TableCodec {
         }
     }
 
-    /// A layout by its place: those of this codec's own schema numbers come first, then those that
+    /// A layout by its index: those of this codec's own schema numbers come first, then those that
     /// came later.
-    fn layout_at(&self, place: usize) -> &ValueLayout {
-        match self.layouts.get(place) {
+    fn layout_at(&self, index: usize) -> &ValueLayout {
+        match self.layouts.get(index) {
             Some(layout) => layout,
             None => self
                 .later
                 .iter()
-                .nth(place - self.layouts.len())
+                .nth(index - self.layouts.len())
                 .expect("layouts are never taken away"),
         }
     }

@@ -15,7 +15,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use tonnage_engine::sync::lock;
+use tonnage_engine::sync::{get_mut, lock};
 use tonnage_engine::{Engine, ErrorKind, Ranges, SpaceId};
 
 use super::clean::IndexCleaning;
@@ -159,7 +159,7 @@ impl Drop for BackgroundCleaner {
         // Taken for a moment, so that the thread does not look just before and wait just after.
         drop(self.shared.notes());
         self.shared.changed.notify_one();
-        let thread = self.thread.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let thread = get_mut(&mut self.thread);
         if let Some(thread) = thread.take() {
             let _ = thread.join();
         }

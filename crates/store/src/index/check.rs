@@ -6,10 +6,10 @@
 //! 3. A row without its entry is read again, since it may have been written between the two reads.
 //! 4. The entries of the index are counted. Those without a row are stale.
 
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
 
-use tonnage_engine::sync::lock;
+use tonnage_engine::sync::{into_inner, lock};
 use tonnage_engine::{Engine, FillCache, Projection, Result, Rows, ScanOptions, Slices, SpaceId};
 
 use super::entries::entries_of;
@@ -73,10 +73,7 @@ pub(crate) fn check_index(
     read_parts(threads.amount(), engine, index.space(), &keys_only, |_| EntryCounter(&entries))?;
     // Writers go on between the two passes, so the count of entries may be the smaller one.
     let stale = entries.into_inner().saturating_sub(found.rows.into_inner());
-    Ok(IndexFindings {
-        missing: found.missing.into_inner().unwrap_or_else(PoisonError::into_inner),
-        stale,
-    })
+    Ok(IndexFindings { missing: into_inner(found.missing), stale })
 }
 
 /// What all parts found together.

@@ -1,9 +1,9 @@
 //! Stores many large objects in one call.
 
 use std::io::{self, Read};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
-use tonnage_engine::sync::lock;
+use tonnage_engine::sync::{into_inner, lock};
 use tonnage_engine::{Error, ErrorKind, Result};
 
 use super::options::LobOptions;
@@ -128,9 +128,9 @@ where
         }
         work();
     });
-    match stopped.into_inner().unwrap_or_else(PoisonError::into_inner) {
+    match into_inner(stopped) {
         Some(error) => Err(error),
-        None => Ok(report.into_inner().unwrap_or_else(PoisonError::into_inner)),
+        None => Ok(into_inner(report)),
     }
 }
 

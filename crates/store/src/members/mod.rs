@@ -35,11 +35,11 @@ mod view;
 mod watch;
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::thread::{JoinHandle, current};
 use std::time::{Duration, Instant};
 
-use tonnage_engine::sync::lock;
+use tonnage_engine::sync::{get_mut, lock};
 use tonnage_engine::{Deadline, Engine, Error, Result};
 
 use row::{MemberRows, MemberState};
@@ -307,7 +307,7 @@ impl Drop for Members {
         self.shared.stopping.store(true, Ordering::SeqCst);
         drop(self.shared.woken.0.lock());
         self.shared.woken.1.notify_all();
-        let thread = self.thread.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let thread = get_mut(&mut self.thread);
         // What the thread follows with may be the last that held the store.
         if let Some(thread) = thread.take().filter(|it| it.thread().id() != current().id()) {
             let _ = thread.join();

@@ -1,6 +1,7 @@
 use std::sync::atomic::AtomicUsize;
 
 use tonnage_engine::{ErrorKind, MemoryEngine};
+use tonnage_testkit::wait_until;
 
 use super::*;
 
@@ -35,14 +36,6 @@ fn following(engine: &Arc<dyn Engine>) -> (Members, Arc<AtomicUsize>) {
 
 fn notify_and_wait(member: &Members, patience: Duration) -> Result<()> {
     member.notify_and_wait(patience, Deadline::NONE, &|| false)
-}
-
-fn wait_until(is_so: impl Fn() -> bool) {
-    let begun = Instant::now();
-    while !is_so() {
-        assert!(begun.elapsed() < LONG, "it does not come to pass");
-        std::thread::sleep(Duration::from_millis(2));
-    }
 }
 
 #[test]
@@ -127,11 +120,11 @@ fn a_member_that_was_taken_for_gone_writes_again_once_it_has_followed() {
         }
         member.check().is_err()
     };
-    wait_until(take_for_gone);
-    wait_until(|| here.is_there(member.id()).unwrap());
+    wait_until("it is taken for gone", take_for_gone);
+    wait_until("it is back", || here.is_there(member.id()).unwrap());
     assert!(member.check().is_err(), "it is there, and does not know what was changed meanwhile");
     follows.store(true, Ordering::SeqCst);
-    wait_until(|| member.check().is_ok());
+    wait_until("it follows", || member.check().is_ok());
 }
 
 /// Once such a member refused to write until it had read the catalog anew.
@@ -148,7 +141,7 @@ fn a_renewal_that_got_no_answer_costs_nothing() {
         Ok(true)
     }));
     let beat = || member.shared.rows.read().unwrap().members[0].0.beat;
-    wait_until(|| beat() > stored.0.beat + 2);
+    wait_until("two more beats", || beat() > stored.0.beat + 2);
     assert!(member.check().is_ok());
     assert_eq!(count.load(Ordering::SeqCst), 0);
 }
@@ -165,7 +158,7 @@ fn a_change_that_nobody_told_of_is_found_all_the_same() {
         counted.fetch_add(1, Ordering::SeqCst);
         Ok(true)
     }));
-    wait_until(|| count.load(Ordering::SeqCst) >= 2);
+    wait_until("two readings", || count.load(Ordering::SeqCst) >= 2);
 }
 
 #[test]

@@ -1,9 +1,6 @@
 //! Takes tasks from their source and hands them to the workers.
 
-use std::any::Any;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-
-use tonnage_engine::{Error, Result};
+use tonnage_engine::{Error, Result, catch_panic};
 
 use crate::read::task::{ReadTask, TaskSource};
 use crate::read::task_sink::TaskSink;
@@ -30,17 +27,11 @@ pub(crate) fn dispatch<T>(
 
 /// The next of the caller's keys; a source that panics is one that fails.
 pub(crate) fn next_of<T>(source: &mut impl Iterator<Item = Result<T>>) -> Result<Option<T>> {
-    let next = catch_unwind(AssertUnwindSafe(|| source.next()));
-    next.unwrap_or_else(|panic| Some(Err(panic_error(&*panic)))).transpose()
+    catch_panic(|| source.next().transpose(), source_panicked)
 }
 
-/// The error of a source that panicked, with what it said.
+/// The error of a source that panicked, with its message.
 #[cold]
-pub(crate) fn panic_error(panic: &(dyn Any + Send)) -> Error {
-    let said = panic.downcast_ref::<&str>().copied();
-    let said = said.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
-    Error::internal(format!(
-        "the source of keys panicked: {}",
-        said.unwrap_or("it did not say why")
-    ))
+pub(crate) fn source_panicked(message: &str) -> Error {
+    Error::internal(format!("the source of keys panicked: {message}"))
 }

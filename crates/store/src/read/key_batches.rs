@@ -73,8 +73,8 @@ impl GatheredKeys {
         if self.order.is_empty() { self.keys.len() } else { self.order.len() }
     }
 
-    fn number(&self, place: usize) -> usize {
-        self.order.get(place).map_or(place, |entry| number_of(*entry))
+    fn number(&self, index: usize) -> usize {
+        self.order.get(index).map_or(index, |entry| number_of(*entry))
     }
 }
 

@@ -3,10 +3,10 @@
 //! The engine cuts the space into parts of about the same size, 4 for each thread. A thread that is
 //! done with one part takes the next. The first error ends the others.
 
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
 
-use tonnage_engine::sync::lock;
+use tonnage_engine::sync::{into_inner, lock};
 use tonnage_engine::{
     Cuts, Deadline, Engine, Error, Part, Projection, ReadOptions, Result, Rows, ScanOptions,
     Slices, SpaceId,
@@ -58,7 +58,7 @@ pub(crate) fn read_parts<R: PartReader>(
         }
         work();
     });
-    first_error.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)
+    into_inner(first_error).map_or(Ok(()), Err)
 }
 
 fn read_part(

@@ -1,17 +1,16 @@
 //! The threads of a running read, and the queues between them and its reader.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 use tonnage_engine::sync::lock;
-use tonnage_engine::{Error, Result};
+use tonnage_engine::{Error, Result, catch_panic};
 
 use crate::budget::Loan;
 use crate::read::ahead::CountedPiece;
 use crate::read::control::{ReadControl, ReadMetrics};
-use crate::read::dispatch::{dispatch, panic_error};
+use crate::read::dispatch::{dispatch, source_panicked};
 use crate::read::job::{PieceMessage, PieceResult, QUEUED_BATCHES_MAX};
 use crate::read::key_batches::TASKS_MOST;
 use crate::read::open_scan::OpenScan;
@@ -96,8 +95,7 @@ impl<T: Send + 'static> RunningRead<T> {
                 queues: queues_sender,
                 shared: None,
             };
-            let ended = catch_unwind(AssertUnwindSafe(|| dispatch(first, source, &mut sink)));
-            let ended = ended.unwrap_or_else(|panic| Err(panic_error(&*panic)));
+            let ended = catch_panic(|| dispatch(first, source, &mut sink), source_panicked);
             if let Err(error) = ended {
                 *lock(&noted) = Some(error);
             }

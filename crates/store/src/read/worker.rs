@@ -3,7 +3,6 @@
 //! A worker whose scan is paused ends its thread, and the scan releases what it holds of the engine
 //! ([`paused_scans`](super::paused_scans)).
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
@@ -111,9 +110,9 @@ impl<S: Shaper> ReadWorker<S> {
 }
 
 /// Runs a step; a panic in it becomes an error.
-fn catch_panic<T>(step: impl FnOnce() -> Result<T>) -> Result<T> {
-    catch_unwind(AssertUnwindSafe(step)).unwrap_or_else(|_| {
-        Err(Error::internal("a reading thread panicked: report it with the store's log"))
+pub(crate) fn catch_panic<T>(step: impl FnOnce() -> Result<T>) -> Result<T> {
+    tonnage_engine::catch_panic(step, |_| {
+        Error::internal("a reading thread panicked: report it with the store's log")
     })
 }
 

@@ -98,10 +98,10 @@ impl Row {
         Ok(row)
     }
 
-    /// The place and value of that name.
+    /// The index and value of that name.
     pub(crate) fn find(&self, name: &str) -> Option<(usize, &Value)> {
-        let place = self.fields.iter().position(|(field, _)| field.eq_ignore_ascii_case(name))?;
-        Some((place, &self.fields[place].1))
+        let index = self.fields.iter().position(|(field, _)| field.eq_ignore_ascii_case(name))?;
+        Some((index, &self.fields[index].1))
     }
 
     /// The value at a place that there is.

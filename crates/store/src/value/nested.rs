@@ -176,8 +176,8 @@ pub(super) fn convert(value: &Value, column_type: ColumnType) -> ReadResult<Opti
 }
 
 fn array(items: &[Value], element: ElementType) -> ReadResult<Value> {
-    let items = items.iter().enumerate().map(|(place, item)| {
-        item.convert(element.column_type()).map_err(|reason| at_element(place, &reason))
+    let items = items.iter().enumerate().map(|(index, item)| {
+        item.convert(element.column_type()).map_err(|reason| at_element(index, &reason))
     });
     items.collect::<ReadResult<_>>().map(Value::Array)
 }

@@ -1,9 +1,10 @@
 //! An engine that notes at which levels it is asked to write and read.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use tonnage::{Clock, Result};
+use tonnage_engine::sync::lock;
 use tonnage_engine::{Engine, Levels};
 
 use crate::stepped::{EngineStep, SteppedEngine};
@@ -25,7 +26,7 @@ pub(crate) fn open(url: &str, _create: bool, _clock: Arc<dyn Clock>) -> Result<A
             EngineStep::Load => "load",
             EngineStep::Scanned(_) | EngineStep::Drop(_) => return Ok(()),
         };
-        let mut noted = NOTED.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut noted = lock(&NOTED);
         noted.get_or_insert_default().entry(url.clone()).or_default().push((what, levels));
         Ok(())
     }))
@@ -35,7 +36,7 @@ pub(crate) fn open(url: &str, _create: bool, _clock: Arc<dyn Clock>) -> Result<A
 /// several times in a row.
 pub(crate) fn noted(url: &str, call: impl FnOnce()) -> Notes {
     let take = || {
-        let mut noted = NOTED.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut noted = lock(&NOTED);
         noted.get_or_insert_default().remove(url).unwrap_or_default()
     };
     take();

@@ -6,12 +6,14 @@ mod program;
 use std::fs;
 use std::time::Duration;
 
+use tonnage_testkit::try_copy_tree;
+
 use crate::fallible::Fallible;
 use crate::judge::Loss;
 use crate::options::TortureOptions;
 use crate::random::SeededRandom;
 use crate::report::{ReportSubject, TortureReport};
-use crate::scratch::{Scratch, WorkOptions, copy_tree, progress};
+use crate::scratch::{Scratch, WorkOptions, progress};
 use crate::workload_kind::{POWER, WorkloadKind};
 
 /// Stores when nobody says how many.
@@ -70,7 +72,7 @@ fn one_store(
         scratch.truncate_ledger()?;
         // Copied before it is judged: to open a store changes it.
         let after = scratch.path("after");
-        copy_tree(&scratch.base(), &after)?;
+        try_copy_tree(&scratch.base(), &after)?;
         let mut complaints =
             if ended.was_killed() { Vec::new() } else { end_of(&ended, at_call.is_some()) };
         complaints.extend(scratch.judge(Loss::Process, None)?);
@@ -79,7 +81,7 @@ fn one_store(
         let subject = ReportSubject { test: "kills", variant, name, command };
         report.verdict(&subject, &complaints, |directory| {
             fs::copy(scratch.ledger(), directory.join("ledger"))?;
-            copy_tree(&after, &directory.join("state"))
+            try_copy_tree(&after, &directory.join("state"))
         })?;
         fs::remove_dir_all(&after)?;
         // A store that is wrong once stays wrong: further rounds would complain of the same.

@@ -9,6 +9,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use tonnage::{Row, TableScanOptions, Value};
+use tonnage_testkit::try_copy_tree;
 
 use crate::child;
 use crate::content::{builder, long};
@@ -16,7 +17,7 @@ use crate::fallible::Fallible;
 use crate::options::TortureOptions;
 use crate::random::SeededRandom;
 use crate::report::{ReportSubject, TortureReport};
-use crate::scratch::{Scratch, copy_tree, progress};
+use crate::scratch::{Scratch, progress};
 
 /// Data directories of a store that is spread.
 const DISKS: usize = 3;
@@ -82,14 +83,14 @@ pub(super) fn one_store(
     progress(format_args!("kills: load --resume, {mode}, seed {seed}"));
     // Copied before it is judged: to open a store changes it.
     let after = scratch.path("after");
-    copy_tree(&scratch.base(), &after)?;
+    try_copy_tree(&scratch.base(), &after)?;
     if complaints.is_empty() {
         complaints = judge(scratch)?;
     }
     let name = format!("kills-load-{mode}-{seed}");
     let command = format!("torture kills --seed {seed} --runs 4");
     let subject = ReportSubject { test: "kills", variant: "load --resume", name, command };
-    report.verdict(&subject, &complaints, |to| copy_tree(&after, &to.join("state")))?;
+    report.verdict(&subject, &complaints, |to| try_copy_tree(&after, &to.join("state")))?;
     fs::remove_dir_all(&after)?;
     Ok(())
 }

@@ -1,9 +1,9 @@
 //! One round: small writes and reads on few rows, beside bulk puts, DDL and the making of an index.
 
-use std::sync::PoisonError;
 use std::sync::atomic::Ordering::SeqCst;
 use std::time::Duration;
 
+use tonnage::internal::sync::into_inner;
 use tonnage::{BulkPutOptions, OnExisting, Result, Row, row_stream};
 
 use super::client::HistoryClient;
@@ -42,8 +42,7 @@ impl Round<'_> {
             })
         })?;
         self.read_final_rows()?;
-        let objects = self.objects.into_iter().map(|object| object.into_inner());
-        let objects = objects.map(|object| object.unwrap_or_else(PoisonError::into_inner));
+        let objects = self.objects.into_iter().map(into_inner);
         Ok((objects.collect(), self.loads.into_inner()))
     }
 

@@ -1,8 +1,9 @@
 //! What the threads of a round share.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
+use tonnage::internal::sync::lock;
 use tonnage::{Row, Store, Value};
 
 use super::history::{HistoryEvent, LearnedVersions};
@@ -72,7 +73,7 @@ impl<'a> Round<'a> {
     }
 
     pub(super) fn object(&self, object: u64) -> MutexGuard<'_, ObjectHistory> {
-        self.objects[object as usize].lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.objects[object as usize])
     }
 }
 

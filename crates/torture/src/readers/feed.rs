@@ -2,11 +2,11 @@
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
 use tonnage::arrow::array::RecordBatch;
 use tonnage::arrow::compute::concat_batches;
+use tonnage::internal::catch_panic;
 use tonnage::{Key, Store};
 use tonnage_files::{Format, ReadOptions, RecordReader, Sample, Source, infer_common_schema};
 use tonnage_sql::{Sql, SqlOptions, SqlTokens};
@@ -44,14 +44,14 @@ pub(crate) fn feed(words: &[String]) -> Fallible<Vec<String>> {
         let mut random = SeededRandom::new(seed.wrapping_mul(0x9E37_79B9) ^ number);
         let case = mutated(&samples, reader.words(), &mut random);
         let started = Instant::now();
-        let judged = catch_unwind(AssertUnwindSafe(|| judge(reader, &case, &sql)));
+        let judged =
+            catch_panic(|| judge(reader, &case, &sql), |message| format!("PANIC {message}"));
         let wrong = match judged {
-            Err(panic) => Some(format!("PANIC {}", panic_message(&panic))),
-            Ok(Err(wrong)) => Some(wrong),
-            Ok(Ok(())) if started.elapsed() > CASE_MAX => {
+            Err(wrong) => Some(wrong),
+            Ok(()) if started.elapsed() > CASE_MAX => {
                 Some(format!("SLOW {:.0} s", started.elapsed().as_secs_f64()))
             }
-            Ok(Ok(())) => None,
+            Ok(()) => None,
         };
         let shown: String = case.escape_ascii().to_string().chars().take(600).collect();
         complaints.extend(
@@ -61,11 +61,6 @@ pub(crate) fn feed(words: &[String]) -> Fallible<Vec<String>> {
     }
     println!("COUNT cases {done}");
     Ok(complaints)
-}
-
-fn panic_message(panic: &Box<dyn std::any::Any + Send>) -> String {
-    let text = panic.downcast_ref::<&str>().map(ToString::to_string);
-    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default()
 }
 
 fn sql() -> tonnage::Result<Sql> {

@@ -133,7 +133,7 @@ fn is_plain(character: char) -> bool {
 
 /// The first that stands further ahead already.
 fn repeated<T: PartialEq>(all: &[T]) -> Option<&T> {
-    all.iter().enumerate().find(|(place, one)| all[..*place].contains(one)).map(|(_, one)| one)
+    all.iter().enumerate().find(|(index, one)| all[..*index].contains(one)).map(|(_, one)| one)
 }
 
 fn target(text: &str) -> Result<SystemKind, String> {

@@ -103,6 +103,9 @@ struct PairOutputArgs {
     /// Order of pairs
     #[arg(long, value_enum, default_value_t)]
     direction: Direction,
+    /// Means --direction reverse: what many try first
+    #[arg(long, alias = "desc", hide = true, conflicts_with = "direction")]
+    reverse: bool,
     #[command(flatten)]
     output: OutputArgs,
 }
@@ -181,7 +184,7 @@ impl PairOutputArgs {
     fn options(&self) -> PairGetOptions {
         PairGetOptions {
             keys_only: self.keys_only,
-            direction: self.direction.into(),
+            direction: self.direction.or_reverse(self.reverse),
             cancel: interrupt::cancel(),
             ..PairGetOptions::default()
         }

@@ -70,6 +70,10 @@ pub(super) fn check_key(schema: &TableSchema, key: &PrimaryKey) -> CliResult<()>
     )))
 }
 
+/// What a header may be instead.
+const HEADER_HINT: &str =
+    "if the first line is a record, give --no-header, and --columns for the names";
+
 /// A table that is to be made, and what there is to say of it.
 pub(super) struct NewTablePlan {
     pub(super) definition: TableDefinition,
@@ -89,6 +93,7 @@ impl NewTablePlan {
         mapping: Option<&Mapping>,
         parent: Option<&TableSchema>,
     ) -> CliResult<Self> {
+        check_header(&key, found)?;
         let schema = match mapping {
             Some(mapping) => mapping.plan(&found.schema, |_, _| true)?.schema().clone(),
             None => Arc::new(found.schema.clone()),
@@ -107,14 +112,21 @@ impl NewTablePlan {
         if let Some(name) = numbered {
             columns.insert(0, numbered_column(name, &columns)?);
         }
-        check_names(&columns)?;
+        check_names(&columns, &found.header_values)?;
         if let Some(parent) = parent {
             check_inherited(parent, path, &key, &columns)?;
             // The table has these from its parent.
             columns.retain(|column| !parent.key_columns().any(|key| key.is_named(&column.name)));
         }
-        check_key_columns(&key, &columns, found.records_at.as_deref())?;
-        let notes = notes(found);
+        check_key_columns(&key, &columns, found)?;
+        let mut notes = notes(found);
+        // A key out of the header says that it is one.
+        if numbered.is_some() && !found.header_values.is_empty() {
+            let values = some_of(&found.header_values);
+            notes.push(format!(
+                "hint: the header has values among its names, such as {values}: {HEADER_HINT}"
+            ));
+        }
         let sample = (!found.is_whole).then_some(found.records);
         let definition = TableDefinition {
             path: path.to_owned(),
@@ -150,8 +162,27 @@ fn numbered_column(name: &str, others: &[ColumnDefinition]) -> CliResult<ColumnD
     Ok(ColumnDefinition { identity, ..ColumnDefinition::new(name, ColumnType::Long) })
 }
 
-/// Names that no column of a table can have.
-fn check_names(columns: &[ColumnDefinition]) -> CliResult<()> {
+/// Refuses a header of nothing but values, unless the key has one of them.
+fn check_header(key: &PrimaryKey, found: &Inferred) -> CliResult<()> {
+    let values = &found.header_values;
+    let is_key = |name: &String| key.columns.iter().any(|key| key.eq_ignore_ascii_case(name));
+    let is_doubtful = !values.is_empty() && values.len() == found.schema.fields().len();
+    if !is_doubtful || values.iter().any(is_key) {
+        return Ok(());
+    }
+    Err(Failure::usage(format!(
+        "the header has values for names, such as {}: {HEADER_HINT}; if they are names, give one of them another with --rename",
+        some_of(values)
+    )))
+}
+
+/// Enough of many values to see what they are.
+fn some_of(values: &[String]) -> String {
+    values[..values.len().min(3)].join(", ")
+}
+
+/// Names that no column of a table can have. Some of them may be values.
+fn check_names(columns: &[ColumnDefinition], values: &[String]) -> CliResult<()> {
     let is_wrong = |name: &str| name.contains('.') || name.chars().any(char::is_control);
     let Some(column) = columns.iter().find(|column| is_wrong(&column.name)) else { return Ok(()) };
     let name = &column.name;
@@ -160,8 +191,12 @@ fn check_names(columns: &[ColumnDefinition]) -> CliResult<()> {
     }
     let better = name.replace(|char: char| char == '.' || char.is_control(), "_");
     let all = if name.contains('.') { ", or '.=_' for all names with dots" } else { "" };
+    let doubt = match values.contains(name) {
+        true => format!("; {HEADER_HINT}"),
+        false => String::new(),
+    };
     Err(Failure::usage(format!(
-        "column {name} has a dot or a control character in its name, which the columns of a table cannot: give it another with --rename '{name}={better}'{all}"
+        "column {name} has a dot or a control character in its name, which the columns of a table cannot: give it another with --rename '{name}={better}'{all}{doubt}"
     )))
 }
 
@@ -194,15 +229,18 @@ fn check_inherited(
 fn check_key_columns(
     key: &PrimaryKey,
     columns: &[ColumnDefinition],
-    records_at: Option<&str>,
+    found: &Inferred,
 ) -> CliResult<()> {
     let is_there =
         |name: &&String| columns.iter().any(|column| column.name.eq_ignore_ascii_case(name));
     let Some(name) = key.columns.iter().find(|name| !is_there(name)) else { return Ok(()) };
     let names: Vec<_> = columns.iter().map(|column| column.name.as_str()).collect();
+    let doubt = || (!found.header_values.is_empty()).then(|| format!("; {HEADER_HINT}"));
+    let records_at = found.records_at.as_deref();
     let hint = records_at
         .map(records_hint)
-        .or_else(|| delimiter_hint(names.iter().copied()).map(|hint| format!("; {hint}")));
+        .or_else(|| delimiter_hint(names.iter().copied()).map(|hint| format!("; {hint}")))
+        .or_else(doubt);
     Err(Failure::usage(format!(
         "--primary-key names {name}, but the files have no such column; they have {}{}",
         names.join(", "),

@@ -15,7 +15,7 @@ use tonnage_files::{ReadOptions, Sample, Source, infer_common_schema};
 use crate::args::{Globals, TimeoutArgs};
 use crate::config::ConfigArgs;
 use crate::exit::{CliResult, Exit, Failure};
-use crate::load::{FileInput, JobArgs, LoadTarget, Mapping, storable};
+use crate::load::{FileInput, JobArgs, LoadTarget, Mapping, storable, with_header_option};
 use crate::store_connection::StoreConnection;
 use crate::values;
 use create::{NewTablePlan, PrimaryKey};
@@ -158,7 +158,8 @@ impl LoadArgs {
         // Asked for before the files are read, which takes long with --sample all.
         let parent = self.parent(globals)?;
         let parent = parent.as_ref().map(|parent| parent.schema.as_ref());
-        let found = infer_common_schema(sources, &options, &self.sample())?;
+        let found =
+            infer_common_schema(sources, &options, &self.sample()).map_err(with_header_option)?;
         let made = NewTablePlan::of(&self.table, key, &found, ignore, numbered, mapping, parent)?;
         made.notes.iter().for_each(|note| globals.info(note));
         Ok(Some(made))
@@ -229,6 +230,9 @@ impl LoadArgs {
         let (schema, ignore) = (&table.schema, self.ignore_columns);
         let documents = self.documents.options();
         let mut options = ReadOptions { documents, ..self.job.read_options()? };
+        if !options.csv.has_header && options.csv.columns.is_none() {
+            options.csv.columns = Some(self.names_without_header(schema));
+        }
         // Without a mapping the reader makes the types of the table itself, in one step.
         let Some(mapping) = mapping else {
             options.schema = Some(schema.arrow_schema());
@@ -238,12 +242,6 @@ impl LoadArgs {
             };
             return FileInput::prepare(sources, &options, ignore, check);
         };
-        // The reader's schema is not that of the table then: columns that `--map` fills are not in
-        // it. So the table names the fields of a file without a header here.
-        if !options.csv.has_header && options.csv.columns.is_none() {
-            let names = schema.columns.iter().map(|column| column.name.clone());
-            options.csv.columns = Some(names.collect());
-        }
         options.schema = Some(self.fields_for(mapping, &sources, table, &options)?);
         let has = |name: &str| schema.column_index(name).is_some();
         let check = |source: &Source, found: &Schema| {
@@ -255,6 +253,16 @@ impl LoadArgs {
             Ok(Some(rows))
         };
         FileInput::prepare(sources, &options, ignore, check)
+    }
+
+    /// The names of the fields of a file that has no header: the columns of the table but the key
+    /// that the store numbers. The schema of the reader would name others, for columns that `--map`
+    /// fills are not in it.
+    fn names_without_header(&self, schema: &TableSchema) -> Vec<String> {
+        let numbered = self.documents.numbered_key();
+        let is_numbered = |name: &str| numbered.is_some_and(|key| key.eq_ignore_ascii_case(name));
+        let columns = schema.columns.iter().map(|column| &column.name);
+        columns.filter(|name| !is_numbered(name)).cloned().collect()
     }
 
     fn check_resumed(
@@ -284,7 +292,9 @@ impl LoadArgs {
         let is_known =
             |name: &str| table.schema.column_index(name).is_some() && !mapping.fills(name);
         if mapping.names_others(is_known) {
-            let found = infer_common_schema(sources, options, &self.sample())?.schema;
+            let found = infer_common_schema(sources, options, &self.sample())
+                .map_err(with_header_option)?
+                .schema;
             let others = found.fields().iter();
             let others =
                 others.filter(|field| mapping.may_read(field.name()) && !is_known(field.name()));

@@ -69,7 +69,7 @@ pub(crate) struct SqlArgs {
 
 const EXAMPLES: &str = "\
 Examples:
-  tonnage sql DIR                                   a shell over the store in DIR
+  tonnage sql --store DIR                           a shell over the store in DIR
   tonnage sql 'SELECT maker, count(*), avg(price) FROM phones GROUP BY maker'
   tonnage sql --format jsonl -c 'SELECT * FROM phones.images LIMIT 3'
   tonnage sql \"EXPLAIN SELECT * FROM phones WHERE maker = 'Nokia'\"

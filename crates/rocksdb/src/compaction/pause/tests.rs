@@ -3,18 +3,9 @@
 use std::sync::mpsc;
 
 use rocksdb::{ColumnFamilyDescriptor, CompactionDecision, Options, WriteOptions};
+use tonnage_testkit::wait_until;
 
 use super::*;
-
-const SOON: Duration = Duration::from_secs(60);
-
-fn wait_until(what: &str, is_so: impl Fn() -> bool) {
-    let started = Instant::now();
-    while !is_so() {
-        assert!(started.elapsed() < SOON, "{what}");
-        std::thread::sleep(Duration::from_millis(10));
-    }
-}
 
 /// A database whose compaction waits until a word comes, or its sender is dropped.
 fn open(place: &tempfile::TempDir) -> (Arc<DB>, mpsc::Sender<()>) {

@@ -30,12 +30,12 @@ pub(super) struct RowKeys {
 
 impl RowKeys {
     /// The key of a row.
-    pub(super) fn key(&self, place: usize) -> Option<&[u8]> {
-        let place = match &self.rows {
-            None => place,
-            Some(rows) => *rows.get(place)? as usize,
+    pub(super) fn key(&self, index: usize) -> Option<&[u8]> {
+        let index = match &self.rows {
+            None => index,
+            Some(rows) => *rows.get(index)? as usize,
         };
-        (place < self.keys.len()).then(|| self.keys.get(place))
+        (index < self.keys.len()).then(|| self.keys.get(index))
     }
 
     pub(super) fn len(&self) -> usize {

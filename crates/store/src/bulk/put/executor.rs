@@ -5,17 +5,18 @@
 //! cancels and failed streams, and whether it is time to flush. So these checks run whatever
 //! streams do, and however slow a rate is set.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, TryLockError};
 use std::time::{Duration, Instant};
 
 use tonnage_engine::sync::lock;
-use tonnage_engine::{Entries, Error, ErrorKind, LoadOptions, LoadSession, Result, cores};
+use tonnage_engine::{
+    Entries, Error, ErrorKind, LoadOptions, LoadSession, Result, catch_panic, cores,
+};
 
 use super::encode::{EntryEncoder, RejectedEntry};
 use super::load_queue::{BatchJob, FlushScope, LoadQueue, QueueEvent};
-use super::outcomes::{LoadOutcomes, catch_callback_panic, panic_message};
+use super::outcomes::{LoadOutcomes, catch_callback_panic, panicked};
 use super::resources::LoadResources;
 use super::ttls::EntryTtls;
 use super::{BulkPutError, BulkPutOptions, BulkPutReport, Counts, EntryBatch, Payload};
@@ -219,10 +220,7 @@ impl<'a> LoadExecutor<'a> {
 
     fn run_job(&self, job: BatchJob, encoder: &mut EntryEncoder<'_>) {
         let (stream, end, bytes) = job.receipt();
-        let put = catch_unwind(AssertUnwindSafe(|| self.put_batch(job, encoder)));
-        let put = put.unwrap_or_else(|panic| {
-            Err(Error::internal(format!("it panicked: {}", panic_message(&panic))))
-        });
+        let put = catch_panic(|| self.put_batch(job, encoder), panicked);
         let put = put.unwrap_or_else(|error| {
             self.fail(stream, error);
             PutOutcome::InPart

@@ -1,12 +1,13 @@
 //! Counts the outcomes of a load's entries, calls back, and keeps the error that stopped the load.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use tonnage_engine::sync::lock;
-use tonnage_engine::{Entries, Error, LoadObserver, OnExisting, Result, SpaceId, StoredRun};
+use tonnage_engine::{
+    Entries, Error, LoadObserver, OnExisting, Result, SpaceId, StoredRun, catch_panic,
+};
 
 use super::{
     BulkPutCallbacks, BulkPutOptions, BulkPutReport, Counts, Entry, ErrorsMax, ExistingEntry,
@@ -290,14 +291,13 @@ impl LoadObserver for LoadOutcomes {
 
 /// Calls back; a callback that panics stops the load.
 pub(super) fn catch_callback_panic<T>(name: &str, call: impl FnOnce() -> T) -> Result<T> {
-    let called = catch_unwind(AssertUnwindSafe(call));
-    called.map_err(|panic| {
-        Error::internal(format!("the callback '{name}' panicked: {}", panic_message(&panic)))
-    })
+    catch_panic(
+        || Ok(call()),
+        |message| Error::internal(format!("the callback '{name}' panicked: {message}")),
+    )
 }
 
-pub(super) fn panic_message(panic: &Box<dyn std::any::Any + Send>) -> &str {
-    let text = panic.downcast_ref::<&str>().copied();
-    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str))
-        .unwrap_or("without a message")
+/// The error of a step of a load that panicked.
+pub(super) fn panicked(message: &str) -> Error {
+    Error::internal(format!("it panicked: {message}"))
 }

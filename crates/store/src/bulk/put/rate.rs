@@ -3,6 +3,8 @@
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
+use tonnage_engine::sync::lock;
+
 /// How long a thread that is over the rate waits at most before it looks around again.
 const MAX_WAIT: Duration = Duration::from_millis(100);
 
@@ -26,8 +28,7 @@ impl RateLimit {
     /// the wait early.
     pub(crate) fn take(&self, units: u64, give_up: impl Fn() -> bool) {
         let due = {
-            let mut paid_until =
-                self.paid_until.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+            let mut paid_until = lock(&self.paid_until);
             let start = (*paid_until).max(Instant::now() - MAX_WAIT);
             *paid_until = start + Duration::from_secs_f64(units as f64 * self.seconds_per_unit);
             *paid_until

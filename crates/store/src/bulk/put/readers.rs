@@ -3,15 +3,14 @@
 //! Each thread owns the stream that it reads and holds nothing of the store. So a load can leave a
 //! thread that is caught in a stream: it ends when the stream returns, and drops what it got.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex};
 
 use tonnage_engine::sync::lock;
-use tonnage_engine::{Error, Result};
+use tonnage_engine::{Error, Result, catch_panic};
 
 use super::EntryStream;
 use super::load_queue::LoadQueue;
-use super::outcomes::panic_message;
+use super::outcomes::panicked;
 
 /// The streams that nobody draws from yet.
 pub(super) struct StreamReaders {
@@ -61,15 +60,10 @@ impl StreamReaders {
         while !self.queue.is_stopped() {
             let next = lock(&self.streams).next();
             let Some((number, stream)) = next else { break };
-            match catch_unwind(AssertUnwindSafe(|| self.read_stream(number, stream))) {
-                Ok(Ok(true)) => self.queue.end(number),
-                Ok(Ok(false)) => break,
-                Ok(Err(error)) => {
-                    self.queue.fail(number, error);
-                    break;
-                }
-                Err(panic) => {
-                    let error = Error::internal(format!("it panicked: {}", panic_message(&panic)));
+            match catch_panic(|| self.read_stream(number, stream), panicked) {
+                Ok(true) => self.queue.end(number),
+                Ok(false) => break,
+                Err(error) => {
                     self.queue.fail(number, error);
                     break;
                 }

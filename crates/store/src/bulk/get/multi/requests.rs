@@ -1,6 +1,5 @@
 //! The requests of a multi-get: which worker reads which.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 
@@ -18,7 +17,7 @@ use crate::budget::{Budget, Loan};
 use crate::inner::Inner;
 use crate::read::control::no_thread;
 use crate::read::pipeline::read_few;
-use crate::read::worker::read_task;
+use crate::read::worker::{catch_panic, read_task};
 use crate::read::{ReadControl, ReadPlan, ReadTask, TaskSource};
 
 /// A table with its keys.
@@ -260,11 +259,4 @@ impl TableRequests {
         self.requests[number].is_over.store(true, Ordering::Relaxed);
         (number, Err(error))
     }
-}
-
-/// What work gives, an error if it panicked.
-fn catch_panic<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
-    let panicked =
-        |_| Err(Error::internal("a reading thread panicked: report it with the store's log"));
-    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(panicked)
 }
