@@ -18,6 +18,8 @@ use crate::cast_values::{cast_values, same_values};
 /// Whether values of a type can be made values of another.
 pub(crate) fn can_cast(from: &DataType, to: &DataType) -> bool {
     match (from, to) {
+        // Before the lists: its values may be lists, too.
+        (DataType::Dictionary(_, from), to) => can_cast(from, to),
         (from, DataType::List(to)) => {
             item(from).is_some_and(|from| can_cast(from.data_type(), to.data_type()))
         }
@@ -37,7 +39,6 @@ pub(crate) fn can_cast(from: &DataType, to: &DataType) -> bool {
                 .iter()
                 .all(|field| field.is_nullable() || field_index(from, field.name()).is_some())
         }
-        (DataType::Dictionary(_, from), to) => can_cast(from, to),
         (from, to) => {
             !from.is_nested()
                 && !to.is_nested()
@@ -134,7 +135,7 @@ pub(crate) fn same_rows(before: &ArrayRef, after: &ArrayRef) -> Result<BooleanBu
 /// A list of whatever kind as a plain one, and values for their numbers in a dictionary.
 fn normalize(column: &ArrayRef) -> Result<ArrayRef> {
     match (column.data_type(), item(column.data_type())) {
-        (DataType::Dictionary(_, values), _) => cast(column, values).map_err(internal),
+        (DataType::Dictionary(_, values), _) => normalize(&cast(column, values).map_err(internal)?),
         (DataType::List(_), _) | (_, None) => Ok(Arc::clone(column)),
         (_, Some(item)) => cast(column, &DataType::List(item.clone())).map_err(internal),
     }

@@ -255,6 +255,7 @@ impl PutMonitor<'_, '_> {
             progress.call1((counts_of(py, &self.progress.total())?,))?;
         }
         let (failed, exists) = (PyList::empty(py), PyList::empty(py));
+        let mut completed = Vec::new();
         // The load goes on meanwhile: an endless batch would leave no time to look for Ctrl-C.
         for report in self.reported.try_iter().take(REPORTS_MAX) {
             match report {
@@ -268,11 +269,7 @@ impl PutMonitor<'_, '_> {
                     }
                     exists.append((stream, position, table, row))?;
                 }
-                EntryReport::Completed(stream) => {
-                    if let Some(completed) = &self.arguments.on_completed {
-                        completed.call1((stream_report(py, &stream)?,))?;
-                    }
-                }
+                EntryReport::Completed(stream) => completed.push(stream),
             }
         }
         // The package promises lists, so each callback hears of all rows of a step in one call.
@@ -282,6 +279,12 @@ impl PutMonitor<'_, '_> {
                 && !reports.is_empty()
             {
                 callback.call1((reports,))?;
+            }
+        }
+        // Last: whoever hears that a stream is complete has heard of all its rows.
+        if let Some(callback) = &self.arguments.on_completed {
+            for stream in &completed {
+                callback.call1((stream_report(py, stream)?,))?;
             }
         }
         Ok(())

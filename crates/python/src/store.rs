@@ -2,9 +2,12 @@
 
 use std::path::PathBuf;
 
+use arrow::datatypes::SchemaRef;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
-use tonnage::{Cancel as NativeCancel, KeySource, MultiGetRequest, RowOperation, WriteResult};
+use tonnage::{
+    BulkGetOptions, Cancel as NativeCancel, KeySource, MultiGetRequest, RowOperation, WriteResult,
+};
 
 use crate::batch_iterator::BatchIterator;
 use crate::batches::Batches;
@@ -174,7 +177,7 @@ impl Store {
                 Ok(batches) => {
                     let schema = match batches.first() {
                         Some(first) => first.rows.schema(),
-                        None => store.table(path).or_raise()?.schema().arrow_schema(),
+                        None => wanted_schema(py, &store.table(path).or_raise()?, &options)?,
                     };
                     let batches = batches.into_iter().map(|batch| Ok(batch.rows));
                     let batches = BatchIterator::new(batches);
@@ -253,6 +256,17 @@ impl Store {
     fn __repr__(&self) -> String {
         format!("Store({:?})", self.handle.url())
     }
+}
+
+/// The columns of a get with these options, whatever it finds.
+fn wanted_schema(
+    py: Python<'_>,
+    table: &tonnage::Table,
+    options: &BulkGetOptions,
+) -> PyResult<SchemaRef> {
+    let no_keys = KeySource::from(Vec::<tonnage::Row>::new());
+    let schema = || table.bulk_get(no_keys, options).map(|rows| rows.schema().clone());
+    py.detach(schema).or_raise()
 }
 
 /// What a check found, as a dict.

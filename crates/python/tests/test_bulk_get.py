@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import datetime, timedelta
+from typing import Any
 
 import pytest
 
@@ -42,6 +43,28 @@ def test_a_scan_gives_the_latest_of_each_shard_key(local_ships: tonnage.Table) -
 def test_no_keys_give_no_rows(fleet: tonnage.Table) -> None:
     rows = fleet.bulk_get([], columns=["lat", "mmsi"])
     assert (rows.columns, rows.fetchall()) == (["lat", "mmsi"], [])
+
+
+@pytest.mark.parametrize(
+    ("options", "columns"),
+    [
+        ({}, ["k", "v", "w"]),
+        ({"columns": ["w", "v"]}, ["w", "v"]),
+        ({"keys_only": True}, ["k"]),
+    ],
+)
+def test_a_get_of_many_tables_has_the_columns_that_are_wanted(
+    store: tonnage.Store, options: dict[str, Any], columns: list[str]
+) -> None:
+    """The story of a bug: where no row was found, an answer had all columns of its table."""
+    for name in ["full", "empty"]:
+        store.sql(f"CREATE TABLE {name} (k LONG, v STRING, w LONG, PRIMARY KEY (k))")
+    store.table("full").put({"k": 1, "v": "a", "w": 2})
+    answers = store.multi_get({"full": [1], "empty": [1]}, **options)
+    for name, rows in [("full", 1), ("empty", 0)]:
+        answer = answers[name]
+        assert isinstance(answer, tonnage.Batches)
+        assert (answer.columns, len(answer.fetchall())) == (columns, rows), name
 
 
 def test_a_limit_bounds_all_rows(fleet: tonnage.Table) -> None:

@@ -93,6 +93,17 @@ def test_many_streams_have_a_report_each(store: tonnage.Store, ships: tonnage.Ta
     assert store.kv()["/users/1"] == b"x"
 
 
+def test_a_stream_is_completed_behind_all_its_reports(ships: tonnage.Table) -> None:
+    """The story of a bug: a stream was called completed ahead of the rows of it that failed."""
+    told: list[str] = []
+    ships.bulk_put(
+        [position(0), {"mmsi": None}],
+        on_failed=lambda rows: told.append("failed"),
+        on_completed=lambda stream: told.append("completed"),
+    )
+    assert told == ["failed", "completed"]
+
+
 def test_what_a_source_raises_is_the_cause(ships: tonnage.Table) -> None:
     def rows() -> Iterator[dict[str, object]]:
         yield from (position(n) for n in range(10_000))

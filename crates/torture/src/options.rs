@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use crate::fallible::Fallible;
+use crate::readers::sample::ReaderKind;
 use crate::replay::Model;
 use crate::workload_kind::WorkloadKind;
 
@@ -20,7 +21,7 @@ pub(crate) struct TortureOptions {
     pub(crate) kinds: Vec<WorkloadKind>,
     pub(crate) models: Vec<Model>,
     pub(crate) fault: Option<String>,
-    readers: Vec<String>,
+    readers: Vec<ReaderKind>,
     pub(crate) directory: PathBuf,
     pub(crate) bad: PathBuf,
     pub(crate) program: Option<PathBuf>,
@@ -113,7 +114,9 @@ impl TortureOptions {
                 let model = |name| Model::parse(name).ok_or_else(|| format!("no model {name}"));
                 self.models = value.split(',').map(model).collect::<Result<_, _>>()?;
             }
-            "--reader" => self.readers = value.split(',').map(str::to_owned).collect(),
+            "--reader" => {
+                self.readers = value.split(',').map(ReaderKind::parse).collect::<Result<_, _>>()?;
+            }
             "--fault" => self.fault = Some(value.to_owned()),
             "--dir" => self.directory = value.into(),
             "--bad" => self.bad = value.into(),
@@ -127,8 +130,8 @@ impl TortureOptions {
     }
 
     /// Whether a reader is asked for.
-    pub(crate) fn reads(&self, name: &str) -> bool {
-        self.readers.is_empty() || self.readers.iter().any(|asked| asked == name)
+    pub(crate) fn reads(&self, reader: ReaderKind) -> bool {
+        self.readers.is_empty() || self.readers.contains(&reader)
     }
 
     /// Whether the time is up.

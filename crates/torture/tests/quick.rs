@@ -67,6 +67,18 @@ fn readers_refuse_what_they_cannot_read() {
     torture("readers --runs 300");
 }
 
+/// The story of a bug: with `--reader cvs` nothing was read, and all was well.
+#[test]
+fn a_name_that_there_is_not_is_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    for (option, name) in [("--reader", "csv,cvs"), ("--kind", "single+bluk"), ("--model", "kil")] {
+        let output = run(&["readers", option, name, "--runs", "1"], directory.path());
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(3), "{option} {name}: {told}");
+        assert!(told.contains(&format!("{option} {name}: ")), "{told}");
+    }
+}
+
 fn run(words: &[&str], directory: &Path) -> Output {
     Command::new(env!("CARGO_BIN_EXE_torture")).args(words).current_dir(directory).output().unwrap()
 }

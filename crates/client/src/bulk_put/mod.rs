@@ -60,7 +60,7 @@ impl Client {
         let (sender, ended) = channel();
         let job = Arc::new(PutJob::new(self.clone(), options.clone(), names, sender));
         let count = streams.len();
-        reader::read_all(&job, streams)?;
+        reader::read_all(&job, streams);
         let mut left = count;
         let mut stopped_at: Option<Instant> = None;
         while left > 0 {

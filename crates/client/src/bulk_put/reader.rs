@@ -19,27 +19,28 @@ use super::upload;
 use crate::pairs::batch_of_pairs;
 use crate::row_batch::{RowColumn, fitting_rows};
 
-/// Reads all streams, some side by side.
-///
-/// # Errors
-/// `Unavailable` when a thread cannot be had.
-pub(super) fn read_all(job: &Arc<PutJob>, streams: Vec<Box<dyn EntryStream>>) -> Result<()> {
+/// Reads all streams, some side by side. Where a thread cannot be had, the job is stopped: it waits
+/// for the threads that it has, and tells what they sent.
+pub(super) fn read_all(job: &Arc<PutJob>, streams: Vec<Box<dyn EntryStream>>) {
     let threads = job.options.stream_parallelism.unwrap_or_else(cores).min(streams.len());
     let waiting: VecDeque<_> = streams.into_iter().enumerate().collect();
     let waiting = Arc::new(Mutex::new(waiting));
     for _ in 0..threads {
-        let (job, waiting) = (job.clone(), waiting.clone());
+        let (reading, left) = (job.clone(), waiting.clone());
         let read_next = move || loop {
-            let next = lock(&waiting).pop_front();
+            let next = lock(&left).pop_front();
             let Some((number, stream)) = next else { return };
-            read(&job, number, stream);
+            read(&reading, number, stream);
         };
-        std::thread::Builder::new()
-            .name("tonnage-put".to_owned())
-            .spawn(read_next)
-            .map_err(|error| Error::unavailable(format!("no thread for a stream: {error}")))?;
+        let started = std::thread::Builder::new().name("tonnage-put".to_owned()).spawn(read_next);
+        if let Err(error) = started {
+            job.stop(Error::unavailable(format!("no thread for a stream: {error}")));
+            // Perhaps there is no thread at all that would end them.
+            let unread = std::mem::take(&mut *lock(&waiting));
+            unread.iter().for_each(|(number, _)| job.end(*number));
+            return;
+        }
     }
-    Ok(())
 }
 
 /// Reads a stream to its end. Whatever happens, its end is told.
@@ -95,7 +96,8 @@ impl StreamReader<'_> {
                 }
                 return Ok(());
             };
-            if !self.send_batch(batch)? {
+            // A source may wait long, and the caller may have heard of the end meanwhile.
+            if self.job.is_stopped() || !self.send_batch(batch)? {
                 return Ok(());
             }
         }

@@ -5,6 +5,8 @@ mod bulk_get;
 mod bulk_put;
 mod connect;
 mod example;
+#[cfg(target_os = "linux")]
+mod few_threads;
 mod lob;
 mod maintenance;
 mod related;

@@ -16,7 +16,7 @@ use ureq::http::{HeaderName, Response, StatusCode, Version};
 use ureq::{Body, BodyReader};
 
 use super::file::RemoteFile;
-use super::request::{RemoteRequest, TRIES_MAX, pause};
+use super::request::{RemoteRequest, TRIES_MAX, pause, refused_status};
 use crate::stop::Stop;
 
 const WITHOUT_END: &str = "the server tells neither its length nor its last chunk, so nobody could tell if it was cut short: get it first, for instance with curl -O, and load that";
@@ -67,7 +67,7 @@ impl RemoteReader {
         headers.extend(self.mark.clone().map(|mark| ("If-Range", mark)));
         let request = RemoteRequest { file: &self.file, headers };
         let response = match request.send_with_retries(&self.stop, &mut self.tries) {
-            Err(error) if error.to_string().contains("416") => {
+            Err(error) if refused_status(&error) == Some(StatusCode::RANGE_NOT_SATISFIABLE) => {
                 return Err(self.file_changed_error());
             }
             answer => answer?,
@@ -185,4 +185,50 @@ fn is_chunked(response: &Response<Body>) -> bool {
 fn mark(response: &Response<Body>) -> Option<String> {
     let strong = text(response, ETAG).filter(|mark| !mark.starts_with("W/"));
     strong.or_else(|| text(response, LAST_MODIFIED))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{BufRead, BufReader, Write};
+    use std::net::TcpListener;
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::remote::access::{Signature, StorageAccess};
+
+    /// A file of which half comes before the connection breaks.
+    const HALF: &str = "HTTP/1.1 200 OK\r\nContent-Length: 10\r\nConnection: close\r\n\
+                        ETag: \"one\"\r\n\r\nfirst";
+
+    /// What is told of a file whose server answers so once the connection broke.
+    fn error_behind_a_break(status: &str) -> io::Error {
+        let refusal =
+            format!("HTTP/1.1 {status}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}/a.csv", listener.local_addr().unwrap());
+        std::thread::spawn(move || {
+            for answer in [HALF.to_owned(), refusal] {
+                let (mut stream, _) = listener.accept().unwrap();
+                let mut lines = BufReader::new(stream.try_clone().unwrap()).lines();
+                while lines.next().is_some_and(|line| line.is_ok_and(|line| !line.is_empty())) {}
+                stream.write_all(answer.as_bytes()).unwrap();
+            }
+        });
+        let remedy = "give the key of the account fleet416".to_owned();
+        let access = Arc::new(StorageAccess { signature: Signature::None, remedy });
+        let file = RemoteFile { url, access: Some(access) };
+        let mut reader = RemoteReader::open(&file, &Stop::default()).unwrap();
+        io::copy(&mut reader, &mut io::sink()).unwrap_err()
+    }
+
+    /// The story of a bug: whatever error had 416 in its text, such as the name of an account, was
+    /// told as a file that had changed.
+    #[test]
+    fn only_a_range_that_is_refused_tells_that_the_file_has_changed() {
+        let changed = error_behind_a_break("416 Range Not Satisfiable");
+        assert!(changed.to_string().contains("has changed since"), "{changed}");
+        let denied = error_behind_a_break("403 Forbidden");
+        assert_eq!(denied.kind(), io::ErrorKind::PermissionDenied, "{denied}");
+        assert!(denied.to_string().contains("fleet416"), "{denied}");
+    }
 }

@@ -1,5 +1,7 @@
 //! Sends requests, retries where that may help, and explains refusals in plain words.
 
+use std::error::Error;
+use std::fmt;
 use std::io::{self, Read};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -25,6 +27,27 @@ const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// The most that is read of a refusal.
 const CODE_BYTES_MAX: u64 = 64 << 10;
 const UNREADABLE: &str = "it wants other credentials, or none may read this";
+
+/// Why a server gives no content.
+#[derive(Debug)]
+struct Refusal {
+    status: StatusCode,
+    text: String,
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl Error for Refusal {}
+
+/// The status that a server refuses with; none for other errors.
+pub(super) fn refused_status(error: &io::Error) -> Option<StatusCode> {
+    let refusal = error.get_ref()?.downcast_ref::<Refusal>()?;
+    Some(refusal.status)
+}
 
 /// A request for a file, from a byte on.
 pub(super) struct RemoteRequest<'a> {
@@ -125,7 +148,8 @@ impl RemoteRequest<'_> {
         };
         let code = code.map(|code| format!(" ({code})")).unwrap_or_default();
         let hint = hint.map(|hint| format!(": {hint}")).unwrap_or_default();
-        io::Error::new(kind, format!("the server answers {status}{code}{hint}"))
+        let text = format!("the server answers {status}{code}{hint}");
+        io::Error::new(kind, Refusal { status, text })
     }
 }
 

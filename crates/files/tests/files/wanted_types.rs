@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use arrow::array::{
-    ArrayRef, AsArray, BinaryArray, Float64Array, Int64Array, Int64Builder, ListArray, MapBuilder,
-    RecordBatch, StringArray, TimestampMicrosecondArray,
+    ArrayRef, AsArray, BinaryArray, DictionaryArray, Float64Array, Int8Array, Int64Array,
+    Int64Builder, LargeListArray, ListArray, MapBuilder, RecordBatch, StringArray,
+    TimestampMicrosecondArray,
 };
-use arrow::datatypes::{DataType, Int32Type, TimeUnit};
+use arrow::datatypes::{DataType, Int8Type, Int32Type, Int64Type, TimeUnit};
 use rstest::rstest;
 use tonnage_files::{
     Compression, ExtraColumns, Format, ReadOptions, RecordReader, Source, infer_schema,
@@ -85,6 +86,31 @@ fn nested_columns_keep_their_type_where_a_table_is_made_for_them() {
     let inferred = infer_schema(&source, &ReadOptions::default(), 100).unwrap();
     let (batch, _) = read(&source, &wanting(Arc::new(inferred)));
     assert_eq!(batch.column(0), &list);
+}
+
+/// The story of a bug: a column of lists took no lists from a dictionary, though it took texts and
+/// numbers from one.
+#[rstest]
+#[case::lists(Arc::new(ListArray::from_iter_primitive::<Int32Type, _, _>(lists())))]
+#[case::large_lists(Arc::new(LargeListArray::from_iter_primitive::<Int32Type, _, _>(lists())))]
+fn lists_of_a_dictionary_become_lists(#[case] lists: ArrayRef) {
+    let keys = Int8Array::from(vec![Some(1), Some(0), None, Some(1)]);
+    let column: ArrayRef = Arc::new(DictionaryArray::<Int8Type>::try_new(keys, lists).unwrap());
+    let batch = RecordBatch::try_from_iter_with_nullable([("list", column, true)]).unwrap();
+    let wanted = wanting(schema(&[("list", DataType::new_list(DataType::Int64, true))]));
+    for format in [Format::ArrowFile, Format::ArrowStream] {
+        let source = Source::memory("x", written(format, Compression::None, &batch));
+        let (read, rejected) = read(&source, &wanted);
+        assert_eq!(rejected, [], "{format}");
+        let expected = [Some(vec![]), Some(vec![Some(1), None]), None, Some(vec![])];
+        let expected = ListArray::from_iter_primitive::<Int64Type, _, _>(expected);
+        assert_eq!(read.column(0).as_list::<i32>(), &expected, "{format}");
+    }
+}
+
+/// Two lists.
+fn lists() -> [Option<Vec<Option<i32>>>; 2] {
+    [Some(vec![Some(1), None]), Some(vec![])]
 }
 
 /// A table was made for such a column, and then nothing could be loaded into it.

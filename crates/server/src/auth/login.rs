@@ -18,7 +18,7 @@ use tonnage::{Error, Result};
 use super::audit::Audit;
 use super::caller::Caller;
 use super::digest::sha256;
-use super::password::is_right_password;
+use super::password::{HASH_OF_NOBODY, is_right_password};
 use super::rights::Rights;
 use super::users::{User, Users};
 use crate::random::random_name;
@@ -155,18 +155,18 @@ impl Logins {
             return Ok(user.clone());
         }
         let hash = user.as_ref().and_then(|user| user.password.clone());
-        let is_verified = match hash {
-            None => false,
-            Some(hash) => {
-                let _turn = self.verifying.acquire().await;
-                let password = password.to_owned();
-                let verified =
-                    tokio::task::spawn_blocking(move || is_right_password(&password, &hash));
-                verified.await.unwrap_or(false)
-            }
+        let has_password = hash.is_some();
+        // A name without a password is verified all the same, in its turn: the time of a refusal
+        // tells no names either.
+        let hash = hash.unwrap_or_else(|| HASH_OF_NOBODY.to_owned());
+        let is_right = {
+            let _turn = self.verifying.acquire().await;
+            let password = password.to_owned();
+            let verified = tokio::task::spawn_blocking(move || is_right_password(&password, &hash));
+            verified.await.unwrap_or(false)
         };
         match user {
-            Some(user) if is_verified => {
+            Some(user) if has_password && is_right => {
                 self.remember(users, digest, name);
                 self.audit_login(name, true)?;
                 Ok(user)
@@ -287,6 +287,27 @@ mod tests {
         logins.replace(users('b'));
         logins.remember(&verified, "second".to_owned(), "ann");
         assert!(!logins.is_remembered("first") && !logins.is_remembered("second"));
+    }
+
+    /// The story of a bug: the refusal of an unknown name came sooner than that of a wrong password,
+    /// because nothing was verified.
+    #[test]
+    fn a_name_without_a_password_is_verified_in_its_turn() {
+        let logins = Logins::new(Some(users('a')), None).unwrap();
+        let known = logins.users().unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        runtime.block_on(async {
+            let turns = logins.verifying.acquire_many(VERIFIED_AT_ONCE as u32).await.unwrap();
+            // Bob is nobody, and ann has but a token.
+            for name in ["bob", "ann"] {
+                let login = logins.with_password(&known, name, "word");
+                assert!(tokio::time::timeout(10 * LATE_MIN, login).await.is_err(), "{name}");
+            }
+            drop(turns);
+            for name in ["bob", "ann"] {
+                assert!(logins.with_password(&known, name, "word").await.is_err(), "{name}");
+            }
+        });
     }
 
     /// Such a token would outlive the credentials that it was given for.

@@ -6,6 +6,12 @@ use tonnage::{Error, Result};
 
 use crate::random::random_name;
 
+/// A hash like those of [`hash_password`], for names that have no password: to verify one against it
+/// takes as long. Its digits were drawn at random, so no password is known for it.
+pub(super) const HASH_OF_NOBODY: &str = "$argon2id$v=19$m=19456,t=2,p=1\
+    $WF+PP8T3SR4TApf6UADOw7Fy1yFQi3oQiK+GUsRPbds\
+    $THBpkEknq5lMJuGtHFVb4CkXhP5KqQz2vqHIWLBgdpg";
+
 /// What the file of users holds in the place of a password.
 ///
 /// # Errors
@@ -47,5 +53,16 @@ mod tests {
         );
         assert_ne!(hash, hash_password("a:b").unwrap(), "each hash has its own salt");
         assert!(!is_hash("a:b"));
+    }
+
+    #[test]
+    fn the_hash_of_nobody_costs_as_much_as_any_other() {
+        let cost = |hash: &str| {
+            let hash = PasswordHash::new(hash).unwrap();
+            let output = hash.hash.map(|output| output.len());
+            (hash.algorithm.to_string(), hash.version, hash.params.to_string(), output)
+        };
+        assert_eq!(cost(HASH_OF_NOBODY), cost(&hash_password("a:b").unwrap()));
+        assert!(is_hash(HASH_OF_NOBODY) && !is_right_password("", HASH_OF_NOBODY));
     }
 }

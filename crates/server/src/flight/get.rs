@@ -35,8 +35,9 @@ struct GetHeader {
 pub(super) fn get(context: &ServerContext, caller: &Caller, body: &[u8]) -> Result<Vec<Vec<u8>>> {
     let frame = only_frame(body)?;
     let header: GetHeader = parse("its header", &frame.header)?;
+    // Rights come before the look: whether a table exists is not everybody's to know.
+    caller.check_table(Right::Read, &header.table)?;
     let table = context.store.table(&header.table)?;
-    caller.check_table(Right::Read, table.path())?;
     let options = GetOptions {
         consistency: Some(header.consistency.into()),
         timeout: header.timeout_ms.map(Duration::from_millis),

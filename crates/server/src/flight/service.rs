@@ -145,19 +145,21 @@ impl FlightHandler {
         if let Some(command) = sql::command_of(&descriptor.cmd)? {
             return sql::info(&self.context, &caller, command, descriptor).await;
         }
-        let table = self.table(&descriptor)?;
-        caller.check_table(Right::Read, table.path())?;
+        let table = self.readable_table(&caller, &descriptor)?;
         self.context.blocking(move |_| info(&table)).await
     }
 
-    /// The table that a descriptor names.
-    fn table(&self, descriptor: &FlightDescriptor) -> Result<Table> {
+    /// The table that a descriptor names, if the caller may read it.
+    fn readable_table(&self, caller: &Caller, descriptor: &FlightDescriptor) -> Result<Table> {
         if descriptor.path.is_empty() {
             return Err(Error::invalid(
                 "this descriptor is not known: give a path, [TABLE], or a command of Flight SQL",
             ));
         }
-        self.context.store.table(&descriptor.path.join("."))
+        let path = descriptor.path.join(".");
+        // Rights come before the look: whether a table exists is not everybody's to know.
+        caller.check_table(Right::Read, &path)?;
+        self.context.store.table(&path)
     }
 }
 
@@ -257,11 +259,7 @@ impl FlightService for FlightHandler {
             let descriptor = request.into_inner();
             let schema = match sql::command_of(&descriptor.cmd)? {
                 Some(command) => sql::schema(&self.context, &caller, command).await?,
-                None => {
-                    let table = self.table(&descriptor)?;
-                    caller.check_table(Right::Read, table.path())?;
-                    table.schema().arrow_schema()
-                }
+                None => self.readable_table(&caller, &descriptor)?.schema().arrow_schema(),
             };
             let options = IpcWriteOptions::default();
             SchemaAsIpc::new(&schema, &options)

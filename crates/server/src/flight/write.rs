@@ -147,10 +147,11 @@ fn operation(
             verb.label()
         )));
     };
-    let table = context.store.table(path)?;
+    // Rights come before the look: whether a table exists is not everybody's to know.
     for right in verb.rights(header.condition()) {
-        caller.check_table(*right, table.path())?;
+        caller.check_table(*right, path)?;
     }
+    let table = context.store.table(path)?;
     let row = row_of(only_row(frame)?)?;
     let operation = match verb {
         WriteVerb::Delete(_) => RowOperation::delete(table.path(), row),

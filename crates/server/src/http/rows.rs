@@ -1,5 +1,7 @@
 //! Single rows. The ETag of a row is its version. Conditions of HTTP are those of the store:
 //! `If-None-Match: *` puts a row only if there is none, `If-Match` only if it has that version.
+//!
+//! Rights are checked before a table is looked for: whether it exists is not everybody's to know.
 
 use std::collections::HashMap;
 
@@ -123,8 +125,8 @@ pub(super) async fn get(
     headers: HeaderMap,
 ) -> HandlerResult<Response> {
     let row = context.blocking(move |context| {
+        caller.check_table(Right::Read, &path)?;
         let table = context.store.table(&path)?;
-        caller.check_table(Right::Read, table.path())?;
         let key = key_of(&table, &key)?;
         table.get(&key)?.ok_or_else(|| Error::not_found(format!("no such row in {path}")))
     });
@@ -152,10 +154,10 @@ pub(super) async fn put(
 ) -> HandlerResult<Response> {
     let condition = condition_of_put(&headers)?;
     let written = context.blocking(move |context| {
-        let table = context.store.table(&path)?;
         for right in Right::of_put(condition) {
-            caller.check_table(*right, table.path())?;
+            caller.check_table(*right, &path)?;
         }
+        let table = context.store.table(&path)?;
         let mut row = key_of(&table, &key)?;
         for (name, value) in row_of(members_of(&body)?, table.schema())?.iter() {
             refuse_another_key(&row, name, value)?;
@@ -182,8 +184,8 @@ pub(super) async fn patch(
         );
     }
     let written = context.blocking(move |context| {
+        caller.check_table(Right::Update, &path)?;
         let table = context.store.table(&path)?;
-        caller.check_table(Right::Update, table.path())?;
         let key = key_of(&table, &key)?;
         let changes = row_of(members_of(&body)?, table.schema())?;
         refuse_key(&table, &changes)?;
@@ -249,8 +251,8 @@ pub(super) async fn delete(
 ) -> HandlerResult<StatusCode> {
     let condition = condition_of_delete(&headers)?;
     let deleted = context.blocking(move |context| {
+        caller.check_table(Right::Delete, &path)?;
         let table = context.store.table(&path)?;
-        caller.check_table(Right::Delete, table.path())?;
         let key = key_of(&table, &key)?;
         table.delete_if(&key, condition, &WriteOptions::default())
     });

@@ -4,16 +4,19 @@
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use arrow::array::{Int64Array, RecordBatch, StringArray};
-use arrow_flight::Ticket;
+use arrow_flight::sql::{CommandStatementIngest, ProstMessageExt};
+use arrow_flight::{FlightData, FlightDescriptor, Ticket};
+use futures::StreamExt;
+use prost::Message;
 use serde_json::{Value as Json, json};
 use tonic::Code;
 use tonic::codegen::http;
 use tonnage_server::Settings;
 
-use crate::support::{Running, code, messages, path};
+use crate::support::{Running, code, command, messages, path};
 
 const ROWS: i64 = 100_000;
 
@@ -168,4 +171,46 @@ fn messages_in_memory_are_bounded_for_all_calls_together() {
     std::thread::sleep(Duration::from_millis(500));
     let refused = client.act("tonnage.Define", text.as_str()).unwrap_err();
     assert_eq!(refused.code(), Code::InvalidArgument, "it is no definition, but it is read");
+}
+
+/// The story of a bug: uploads of large objects, and ingestions, kept what their first message had
+/// of that memory until their ends. A few slow ones, and calls with messages of data were refused.
+#[test]
+fn an_upload_that_has_begun_leaves_that_memory_to_others() {
+    let server = Running::with(Settings {
+        message_bytes_max: Some("1MiB".into()),
+        calls_max: Some(2),
+        ..Settings::default()
+    });
+    let client = server.client();
+    let begin = |descriptor: FlightDescriptor| {
+        let first = FlightData::new().with_descriptor(descriptor);
+        // Bytes without a header: whatever they are, they are in memory.
+        let first = first.with_data_body(vec![0_u8; 900 << 10]);
+        let sent = futures::stream::iter([first]).chain(futures::stream::pending());
+        let mut flight = client.flight.clone();
+        async move { flight.do_put(sent).await.map(tonic::Response::into_inner) }
+    };
+    let ingest = CommandStatementIngest { table: "ships".into(), ..Default::default() };
+    let ingest = FlightDescriptor::new_cmd(ingest.as_any().encode_to_vec());
+    let mut begun = Vec::new();
+    client.runtime.block_on(async {
+        for _ in 0..2 {
+            tokio::spawn(begin(ingest.clone()));
+        }
+        for key in ["/a", "/b", "/c"] {
+            let started = Instant::now();
+            let mut answers = loop {
+                // The others may not have begun yet.
+                match begin(command(json!({"put_lob": {"key": key}}))).await {
+                    Ok(answers) => break answers,
+                    Err(status) => assert!(started.elapsed().as_secs() < 20, "{key}: {status}"),
+                }
+                tokio::time::sleep(Duration::from_millis(50)).await;
+            };
+            let said = answers.message().await.unwrap().unwrap();
+            assert!(said.app_metadata.starts_with(b"{\"ready\":"), "{said:?}");
+            begun.push(answers);
+        }
+    });
 }

@@ -64,6 +64,13 @@ impl Guarded {
     }
 }
 
+/// A call of whoever has the token.
+fn bearing<T>(message: T, token: &str) -> tonic::Request<T> {
+    let mut request = tonic::Request::new(message);
+    request.metadata_mut().insert("authorization", format!("Bearer {token}").parse().unwrap());
+    request
+}
+
 /// A definition that a reader of statements takes for one of another table: to it, a back quote opens
 /// no name, and what follows is a comment.
 const HIDDEN: &str = "DESCRIBE ships.`/*`; DROP TABLE secrets; DESCRIBE ships.`*/`";
@@ -296,15 +303,10 @@ fn large_objects_and_children_are_held_against_the_grants() {
     use arrow::array::{BinaryArray, Int64Array, RecordBatch};
     use arrow_flight::{FlightDescriptor, Ticket};
     use std::sync::Arc;
-    use tonic::{Code, Request};
+    use tonic::Code;
     let guarded = Guarded::new();
     let token = guarded.ann().flight.token().unwrap().clone();
     let client = guarded.server.client();
-    fn bearing<T>(message: T, token: &str) -> Request<T> {
-        let mut request = Request::new(message);
-        request.metadata_mut().insert("authorization", format!("Bearer {token}").parse().unwrap());
-        request
-    }
     let bytes: RecordBatch =
         RecordBatch::try_from_iter([("bytes", Arc::new(BinaryArray::from_vec(vec![b"x"])) as _)])
             .unwrap();
@@ -379,6 +381,48 @@ fn http_calls_are_held_against_the_grants() {
         assert!(head.starts_with(&format!("HTTP/1.1 {status}")), "{request}: {head}");
     }
     assert!(guarded.http("GET /metrics", BEARER, "").starts_with("HTTP/1.1 200"));
+}
+
+/// The story of a bug: calls of single rows, and those that describe a table, looked for it before
+/// they checked the rights. So "denied" told that it exists, and "not found" that it does not.
+#[test]
+fn a_refusal_does_not_tell_whether_a_table_exists() {
+    use crate::support::{frame, ships};
+    use arrow_flight::{Action, FlightDescriptor};
+    let guarded = Guarded::new();
+    for table in ["secrets", "nothing"] {
+        let row = format!("/v1/tables/{table}/row?k=1");
+        for (verb, body) in [("GET", ""), ("PUT", "{}"), ("PATCH", "{}"), ("DELETE", "")] {
+            let head = guarded.http(&format!("{verb} {row}"), BASIC, body);
+            assert!(head.starts_with("HTTP/1.1 403"), "{verb} {row}: {head}");
+        }
+    }
+    let token = guarded.ann().flight.token().unwrap().clone();
+    let mut client = guarded.server.client();
+    let mut denied = |call: &str, table: &str| {
+        let header = |verb: &str| serde_json::json!({ verb: table });
+        let action = |name: &str, header| Action::new(name, frame(header, &ships([1])));
+        let path = FlightDescriptor::new_path(vec![table.to_owned()]);
+        let (flight, runtime) = (&mut client.flight, &client.runtime);
+        let action = match call {
+            "get" => Some(action("tonnage.Get", header("table"))),
+            "put" | "delete" => Some(action("tonnage.Write", header(call))),
+            _ => None,
+        };
+        let answered = runtime.block_on(async {
+            match (action, call) {
+                (Some(action), _) => flight.do_action(bearing(action, &token)).await.map(drop),
+                (None, "info") => flight.get_flight_info(bearing(path, &token)).await.map(drop),
+                (None, _) => flight.get_schema(bearing(path, &token)).await.map(drop),
+            }
+        });
+        let status = answered.unwrap_err();
+        assert_eq!(status.code(), tonic::Code::PermissionDenied, "{call} {table}: {status}");
+    };
+    for call in ["get", "put", "delete", "info", "schema"] {
+        denied(call, "secrets");
+        denied(call, "nothing");
+    }
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! The rows of members, and that of the epoch.
 //!
-//! All have one shard key, so one read sees all of them at one moment:
+//! All have one shard key, so one request sees them at one moment, unless there are hundreds:
 //!
 //! ```text
 //! members, 'e'                    the epoch, 8 bytes big-endian
@@ -52,7 +52,7 @@ impl MemberState {
     }
 }
 
-/// The epoch and all members at one moment, each with the version of its row.
+/// The epoch and all members as they were read, each with the version of its row.
 #[derive(Debug, Default)]
 pub(super) struct MembersSnapshot {
     pub(super) epoch: u64,
@@ -90,9 +90,14 @@ impl MemberRows {
         Ok(Self { engine: engine.clone(), space })
     }
 
+    /// The epoch and all members. Beyond some 500 members an engine asks for several pages, one
+    /// after another. That is enough for all who look:
+    ///
+    /// - A member that is there throughout is never missed: its key stays the same.
+    /// - One that joins meanwhile puts its row before it reads epoch and catalog. So it knows of
+    ///   every change that was told before this read.
+    /// - Whether a member is alone is told by one page: it has but its own row and the epoch.
     pub(super) fn read(&self) -> Result<MembersSnapshot> {
-        // So few rows of one shard key come in one batch: the epoch and the members are of one
-        // moment.
         let mut ranges = Ranges::new();
         ranges.push_prefix(&prefix());
         let mut scanner = self.engine.scan(self.space, ranges, ScanOptions::default())?;

@@ -19,6 +19,8 @@ use crate::random::SeededRandom;
 use crate::report::{ReportSubject, TortureReport};
 use crate::scratch::{Scratch, progress};
 
+/// Data directories of a store that is spread.
+const DISKS: usize = 3;
 const FILES: i64 = 3;
 const ROWS: i64 = 20_000;
 const LONGEST: Duration = Duration::from_secs(300);
@@ -93,11 +95,16 @@ pub(super) fn one_store(
     Ok(())
 }
 
+/// The data directories of a store that is spread.
+fn disks(scratch: &Scratch) -> impl Iterator<Item = PathBuf> {
+    let base = scratch.base();
+    (0..DISKS).map(move |number| base.join(format!("disk{number}")))
+}
+
 fn make_table(scratch: &Scratch, has_index: bool, is_spread: bool) -> Fallible<()> {
     let mut builder = builder(&scratch.store().display().to_string());
     if is_spread {
-        let directory = |n| scratch.base().join(format!("disk{n}"));
-        builder = builder.data_directories((0..3).map(directory));
+        builder = builder.data_directories(disks(scratch));
     }
     let store = builder.open()?;
     store.execute("CREATE TABLE t (id LONG, grp INTEGER, txt STRING, PRIMARY KEY (id))")?;
@@ -131,14 +138,40 @@ fn judge(scratch: &Scratch) -> Fallible<Vec<String>> {
     if found.len() as i64 != FILES * ROWS {
         complaints.push(format!("LOST rows: {} of {} are there", found.len(), FILES * ROWS));
     }
-    // A finished load leaves no files, and opening the store removes those of killed ones.
-    for directory in [scratch.store(), scratch.base().join("disk0")] {
-        let left = fs::read_dir(directory.join("load")).map_or(0, Iterator::count);
-        if left > 0 {
-            complaints.push(format!("LEFT {left} files of loads in {}", directory.display()));
-        }
-    }
+    complaints.extend(left_files(scratch));
     // A broken store may have one for each row: the first ones tell enough.
     complaints.truncate(20);
     Ok(complaints)
+}
+
+/// The data directories with files of loads: a finished load leaves none, and opening the store
+/// removes those of killed ones.
+fn left_files(scratch: &Scratch) -> Vec<String> {
+    let directories = std::iter::once(scratch.store()).chain(disks(scratch));
+    let left = directories.filter_map(|directory| {
+        let left = fs::read_dir(directory.join("load")).map_or(0, Iterator::count);
+        (left > 0).then(|| format!("LEFT {left} files of loads in {}", directory.display()))
+    });
+    left.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The story of a bug: of a store that is spread only the first data directory was looked at.
+    #[test]
+    fn a_file_of_a_load_is_found_in_whatever_data_directory_it_is() {
+        let directory = tempfile::tempdir().unwrap();
+        let scratch = Scratch::at(&directory.path().join("scratch")).unwrap();
+        for place in [scratch.store()].into_iter().chain(disks(&scratch)) {
+            assert!(left_files(&scratch).is_empty());
+            let load = place.join("load");
+            fs::create_dir_all(&load).unwrap();
+            fs::write(load.join("000001.sst"), "rows").unwrap();
+            let (found, place) = (left_files(&scratch), place.display().to_string());
+            assert!(found.len() == 1 && found[0].contains(&place), "{place}: {found:?}");
+            fs::remove_dir_all(&load).unwrap();
+        }
+    }
 }

@@ -9,7 +9,7 @@
 
 mod feed;
 mod mutate;
-mod sample;
+pub(crate) mod sample;
 
 use std::fs;
 use std::time::Duration;
@@ -29,7 +29,7 @@ const LONGEST: Duration = Duration::from_secs(120);
 
 pub(crate) fn run(options: &TortureOptions, report: &mut TortureReport) -> Fallible<()> {
     let scratch = Scratch::make(&options.directory, "readers")?;
-    let readers = ReaderKind::ALL.iter().filter(|reader| options.reads(reader.name()));
+    let readers = ReaderKind::ALL.iter().filter(|reader| options.reads(**reader));
     let readers: Vec<_> = readers.collect();
     for reader in &readers {
         let (note, seed) = (scratch.path("note"), options.seed);

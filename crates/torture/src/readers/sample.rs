@@ -15,7 +15,7 @@ use crate::fallible::Fallible;
 
 /// What reads something from outside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum ReaderKind {
+pub(crate) enum ReaderKind {
     Csv,
     JsonLines,
     Json,
@@ -108,7 +108,7 @@ impl ReaderKind {
         }
     }
 
-    pub(super) fn parse(name: &str) -> Fallible<Self> {
+    pub(crate) fn parse(name: &str) -> Fallible<Self> {
         let reader = Self::ALL.into_iter().find(|reader| reader.name() == name);
         reader.ok_or_else(|| format!("there is no reader {name}").into())
     }

@@ -30,7 +30,7 @@ pub(super) fn read(path: &Path) -> Result<Properties> {
 /// Takes the bytes of a file; `path` is for messages.
 fn parse(bytes: &[u8], path: &Path) -> Result<Properties> {
     let mut properties = Properties::new();
-    for line in PropertiesIter::new(bytes) {
+    for line in PropertiesIter::new(&as_java_reads(bytes)[..]) {
         let line = line.map_err(|error| {
             let at = error.line_number().unwrap_or_default();
             Error::invalid(format!(
@@ -45,6 +45,22 @@ fn parse(bytes: &[u8], path: &Path) -> Result<Properties> {
         }
     }
     Ok(properties)
+}
+
+/// The same text, without what the reader takes otherwise than Java does.
+fn as_java_reads(bytes: &[u8]) -> Vec<u8> {
+    let mut bytes = bytes.to_vec();
+    let mut place = 0;
+    while place < bytes.len() {
+        // The reader takes a sign for one of the digits. This is none, and is refused by its line.
+        if bytes[place..].starts_with(b"\\u+") {
+            bytes[place + 2] = b'?';
+        }
+        place += if bytes[place] == b'\\' { 2 } else { 1 };
+    }
+    // The reader leaves out a last line that a backslash ends, as if it went on.
+    bytes.push(b'\n');
+    bytes
 }
 
 impl Property {
@@ -135,11 +151,26 @@ mod tests {
 
     #[test]
     fn a_broken_escape_is_named_with_its_line() {
-        for text in [&b"x=1\na=\\u00g1"[..], b"x=1\na=\\u12", b"x=1\na=\\ud800"] {
+        let texts = [&b"x=1\na=\\u00g1"[..], b"x=1\na=\\u12", b"x=1\na=\\ud800", b"x=1\na=\\u+123"];
+        for text in texts {
             let error = parsed(text).unwrap_err().to_string();
             assert!(error.contains("workload, line 2: "), "{error}");
             assert!(error.contains("four hexadecimal digits"), "{error}");
         }
+    }
+
+    /// The story of a bug: such a line was left out without a word.
+    #[test]
+    fn a_last_line_that_a_backslash_ends_is_a_line() {
+        for (text, value) in [(&b"x=1\na=b\\"[..], "b"), (&b"x=1\na=b\\\\"[..], "b\\")] {
+            let last = ("a".to_owned(), value.to_owned(), "workload, line 2".to_owned());
+            assert!(parsed(text).unwrap().contains(&last), "{value}");
+        }
+    }
+
+    #[test]
+    fn a_sign_behind_an_escaped_backslash_is_a_sign() {
+        assert_eq!(parsed(b"a=\\\\u+123").unwrap()[0].1, "\\u+123");
     }
 
     #[test]

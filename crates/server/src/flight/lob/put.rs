@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use arrow::array::{Array, AsArray, RecordBatch};
 use arrow::datatypes::DataType;
-use arrow_flight::PutResult;
+use arrow_flight::{FlightData, PutResult};
 use futures::Stream;
 use serde::Deserialize;
 use serde_json::{Value as Json, json};
@@ -26,7 +26,7 @@ use tracing::{Instrument, Span};
 use crate::auth::Caller;
 use crate::context::ServerContext;
 use crate::error::status;
-use crate::flight::client_stream::StreamEvent;
+use crate::flight::client_stream::{ClientStream, StreamEvent};
 use crate::flight::command::parse;
 use crate::flight::decode::FlightDecoder;
 use crate::flight::lob_command::{PutLobCommand, PutLobMode};
@@ -68,16 +68,19 @@ pub(crate) fn put(
     let context = context.clone();
     // A task of its own: what a client takes of the answers does not hold up what it sends.
     let writing = async move {
+        let OpenedStream { first, wire, held, .. } = opened;
         let place = match context.streams.acquire().await {
             Ok(place) => place,
             Err(error) => return send_error(&answers, &error),
         };
+        // From now on the place bounds what the upload has in memory.
+        drop(held);
         let span = Span::current();
         let failed = answers.clone();
         let thread = tokio::task::spawn_blocking(move || {
             let _place = place;
             let _inside = span.enter();
-            if let Err(error) = write(&context, &command, opened, &answers) {
+            if let Err(error) = write(&context, &command, first, wire, &answers) {
                 send_error(&answers, &error);
             }
         });
@@ -104,12 +107,12 @@ fn send_error(answers: &mpsc::Sender<LobAnswer>, error: &Error) {
 fn write(
     context: &ServerContext,
     command: &PutLobCommand,
-    opened: OpenedStream,
+    mut first: Box<FlightData>,
+    mut wire: ClientStream,
     answers: &mpsc::Sender<LobAnswer>,
 ) -> Result<()> {
     let mut writer = writer(context, command)?;
     send_message(answers, &json!({"ready": {"position": writer.position()}}));
-    let OpenedStream { mut first, mut wire, .. } = opened;
     let mut decoder = FlightDecoder::default();
     let mut brought = 0;
     loop {

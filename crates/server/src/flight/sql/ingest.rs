@@ -18,6 +18,7 @@
 use std::sync::{Arc, Mutex};
 
 use arrow::datatypes::{Schema, SchemaRef};
+use arrow_flight::FlightData;
 use arrow_flight::sql::{CommandStatementIngest, TableExistsOption, TableNotExistOption};
 use tokio::runtime::Handle;
 use tonnage::internal::sync::lock;
@@ -51,10 +52,13 @@ pub(super) async fn ingest(
 ) -> Result<Vec<u8>> {
     let ingest = TableIngest::new(context.clone(), caller.clone(), command)?;
     context.check_open()?;
+    let OpenedStream { first, wire, held, .. } = opened;
     let place = context.streams.acquire().await?;
+    // From now on the place bounds what the upload has in memory.
+    drop(held);
     let thread = tokio::task::spawn_blocking(move || {
         let _place = place;
-        ingest.run(opened)
+        ingest.run(first, wire)
     });
     let count = thread.await;
     let count = count.map_err(|_| Error::internal("the load panicked: see the log"))??;
@@ -154,14 +158,14 @@ impl TableIngest {
         })
     }
 
-    fn run(self, mut opened: OpenedStream) -> Result<u64> {
+    fn run(self, first: Box<FlightData>, mut wire: ClientStream) -> Result<u64> {
         let mut decoder = FlightDecoder::default();
-        let mut batch = decoder.decode(&opened.first)?;
+        let mut batch = decoder.decode(&first)?;
         let schema = loop {
             if let Some(schema) = decoder.schema() {
                 break schema.clone();
             }
-            match Handle::current().block_on(opened.wire.next())? {
+            match Handle::current().block_on(wire.next())? {
                 StreamEvent::Message(message) => batch = decoder.decode(&message)?,
                 StreamEvent::Ended => return Err(Error::invalid("the stream has no schema")),
                 StreamEvent::Torn(why) => return Err(Error::cancelled(why)),
@@ -178,7 +182,7 @@ impl TableIngest {
             if let Some(batch) = batch.take() {
                 push(batch)?;
             }
-            self.read(&membership, &mut decoder, &mut opened.wire, &mut push)
+            self.read(&membership, &mut decoder, &mut wire, &mut push)
         };
         let ending = read();
         let leaving = match &ending {
