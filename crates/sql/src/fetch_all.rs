@@ -34,9 +34,14 @@ const LOOKS_PER_THREAD: usize = 8;
 /// Aggregates over the same rows.
 struct SharedAggregates {
     spec: ReadSpec,
-    members: Vec<(usize, Aggregates)>,
+    members: Vec<(SharingStatement, Aggregates)>,
     /// Whether only their plan is wanted.
     explain: bool,
+}
+
+/// A statement that shares a read, with limits of its own.
+struct SharingStatement {
+    index: usize,
     guard: Guard,
 }
 
@@ -165,9 +170,8 @@ impl Sql {
             Some(DirectRead { spec, work: DirectWork::Aggregates(work) }) => {
                 MultiJob::Shared(SharedAggregates {
                     spec,
-                    members: vec![(index, work)],
+                    members: vec![(SharingStatement { index, guard }, work)],
                     explain,
-                    guard,
                 })
             }
             Some(direct) if !explain => MultiJob::Direct(index, direct, guard),
@@ -214,30 +218,37 @@ impl SharedAggregates {
     }
 
     fn run(self, results: &MultiResults) {
-        let (indices, works): (Vec<_>, Vec<_>) = self.members.into_iter().unzip();
+        let (statements, works): (Vec<_>, Vec<_>) = self.members.into_iter().unzip();
         if self.explain {
             let text = explain_aggregates(&self.spec, &works.iter().collect::<Vec<_>>());
-            let text = if indices.len() > 1 {
-                format!("shared by {} statements\n{text}", indices.len())
+            let text = if statements.len() > 1 {
+                format!("shared by {} statements\n{text}", statements.len())
             } else {
                 text
             };
-            for index in indices {
+            for SharingStatement { index, .. } in statements {
                 results.put(index, show::plan(&text).map(|batch| Answer::Rows(Rows::ready(batch))));
             }
             return;
         }
-        // The guard is that of the member that came first: one read has one limit of time.
-        match aggregate(&self.spec, works, &self.guard) {
+        // The read goes on while one of them may still wait for it.
+        let guards = statements.iter().map(|statement| statement.guard.clone());
+        let guard = guards.reduce(Guard::shared_with).unwrap_or_default();
+        match aggregate(&self.spec, works, &guard) {
             Ok(batches) => {
-                for (index, batch) in indices.into_iter().zip(batches) {
-                    results.put(index, Ok(Answer::Rows(Rows::ready(batch))));
+                for (SharingStatement { index, guard }, batch) in
+                    statements.into_iter().zip(batches)
+                {
+                    let ready = |()| Answer::Rows(Rows::ready(batch));
+                    results.put(index, guard.check().map(ready));
                 }
             }
-            // One read serves all of them, so its error is the answer of each.
+            // One read serves all of them, so its error is the answer of each that has not come to
+            // a limit of its own.
             Err(error) => {
-                for index in indices {
-                    results.put(index, Err(error.restated()));
+                for SharingStatement { index, guard } in statements {
+                    let own = guard.check().err();
+                    results.put(index, Err(own.unwrap_or_else(|| error.restated())));
                 }
             }
         }

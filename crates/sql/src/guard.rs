@@ -27,6 +27,8 @@ pub(crate) struct Guard {
     deadline: Option<(Instant, Duration)>,
     terms: StatementTerms,
     consistency: Option<Consistency>,
+    /// Those of other statements that wait for the same read.
+    others: Vec<Guard>,
 }
 
 impl Guard {
@@ -34,7 +36,7 @@ impl Guard {
     pub(crate) fn new(cancel: Cancel, timeout: Option<Duration>) -> Self {
         let deadline =
             timeout.and_then(|timeout| Some((Instant::now().checked_add(timeout)?, timeout)));
-        Self { cancel, deadline, terms: StatementTerms::default(), consistency: None }
+        Self { cancel, deadline, ..Self::default() }
     }
 
     /// The same for writes that are acknowledged then.
@@ -45,6 +47,12 @@ impl Guard {
     /// The same for queries whose rows must be as fresh as this.
     pub(crate) fn with_consistency(self, consistency: Option<Consistency>) -> Self {
         Self { consistency, ..self }
+    }
+
+    /// The same for a read that another statement waits for too: it goes on while one of them may.
+    pub(crate) fn shared_with(mut self, other: Self) -> Self {
+        self.others.push(other);
+        self
     }
 
     /// When a write is acknowledged.
@@ -72,6 +80,13 @@ impl Guard {
     }
 
     pub(crate) fn check(&self) -> Result<()> {
+        match self.check_own() {
+            Err(_) if self.others.iter().any(|other| other.check().is_ok()) => Ok(()),
+            own => own,
+        }
+    }
+
+    fn check_own(&self) -> Result<()> {
         if self.cancel.is_cancelled() {
             return Err(Error::cancelled("the statement was cancelled"));
         }

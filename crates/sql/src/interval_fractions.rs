@@ -72,28 +72,35 @@ impl IntervalParts {
         let (digits, fraction) = number.split_once('.').unwrap_or((number, ""));
         let power = 10_i128.checked_pow(u32::try_from(fraction.len()).ok()?)?;
         let count: i128 = format!("{digits}{fraction}").parse().ok()?;
-        // The sign comes on top, so that halves are rounded away from zero on both sides.
-        let nearest = |parts: i128| Some((parts.checked_mul(2)? + power) / (2 * power));
+        // Halves are rounded up, and the sign comes on top: away from zero on both sides. The rest
+        // is not doubled, since `power` may have as many digits as there is room for.
+        let nearest = |parts: i128| {
+            let rest = parts % power;
+            parts / power + i128::from(rest >= power - rest)
+        };
+        let add = |part: &mut i128, more: i128| {
+            *part = part.checked_add(sign * more)?;
+            Some(())
+        };
         match unit {
             UnitLength::Months(1) => {
                 let days = (count % power).checked_mul(30)?;
-                self.months += sign * (count / power);
-                self.days += sign * (days / power);
-                self.nanoseconds += sign * nearest((days % power).checked_mul(DAY)?)?;
+                add(&mut self.months, count / power)?;
+                add(&mut self.days, days / power)?;
+                add(&mut self.nanoseconds, nearest((days % power).checked_mul(DAY)?))
             }
             UnitLength::Months(months) => {
-                self.months += sign * nearest(count.checked_mul(*months)?)?
+                add(&mut self.months, nearest(count.checked_mul(*months)?))
             }
             UnitLength::Days(days) => {
                 let days = count.checked_mul(*days)?;
-                self.days += sign * (days / power);
-                self.nanoseconds += sign * nearest((days % power).checked_mul(DAY)?)?;
+                add(&mut self.days, days / power)?;
+                add(&mut self.nanoseconds, nearest((days % power).checked_mul(DAY)?))
             }
             UnitLength::Nanoseconds(each) => {
-                self.nanoseconds += sign * nearest(count.checked_mul(*each)?)?;
+                add(&mut self.nanoseconds, nearest(count.checked_mul(*each)?))
             }
         }
-        Some(())
     }
 
     fn to_text(&self) -> String {
@@ -117,6 +124,19 @@ mod tests {
         assert_eq!(written("1 day -1.5 weeks"), "0 months -9 days -43200.000000000 seconds");
         assert_eq!(written("0.1 decades 1.75 mons"), "13 months 22 days 43200.000000000 seconds");
         assert_eq!(written("1.5 weeks 1.5 days"), "0 months 11 days 86400.000000000 seconds");
+    }
+
+    /// With 38 digits behind the point the rounding overflowed, and gave no month.
+    #[test]
+    fn a_fraction_of_many_digits_is_rounded_as_a_short_one() {
+        let padded = |fraction: &str, digits: usize| format!("0.{fraction:0<digits$} years");
+        for digits in [2, 37, 38] {
+            let written = in_whole_units(&padded("07", digits)).unwrap();
+            assert_eq!(written, "1 months 0 days 0.000000000 seconds", "{digits} digits");
+            let written = in_whole_units(&padded("04", digits)).unwrap();
+            assert_eq!(written, "0 months 0 days 0.000000000 seconds", "{digits} digits");
+        }
+        assert!(in_whole_units(&padded("07", 39)).is_none());
     }
 
     #[test]

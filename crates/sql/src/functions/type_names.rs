@@ -81,6 +81,12 @@ fn duckdb_name(field: &Field) -> String {
                 .collect();
             return format!("STRUCT({})", members.join(", "));
         }
+        DataType::Map(entries, _) => {
+            // Each entry is a record of the key and the value.
+            let DataType::Struct(entry) = entries.data_type() else { return "MAP".to_owned() };
+            let types: Vec<String> = entry.iter().map(|member| duckdb_name(member)).collect();
+            return format!("MAP({})", types.join(", "));
+        }
         _ => match ColumnType::of_arrow(field) {
             Some(ColumnType::Integer) => "INTEGER",
             Some(ColumnType::Long) => "BIGINT",

@@ -1,4 +1,6 @@
-//! Keys of ORDER BY that an alias of the list hides: `SELECT -k AS k FROM t ORDER BY k + 1`.
+//! Keys of ORDER BY that an alias of the list hides: `SELECT -k AS k FROM t ORDER BY k + 1`. A cast
+//! without an alias hides its column too, as in `SELECT a.v::INT, b.v FROM a, b ORDER BY a.v`, for
+//! the planner calls it `a.v`.
 //!
 //! In an expression a name is a column of FROM, as in PostgreSQL; alone it is one of the list. The
 //! planner takes it for one of the list in both, and refuses `t.k` beside it (DataFusion 55). So a
@@ -8,8 +10,8 @@
 use std::ops::ControlFlow;
 
 use datafusion::sql::sqlparser::ast::{
-    Expr, Ident, OrderBy, OrderByKind, Query, Select, SelectItem, SetExpr, TableAlias, TableFactor,
-    Value, ValueWithSpan,
+    Distinct, Expr, Ident, OrderBy, OrderByKind, Query, Select, SelectItem, SetExpr, TableAlias,
+    TableFactor, Value, ValueWithSpan,
 };
 use tonnage::{Error, Result};
 
@@ -34,19 +36,29 @@ impl HiddenKeys {
         scope: &VisibleColumns,
     ) -> Result<bool> {
         let is_hidden =
-            |name: &str| select.projection.iter().any(|item| scope.is_hidden_by(item, name));
+            |part: &Expr| select.projection.iter().any(|item| scope.is_hidden_by(item, part));
         let mut found = None;
         each_part(key, |part| {
-            let name = match part {
-                Expr::Identifier(name) => name,
-                Expr::CompoundIdentifier(parts) if parts.len() == 2 => &parts[1],
-                _ => return,
+            let is_name = match part {
+                Expr::Identifier(_) => true,
+                Expr::CompoundIdentifier(parts) => parts.len() == 2,
+                _ => false,
             };
-            if is_hidden(&folded(name)) {
-                found = Some(part.to_string());
+            if is_name && is_hidden(part) {
+                found = Some(part.clone());
             }
         })?;
         let Some(column) = found else { return Ok(false) };
+        // DISTINCT ON sorts before it makes the list, where a name with its table hides nowhere.
+        let is_of_several = match &column {
+            Expr::CompoundIdentifier(parts) => parts
+                .last()
+                .is_some_and(|name| matches!(scope.find(&folded(name)), ColumnMatch::Several)),
+            _ => false,
+        };
+        if is_of_several && matches!(select.distinct, Some(Distinct::On(_))) {
+            return Ok(false);
+        }
         let is_item = |item: &SelectItem| match item {
             SelectItem::ExprWithAlias { expr, alias } if *expr == *key => Some(alias.clone()),
             _ => None,
@@ -54,6 +66,14 @@ impl HiddenKeys {
         if let Some(alias) = select.projection.iter().find_map(is_item) {
             *key = Expr::Identifier(alias);
             return Ok(true);
+        }
+        // The planner finds a cast by itself that is written as in the list.
+        let is_same = |item: &SelectItem| match item {
+            SelectItem::UnnamedExpr(expr @ Expr::Cast { .. }) => *expr == *key,
+            _ => false,
+        };
+        if select.projection.iter().any(is_same) {
+            return Ok(false);
         }
         // A key beside the list would be one more column by which DISTINCT tells rows apart.
         if select.distinct.is_some() {
@@ -65,7 +85,7 @@ impl HiddenKeys {
         each_part(key, |part| {
             if let Expr::Identifier(name) = part
                 && let name = folded(name)
-                && is_hidden(&name)
+                && is_hidden(part)
                 && let ColumnMatch::One(column) = scope.find(&name)
             {
                 *part = column.to_expr();

@@ -1,7 +1,7 @@
 //! Writes out `*` and columns of the same name where the planner would misread them.
 
 use datafusion::sql::sqlparser::ast::{
-    Ident, ObjectName, Select, SelectItem, SelectItemQualifiedWildcardKind,
+    Expr, Ident, ObjectName, Select, SelectItem, SelectItemQualifiedWildcardKind,
     WildcardAdditionalOptions,
 };
 
@@ -88,13 +88,15 @@ pub(super) fn name_twins(select: &mut Select, from: &VisibleColumns) -> bool {
     let names: Vec<String> = items.iter().map(|item| item_name(item).unwrap_or_default()).collect();
     let mut is_changed = false;
     for (item, distinct) in items.iter_mut().zip(distinct_names(&names, str::to_owned)) {
+        // The planner would put the table before the name of a cast.
+        let is_cast = matches!(&*item, SelectItem::UnnamedExpr(Expr::Cast { .. }));
         if let Some(name) = item_name(item)
             && let SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. } = &*item
-            && distinct != name
+            && (distinct != name || is_cast)
         {
+            is_changed |= distinct != name;
             let alias = Ident::with_quote('"', distinct);
             *item = SelectItem::ExprWithAlias { expr: expr.clone(), alias };
-            is_changed = true;
         }
     }
     if is_changed {

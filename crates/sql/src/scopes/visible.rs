@@ -176,12 +176,39 @@ impl VisibleColumns {
         invalid_at(name.span.start, message)
     }
 
-    /// Whether an item of a list is under a name that hides this column: the same column under its
-    /// own name hides nothing.
-    pub(super) fn is_hidden_by(&self, item: &SelectItem, name: &str) -> bool {
-        let SelectItem::ExprWithAlias { expr, alias } = item else { return false };
-        let ColumnMatch::One(column) = self.find(name) else { return false };
-        folded(alias) == name && !column.is_meant_by(expr)
+    /// The column that is written so, with its table before it or without.
+    fn find_written(&self, written: &Expr) -> Option<&VisibleColumn> {
+        let mut meant = self.columns.iter().filter(|column| column.is_meant_by(written));
+        if let (Some(column), None) = (meant.next(), meant.next()) {
+            return Some(column);
+        }
+        // A column of USING has no table of its own.
+        let name = match written {
+            Expr::Identifier(name) => name,
+            Expr::CompoundIdentifier(parts) => parts.last()?,
+            _ => return None,
+        };
+        match self.find(&folded(name)) {
+            ColumnMatch::One(column) => Some(column),
+            _ => None,
+        }
+    }
+
+    /// Whether an item of a list is under a name that hides this column: a column under its own
+    /// name hides nothing.
+    pub(super) fn is_hidden_by(&self, item: &SelectItem, written: &Expr) -> bool {
+        let Some(column) = self.find_written(written) else { return false };
+        match item {
+            // The planner names a cast after the column, with its table.
+            SelectItem::UnnamedExpr(expr @ Expr::Cast { .. }) => {
+                column.is_meant_by(without_casts(expr))
+            }
+            SelectItem::ExprWithAlias { expr, alias } => {
+                let mut alike = self.columns.iter().filter(|other| other.name == column.name);
+                folded(alias) == column.name && !alike.any(|other| other.is_meant_by(expr))
+            }
+            _ => false,
+        }
     }
 
     /// The names that both sides of a NATURAL join have, if they are known.
@@ -193,5 +220,13 @@ impl VisibleColumns {
             }
         }
         (self.is_whole && other.is_whole && !names.is_empty()).then_some(names)
+    }
+}
+
+/// What is cast.
+fn without_casts(expr: &Expr) -> &Expr {
+    match expr {
+        Expr::Cast { expr, .. } | Expr::Nested(expr) => without_casts(expr),
+        expr => expr,
     }
 }

@@ -137,22 +137,51 @@ fn steps(path: &str) -> Result<Vec<Expr>> {
     Ok(steps)
 }
 
-/// The steps of `{a,b,0}`.
+/// The steps of `{a,"b,c",0}`, a list of texts as PostgreSQL writes it.
 fn listed(path: &str) -> Result<Vec<Expr>> {
+    let broken = || {
+        Error::invalid(format!(
+            "'{path}' is no path: write its steps in braces, such as '{{a,b}}' or '{{\"a,b\"}}'"
+        ))
+    };
     let inner = path.trim().strip_prefix('{').and_then(|path| path.strip_suffix('}'));
-    let Some(inner) = inner else {
-        return Err(Error::invalid(format!(
-            "'{path}' is no path: write its steps in braces, such as '{{a,b}}'"
-        )));
-    };
-    if inner.trim().is_empty() {
-        return Ok(Vec::new());
+    let (mut steps, mut rest) = (Vec::new(), inner.ok_or_else(broken)?.trim());
+    if rest.is_empty() {
+        return Ok(steps);
     }
-    let step = |step: &str| match step.trim() {
-        step if step.starts_with('"') => key(step.trim_matches('"')),
-        step => step.parse().map_or_else(|_| key(step), place),
-    };
-    Ok(inner.split(',').map(step).collect())
+    loop {
+        let (step, after) = if let Some(quoted) = rest.strip_prefix('"') {
+            // In quotes a number is a key too.
+            let (name, after) = quoted_name(quoted).ok_or_else(broken)?;
+            (key(&name), after.trim_start())
+        } else {
+            let (step, after) = rest.split_at(rest.find(',').unwrap_or(rest.len()));
+            let step = step.trim();
+            // A quote in the middle might hold the comma: a guess might read another member.
+            if step.contains('"') {
+                return Err(broken());
+            }
+            (step.parse().map_or_else(|_| key(step), place), after)
+        };
+        steps.push(step);
+        if after.is_empty() {
+            return Ok(steps);
+        }
+        rest = after.strip_prefix(',').ok_or_else(broken)?.trim_start();
+    }
+}
+
+/// What stands before the closing quote, and what stands behind it. A backslash takes the next
+/// character as it is.
+fn quoted_name(text: &str) -> Option<(String, &str)> {
+    let (mut name, mut rest) = (String::new(), text.chars());
+    loop {
+        match rest.next()? {
+            '"' => return Some((name, rest.as_str())),
+            '\\' => name.push(rest.next()?),
+            plain => name.push(plain),
+        }
+    }
 }
 
 fn key(name: &str) -> Expr {
@@ -184,5 +213,16 @@ mod tests {
             assert!(steps(path).is_err(), "{path}");
         }
         assert!(listed("a,b").is_err());
+        for path in ["{\"a}", "{\"a\"b}", "{a\"b,c\"}", "{\"a\\\"}"] {
+            assert!(listed(path).is_err(), "{path}");
+        }
+    }
+
+    /// A comma in quotes once ended the step, so `doc #> '{"a,b"}'` read member b of member a.
+    #[test]
+    fn quotes_hold_a_step_together() {
+        assert_eq!(shown(listed(r#"{"a,b"}"#).unwrap()), "'a,b'");
+        assert_eq!(shown(listed(r#"{ "a,b" , c, "}", 0 }"#).unwrap()), "'a,b' 'c' '}' 0");
+        assert_eq!(shown(listed(r#"{"a\"b","c\\d",""}"#).unwrap()), r#"'a"b' 'c\d' ''"#);
     }
 }

@@ -115,7 +115,7 @@ impl AssignmentReader<'_> {
             return Err(invalid_at(place, format!("column '{name}' is set twice")));
         }
         let value = match value.as_slice() {
-            [token] if is_word(token, "DEFAULT") => {
+            [token] if is_word(&token.token, "DEFAULT") => {
                 let tokens = default_tokens(self.schema, &self.schema.columns[column].name)
                     .map_err(|error| invalid_at(place, error.message()))?;
                 let span = token.span;
@@ -215,8 +215,8 @@ fn members(cursor: &mut Cursor) -> Result<Vec<Token>> {
     }
 }
 
-fn is_word(token: &TokenWithSpan, wanted: &str) -> bool {
-    matches!(&token.token, Token::Word(word)
+fn is_word(token: &Token, wanted: &str) -> bool {
+    matches!(token, Token::Word(word)
         if word.quote_style.is_none() && word.value.eq_ignore_ascii_case(wanted))
 }
 
@@ -227,27 +227,98 @@ pub(super) fn expression(
     ends: &[&str],
     ends_at_comma: bool,
 ) -> Vec<TokenWithSpan> {
-    let (all, mut depth) = (cursor.rest(), 0_i32);
-    // `a IS DISTINCT FROM b` goes on behind FROM.
-    let mut is_distinct = false;
+    let (all, mut nesting) = (cursor.rest(), Nesting::default());
+    // The token before this one, unless it is a name behind a point.
+    let mut before: Option<&Token> = None;
     while let Some(token) = cursor.peek() {
+        let (is_outside, is_member) = (nesting.outer.is_empty(), before == Some(&Token::Period));
+        // `a IS DISTINCT FROM b` goes on behind FROM.
+        let is_distinct = before.is_some_and(|before| is_word(before, "DISTINCT"));
         match token {
-            Token::LParen | Token::LBracket => depth += 1,
-            Token::RParen | Token::RBracket if depth == 0 => break,
-            Token::RParen | Token::RBracket => depth -= 1,
+            Token::LParen | Token::LBracket => nesting.open(true),
+            Token::RParen | Token::RBracket if !nesting.is_in_bracket() => break,
+            Token::RParen | Token::RBracket => nesting.close_bracket(),
+            Token::Comma if is_outside && ends_at_comma => break,
+            // `u.case` and `t.order` are columns.
+            Token::Word(_) if is_member => {}
+            Token::Word(_) if cursor.is_word("CASE") => nesting.cases += 1,
             // WHEN ends the assignments of a MERGE, but not within a CASE.
-            Token::Word(_) if cursor.is_word("CASE") => depth += 1,
-            Token::Word(_) if depth > 0 && cursor.is_word("END") => depth -= 1,
-            Token::Comma if depth == 0 && ends_at_comma => break,
+            Token::Word(_) if nesting.cases > 0 && cursor.is_word("WHEN") => {
+                nesting.cases -= 1;
+                nesting.open(false);
+            }
+            Token::Word(_) if cursor.is_word("END") && !before.is_some_and(precedes_operand) => {
+                nesting.close_case();
+            }
             Token::Word(_)
-                if depth == 0 && !is_distinct && ends.iter().any(|end| cursor.is_word(end)) =>
+                if is_outside && !is_distinct && ends.iter().any(|end| cursor.is_word(end)) =>
             {
                 break;
             }
             _ => {}
         }
-        is_distinct = cursor.is_word("DISTINCT");
+        before = Some(token).filter(|_| !is_member);
         cursor.next();
     }
     all[..all.len() - cursor.rest().len()].to_vec()
+}
+
+/// What is open where a token of an expression stands.
+#[derive(Default)]
+struct Nesting {
+    /// The brackets (`true`), and each CASE behind its first WHEN, with the `cases` outside it.
+    outer: Vec<(bool, usize)>,
+    /// How many words CASE no WHEN has followed yet. Until then each may be a column of that name.
+    cases: usize,
+}
+
+impl Nesting {
+    fn open(&mut self, is_bracket: bool) {
+        self.outer.push((is_bracket, std::mem::take(&mut self.cases)));
+    }
+
+    fn is_in_bracket(&self) -> bool {
+        self.outer.iter().rev().any(|(is_bracket, _)| *is_bracket)
+    }
+
+    /// Closes the innermost bracket, with all in it that is still open.
+    fn close_bracket(&mut self) {
+        while let Some((is_bracket, cases)) = self.outer.pop() {
+            self.cases = cases;
+            if is_bracket {
+                return;
+            }
+        }
+    }
+
+    /// Closes the innermost CASE, if one is open within the innermost bracket: elsewhere END is a
+    /// column.
+    fn close_case(&mut self) {
+        self.cases = 0;
+        if let Some(&(false, cases)) = self.outer.last() {
+            self.outer.pop();
+            self.cases = cases;
+        }
+    }
+}
+
+/// Whether an operand follows, so that END is a column there.
+fn precedes_operand(token: &Token) -> bool {
+    let is_operator = matches!(
+        token,
+        Token::Eq
+            | Token::Neq
+            | Token::Lt
+            | Token::Gt
+            | Token::LtEq
+            | Token::GtEq
+            | Token::Plus
+            | Token::Minus
+            | Token::Mul
+            | Token::Div
+            | Token::Mod
+            | Token::StringConcat
+    );
+    let words = ["CASE", "WHEN", "THEN", "ELSE", "AND", "OR", "NOT"];
+    is_operator || words.iter().any(|word| is_word(token, word))
 }

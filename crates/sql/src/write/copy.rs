@@ -295,7 +295,7 @@ fn options(cursor: &mut Cursor) -> Result<Option<Format>> {
     cursor.word("WITH");
     let in_parentheses = cursor.token(&Token::LParen);
     let mut format = None;
-    while !(cursor.is_at_end() || in_parentheses && cursor.token(&Token::RParen)) {
+    while in_parentheses || !cursor.is_at_end() {
         let place = cursor.location();
         let at = |told: &str| invalid_at(place, told);
         let Some(name) = cursor.name() else { return Err(cursor.expected("an option")) };
@@ -324,7 +324,12 @@ fn options(cursor: &mut Cursor) -> Result<Option<Format>> {
                 ));
             }
         }
-        cursor.token(&Token::Comma);
+        if in_parentheses && cursor.token(&Token::RParen) {
+            break;
+        }
+        if in_parentheses && !cursor.token(&Token::Comma) {
+            return Err(cursor.expected("',' or ')'"));
+        }
     }
     Ok(format)
 }

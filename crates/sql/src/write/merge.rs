@@ -107,7 +107,7 @@ impl MergeStatement {
         }
     }
 
-    /// `WHEN [NOT] MATCHED [AND condition] THEN action`
+    /// `WHEN MATCHED | NOT MATCHED [BY TARGET] [AND condition] THEN action`
     fn clause(&mut self, cursor: &mut Cursor) -> Result<()> {
         if !cursor.word("WHEN") {
             return Err(cursor.expected("WHEN"));
@@ -116,8 +116,9 @@ impl MergeStatement {
         if !cursor.word("MATCHED") {
             return Err(cursor.expected("MATCHED"));
         }
-        // NOT MATCHED BY TARGET, as SQL Server has it, is plain NOT MATCHED.
-        if cursor.word("BY") && !cursor.word("TARGET") {
+        // NOT MATCHED BY TARGET, as SQL Server has it, is plain NOT MATCHED. What matches has both
+        // sides, so MATCHED takes no BY: it might be meant for rows that another clause is about.
+        if !is_matched && cursor.word("BY") && !cursor.word("TARGET") {
             return Err(invalid_at(
                 cursor.location(),
                 "NOT MATCHED BY SOURCE: write DELETE or UPDATE with WHERE NOT EXISTS (SELECT ...)",

@@ -104,6 +104,30 @@ fn copy_fills_the_columns_of_the_same_name() {
     );
 }
 
+/// A list of options that was cut off was carried out as far as it went, and commas were passed
+/// over.
+#[test]
+fn copy_wants_its_options_between_commas_and_parentheses() {
+    let (sql, folder) = ships();
+    let file = path(&folder, "out");
+    for (options, told) in [
+        ("(FORMAT csv", "expected ',' or ')', found the end"),
+        ("(FORMAT csv HEADER)", "expected ',' or ')', found 'HEADER'"),
+        ("(FORMAT csv,)", "expected an option, found ')'"),
+        ("(, FORMAT csv)", "expected an option, found ','"),
+        ("(FORMAT csv) HEADER", "end of the statement"),
+        ("CSV, HEADER", "expected an option, found ','"),
+    ] {
+        let copy = format!("COPY (SELECT 1 AS x) TO '{file}' {options}");
+        assert_fails(sql.execute(&copy), ErrorKind::Invalid, told);
+        assert!(!Path::new(&file).exists(), "{options}");
+    }
+    for options in ["(FORMAT csv, HEADER)", "WITH (HEADER true, FORMAT 'csv')", "CSV HEADER", ""] {
+        sql.execute(format!("COPY (SELECT 1 AS x) TO '{file}' {options}")).unwrap();
+        assert_eq!(fs::read_to_string(&file).unwrap(), "x\n1\n", "{options}");
+    }
+}
+
 /// The types of the table decide, not those that the values suggest.
 #[test]
 fn copy_reads_values_as_the_table_has_them() {

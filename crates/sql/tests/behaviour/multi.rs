@@ -1,4 +1,6 @@
-use tonnage::ErrorKind;
+use std::time::Duration;
+
+use tonnage::{Cancel, ErrorKind};
 use tonnage_sql::Request;
 
 use super::{assert_fails, fleet, texts};
@@ -43,6 +45,36 @@ fn aggregates_over_the_same_rows_share_one_read() {
         sql.fetch_all(&queries).into_iter().map(|answer| texts(answer.unwrap())).collect();
     let apart: Vec<_> = queries.iter().map(|query| texts(sql.execute(query).unwrap())).collect();
     assert_eq!(together, apart);
+}
+
+/// A shared read once kept to the limits of the statement that came first: its timeout and its
+/// cancel ended the others, and theirs were passed over.
+#[test]
+fn statements_that_share_a_read_keep_their_own_limits() {
+    let sql = fleet();
+    let (cancel, free) = (Cancel::new(), Cancel::new());
+    cancel.cancel();
+    let query =
+        |aggregate: &str| Request::new(format!("SELECT {aggregate} FROM positions WHERE ship = 3"));
+    let requests = [
+        query("min(speed)").timeout(Duration::from_nanos(1)),
+        query("max(speed)").cancel(&cancel),
+        query("count(*)").cancel(&free),
+    ];
+    for order in [[0, 1, 2], [1, 2, 0], [2, 0, 1]] {
+        let answers = sql.fetch_all(order.map(|place| &requests[place]));
+        for (place, answer) in order.into_iter().zip(answers) {
+            match place {
+                0 => assert_fails(answer, ErrorKind::TimedOut, "timeout"),
+                1 => assert_fails(answer, ErrorKind::Cancelled, "cancelled"),
+                _ => assert_eq!(texts(answer.unwrap()), [["100"]]),
+            }
+        }
+    }
+    // Nobody waits for the read any more.
+    let mut answers = sql.fetch_all(&requests[..2]).into_iter();
+    assert_fails(answers.next().unwrap(), ErrorKind::TimedOut, "timeout");
+    assert_fails(answers.next().unwrap(), ErrorKind::Cancelled, "cancelled");
 }
 
 #[test]

@@ -41,11 +41,18 @@ fn column_source_at(plan: &LogicalPlan, place: usize) -> Option<ColumnSource> {
             expression_source(&aggregate.input, aggregate.group_expr.get(place)?)
         }
         LogicalPlan::Join(join) => {
-            let left = join.left.schema().fields().len();
+            let [left, right] = [&join.left, &join.right].map(|side| side.schema().fields().len());
             match join.join_type {
                 // These give the right side alone, so its places are not behind those of the left.
-                JoinType::RightSemi | JoinType::RightAnti => column_source_at(&join.right, place),
+                JoinType::RightSemi | JoinType::RightAnti | JoinType::RightMark
+                    if place < right =>
+                {
+                    column_source_at(&join.right, place)
+                }
+                JoinType::RightMark => None,
                 _ if place < left => column_source_at(&join.left, place),
+                // The mark behind the columns of the one side is of no table.
+                JoinType::LeftMark => None,
                 _ => column_source_at(&join.right, place - left),
             }
         }
@@ -106,5 +113,52 @@ impl ColumnSource {
     pub(in crate::plan) fn leads_key(&self) -> bool {
         let key = &self.table.table().schema().key;
         key.len() > 1 && key[0] == self.column
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use datafusion::datasource::provider_as_source;
+    use datafusion::logical_expr::LogicalPlanBuilder;
+    use tonnage::Store;
+
+    use super::*;
+    use crate::access::SqlTable;
+
+    /// The tables of the columns of a join of `a (ka, xa)` and `b (kb)`, `none` for one of none.
+    fn tables(join_type: JoinType) -> Vec<String> {
+        let store = Store::open("memory:").unwrap();
+        store.execute("CREATE TABLE a (ka LONG, xa LONG, PRIMARY KEY (ka))").unwrap();
+        store.execute("CREATE TABLE b (kb LONG, PRIMARY KEY (kb))").unwrap();
+        let scan = |name: &str, columns: Vec<usize>| {
+            let table = SqlTable::new(&store, store.table(name).unwrap());
+            let table = provider_as_source(Arc::new(StoreTable::new(table, Arc::default())));
+            LogicalPlanBuilder::scan(name, table, Some(columns)).unwrap()
+        };
+        let right = scan("b", vec![0]).build().unwrap();
+        let join = scan("a", vec![0, 1]).join(right, join_type, (vec!["ka"], vec!["kb"]), None);
+        let plan = join.unwrap().build().unwrap();
+        let table = |place| match column_source_at(&plan, place) {
+            Some(source) => source.table.table().schema().path.clone(),
+            None => "none".to_owned(),
+        };
+        (0..plan.schema().fields().len()).map(table).collect()
+    }
+
+    /// The mark was taken for a column of the other side, and the columns of the right side for
+    /// those of the left.
+    #[test]
+    fn the_mark_of_a_join_is_of_no_table() {
+        assert_eq!(tables(JoinType::LeftMark), ["a", "a", "none"]);
+        assert_eq!(tables(JoinType::RightMark), ["b", "none"]);
+    }
+
+    #[test]
+    fn a_column_of_a_join_is_of_its_side() {
+        assert_eq!(tables(JoinType::Inner), ["a", "a", "b"]);
+        assert_eq!(tables(JoinType::LeftSemi), ["a", "a"]);
+        assert_eq!(tables(JoinType::RightAnti), ["b"]);
     }
 }
