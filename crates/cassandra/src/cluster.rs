@@ -333,10 +333,10 @@ impl Cluster {
         self.store_while(&|| Ok(()), level, what, statement, values).await
     }
 
-    /// The same as long as `goes_on` does not object: it is asked right before each try.
+    /// The same as long as `may_send` does not object: it is asked right before each try.
     async fn store_while(
         &self,
-        goes_on: SendCheck<'_>,
+        may_send: SendCheck<'_>,
         level: Consistency,
         what: &str,
         statement: &PreparedStatement,
@@ -347,7 +347,7 @@ impl Cluster {
         let mut tries = RetryBackoff::new();
         loop {
             let _permit = self.permit().await;
-            goes_on()?;
+            may_send()?;
             match self.session.execute_unpaged(&statement, &values).await {
                 Ok(_) => return Ok(()),
                 Err(error) => tries.wait_after(self.failed(what, Some(level), error)).await?,
@@ -368,10 +368,10 @@ impl Cluster {
         self.store_all_while(&|| Ok(()), level, what, statement, values, stamp).await
     }
 
-    /// The same as long as `goes_on` does not object: it is asked right before each try.
+    /// The same as long as `may_send` does not object: it is asked right before each try.
     pub(crate) async fn store_all_while<V: SerializeRow>(
         &self,
-        goes_on: SendCheck<'_>,
+        may_send: SendCheck<'_>,
         level: Consistency,
         what: &str,
         statement: &PreparedStatement,
@@ -381,7 +381,7 @@ impl Cluster {
         if let [only] = values {
             let mut statement = statement.clone();
             statement.set_timestamp(Some(stamp.0));
-            return self.store_while(goes_on, level, what, &statement, only).await;
+            return self.store_while(may_send, level, what, &statement, only).await;
         }
         // Unlogged: all values are of one partition, which a node stores as one anyway.
         let mut batch = Batch::new(BatchType::Unlogged);
@@ -393,7 +393,7 @@ impl Cluster {
         loop {
             let _permit = self.permit().await;
             // Asked with the permit at hand: the wait for it may have been long.
-            goes_on()?;
+            may_send()?;
             match self.session.batch(&batch, values).await {
                 Ok(_) => return Ok(()),
                 Err(error) => tries.wait_after(self.failed(what, Some(level), error)).await?,

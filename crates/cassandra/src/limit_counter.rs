@@ -1,7 +1,7 @@
 //! Counts the rows of a scan against its limits: which rows it gives, and where a shard key or a
 //! range ends.
 
-use tonnage_engine::{Direction, ScanOptions, Verdict};
+use tonnage_engine::{Direction, FilterDecision, ScanOptions};
 
 /// What becomes of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,16 +51,19 @@ impl LimitCounter {
             self.in_shard_key = 0;
             self.is_passing = false;
         }
-        let verdict = options.filter.as_ref().map_or(Verdict::Count, |filter| filter.judge(key));
+        let decision =
+            options.filter.as_ref().map_or(FilterDecision::Count, |filter| filter.decide(key));
         let limit = self.limit(options);
-        let step = match (verdict, limit) {
-            (Verdict::Count, Some(ReachedLimit::Range)) => RowStep::EndRange,
-            (Verdict::Count, Some(ReachedLimit::ShardKey)) => RowStep::EndShardKey,
-            (Verdict::Skip, _) => RowStep::Skip,
-            (Verdict::Along, _) if options.limit_per_range == Some(0) => RowStep::EndRange,
-            (Verdict::Along, _) if options.limit_per_shard_key == Some(0) => RowStep::EndShardKey,
-            (Verdict::Along, _) => RowStep::Give,
-            (Verdict::Count, None) => self.count(options),
+        let step = match (decision, limit) {
+            (FilterDecision::Count, Some(ReachedLimit::Range)) => RowStep::EndRange,
+            (FilterDecision::Count, Some(ReachedLimit::ShardKey)) => RowStep::EndShardKey,
+            (FilterDecision::Skip, _) => RowStep::Skip,
+            (FilterDecision::Along, _) if options.limit_per_range == Some(0) => RowStep::EndRange,
+            (FilterDecision::Along, _) if options.limit_per_shard_key == Some(0) => {
+                RowStep::EndShardKey
+            }
+            (FilterDecision::Along, _) => RowStep::Give,
+            (FilterDecision::Count, None) => self.count(options),
         };
         self.is_passing = matches!(step, RowStep::EndShardKey | RowStep::GiveLastOfShardKey);
         step

@@ -68,7 +68,7 @@ impl ClusterStore {
         Ok(Statistics {
             shards: vec![ShardStatistics {
                 shard: ShardId(0),
-                place: format!("{}/{}", self.hosts(), self.cluster.keyspace()),
+                location: format!("{}/{}", self.hosts(), self.cluster.keyspace()),
                 rows_estimate,
                 details: vec![
                     ("nodes".to_owned(), nodes.len() as u64),

@@ -242,7 +242,7 @@ impl LoadObserver for StoodStill {
     }
 
     /// It is asked when the row has its turn, right before it is sent, and behind it.
-    fn goes_on(&self) -> Result<()> {
+    fn check_may_send(&self) -> Result<()> {
         match self.questions.fetch_add(1, Ordering::SeqCst) {
             0 | 1 => Ok(()),
             _ => Err(Error::unavailable("others have gone on without this process")),

@@ -28,11 +28,11 @@ impl StoreConnection {
             StoreConnection::Store(store) => {
                 let rows = store.table(&table.schema.path)?.bulk_get(keys.source(), options)?;
                 let tables = rows.schemas().to_vec();
-                let batches = rows.into_stretches().map(|stretch| {
-                    let stretch = stretch?;
-                    let batches = stretch.batches.into_iter();
+                let batches = rows.into_interleaved().map(|interleaved| {
+                    let interleaved = interleaved?;
+                    let batches = interleaved.batches.into_iter();
                     let batches = batches.map(|batch| (batch.table, batch.rows)).collect();
-                    Ok(RelatedBatch { batches, order: stretch.order })
+                    Ok(RelatedBatch { batches, order: interleaved.order })
                 });
                 Ok(FetchedRelated { tables, batches: Box::new(batches) })
             }

@@ -153,7 +153,7 @@ impl Client {
 impl From<ShardAnswer> for ShardStatistics {
     fn from(told: ShardAnswer) -> Self {
         Self {
-            place: told.place,
+            location: told.place,
             rows_estimate: told.rows_estimate,
             disk_bytes: told.disk_bytes,
             memtable_bytes: told.memtable_bytes,
@@ -168,7 +168,7 @@ impl From<ShardAnswer> for ShardStatistics {
 
 impl From<DamageAnswer> for Damage {
     fn from(told: DamageAnswer) -> Self {
-        Self { place: told.place, what: told.what }
+        Self { location: told.place, what: told.what }
     }
 }
 

@@ -72,7 +72,7 @@ pub use position::{KeyPosition, ScanPosition, not_of_this_scan};
 pub use range::{Ranges, append_successor};
 pub use read::ReadOptions;
 pub use rows::Rows;
-pub use scan::{Direction, FillCache, KeyFilter, Projection, ScanOptions, Scanner, Verdict};
+pub use scan::{Direction, FillCache, FilterDecision, KeyFilter, Projection, ScanOptions, Scanner};
 pub use shape::{KeyPart, KeyShape, SHARD_LEN, prefixed_shard};
 pub use shard::ShardId;
 pub use slices::Slices;

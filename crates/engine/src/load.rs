@@ -113,13 +113,13 @@ pub trait LoadObserver: Send + Sync {
     /// Whether rows may still be sent: asked right before, by engines that several processes use.
     /// A process may have stood still since they were pushed. An error ends the load with it, and
     /// what was not sent yet is not stored.
-    fn goes_on(&self) -> Result<()> {
+    fn check_may_send(&self) -> Result<()> {
         Ok(())
     }
 
-    /// Rows of a space that `goes_on` objected to when they had been sent: the process stood still
-    /// behind the question, and they may have been stored at any time since. Told before they are
-    /// told of as stored; an error ends the load with it.
+    /// Rows of a space that `check_may_send` objected to when they had been sent: the process stood
+    /// still behind the question, and they may have been stored at any time since. Told before they
+    /// are told of as stored; an error ends the load with it.
     fn sent_late(&self, space: SpaceId, rows: &Entries) -> Result<()> {
         let _ = (space, rows);
         Ok(())

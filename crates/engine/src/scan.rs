@@ -41,7 +41,7 @@ pub enum FillCache {
 
 /// What a [`KeyFilter`] says of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum FilterDecision {
     /// The row is passed over.
     Skip,
     /// The row is given and counts towards the limits per range and per shard key.
@@ -53,8 +53,8 @@ pub enum Verdict {
 
 /// Decides from its key alone whether a row is wanted, before its value is touched.
 pub trait KeyFilter: Send + Sync {
-    /// The verdict on one key.
-    fn judge(&self, key: &[u8]) -> Verdict;
+    /// The decision on one key.
+    fn decide(&self, key: &[u8]) -> FilterDecision;
 }
 
 /// How to scan.
@@ -66,9 +66,9 @@ pub struct ScanOptions {
     pub projection: Projection,
     /// At most this many counted rows for each range.
     ///
-    /// A forward scan also gives the rows that come [`Verdict::Along`] after the last counted row,
-    /// up to the next counted one; a reverse scan gives those that come along before a counted row,
-    /// and stops right after the last one.
+    /// A forward scan also gives the rows that come [`FilterDecision::Along`] after the last
+    /// counted row, up to the next counted one; a reverse scan gives those that come along before a
+    /// counted row, and stops right after the last one.
     pub limit_per_range: Option<u64>,
     /// At most this many counted rows under each shard key within a range, likewise. The rest of a
     /// shard key is jumped over, not read.

@@ -32,7 +32,7 @@ pub struct ShardStatistics {
     /// Which shard.
     pub shard: ShardId,
     /// Where it lives.
-    pub place: String,
+    pub location: String,
     /// About how many rows it holds, deleted and replaced ones that are not yet cleaned away
     /// included.
     pub rows_estimate: u64,
@@ -67,7 +67,7 @@ pub struct VerifyReport {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Damage {
     /// Where: a file, a shard, or a key.
-    pub place: String,
+    pub location: String,
     /// What is wrong there.
     pub what: String,
 }

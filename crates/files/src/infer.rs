@@ -24,7 +24,7 @@ use crate::type_guess::{TypeGuess, json_field, reads_as_value};
 
 /// What files suggest.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Inferred {
+pub struct InferredSchema {
     /// The columns of all files together. All of them may be NULL.
     pub schema: Schema,
     /// The records that were looked at; of Parquet and Arrow files, which say what they hold, none.
@@ -71,7 +71,7 @@ pub fn infer_common_schema(
     sources: &[Source],
     options: &ReadOptions,
     sample: &Sample,
-) -> Result<Inferred> {
+) -> Result<InferredSchema> {
     let mut columns: Vec<(String, InferredColumn)> = Vec::new();
     let mut is_guessed = false;
     let (mut records, mut rejected, mut is_whole) = (0, 0, sources.len() <= sample.sources);
@@ -112,7 +112,7 @@ pub fn infer_common_schema(
     }
     let fields: Vec<_> = columns.iter().map(|(name, column)| column.field(name)).collect();
     let null_words = columns.iter().filter_map(|(name, column)| column.null_words(name)).collect();
-    Ok(Inferred {
+    Ok(InferredSchema {
         schema: Schema::new(fields),
         records,
         rejected,

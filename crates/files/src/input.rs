@@ -16,7 +16,7 @@ use crate::options::{CsvOptions, ReadOptions};
 use crate::progress::{CountingReader, Progress};
 use crate::readahead::{BlockingReader, ReadAhead};
 use crate::source::{OpenedSource, Source};
-use crate::stop::Stop;
+use crate::stop_token::StopToken;
 
 /// How many decompressed bytes the detection of a format may look at.
 const HEAD_BYTES: usize = 4096;
@@ -52,12 +52,12 @@ pub(crate) struct Input {
 
 impl Input {
     /// Open a source for its last reader. The first bytes decide the compression, not the name.
-    pub(crate) fn open(source: &Source, stop: &Stop) -> Result<Input> {
+    pub(crate) fn open(source: &Source, stop: &StopToken) -> Result<Input> {
         Self::of(source, source.open(stop)?)
     }
 
     /// Opens a source whose bytes somebody else reads later.
-    pub(crate) fn peek(source: &Source, stop: &Stop) -> Result<Input> {
+    pub(crate) fn peek(source: &Source, stop: &StopToken) -> Result<Input> {
         Self::of(source, source.peek(stop)?)
     }
 
@@ -170,7 +170,7 @@ impl Format {
     /// kinds of Arrow IPC share their names, so the content decides. A pipe keeps its bytes
     /// for who reads it.
     pub fn detect(source: &Source) -> Result<Format> {
-        Ok(Input::peek(source, &Stop::default())?.format(source, None))
+        Ok(Input::peek(source, &StopToken::default())?.format(source, None))
     }
 }
 
@@ -215,7 +215,7 @@ fn decompressed(
         Compression::None | Compression::Zip => return Ok(Box::new(packed)),
     };
     Ok(Box::new(match comes_slowly {
-        true => ReadAhead::start_stoppable(unpacked, Stop::default())?,
+        true => ReadAhead::start_stoppable(unpacked, StopToken::default())?,
         false => ReadAhead::start(unpacked)?,
     }))
 }

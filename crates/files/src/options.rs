@@ -5,7 +5,7 @@ use arrow::datatypes::SchemaRef;
 use crate::encoding::Encoding;
 use crate::format::Format;
 use crate::rename::Renames;
-use crate::stop::Stop;
+use crate::stop_token::StopToken;
 
 /// How a source is to be read; the default reads any file as it describes itself.
 #[derive(Clone, Debug)]
@@ -44,7 +44,7 @@ pub struct ReadOptions {
     /// What text is written in; unset: UTF-8, or UTF-16 where a mark at its beginning says so.
     pub encoding: Option<Encoding>,
     /// Ends the wait for a pipe that gives nothing.
-    pub stop: Stop,
+    pub stop: StopToken,
 }
 
 /// How JSON documents become rows: each as it stands in one column, beside columns that are taken
@@ -111,7 +111,7 @@ impl Default for ReadOptions {
             renames: Renames::default(),
             folders: false,
             encoding: None,
-            stop: Stop::default(),
+            stop: StopToken::default(),
         }
     }
 }

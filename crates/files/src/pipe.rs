@@ -17,7 +17,7 @@ use tempfile::SpooledTempFile;
 use tonnage_engine::sync::lock;
 
 use crate::readahead::ReadAhead;
-use crate::stop::Stop;
+use crate::stop_token::StopToken;
 
 /// What is kept in memory of a pipe that is looked at; beyond that it goes to a temporary file.
 const KEPT_IN_MEMORY_BYTES: usize = 32 << 20;
@@ -75,18 +75,18 @@ impl Pipe {
     }
 
     /// All bytes from the first, which stay for those who open the pipe later.
-    pub(crate) fn peek(&self, stop: &Stop) -> io::Result<impl Read + Send + use<>> {
+    pub(crate) fn peek(&self, stop: &StopToken) -> io::Result<impl Read + Send + use<>> {
         drop(self.open()?);
         Ok(self.cursor(false, stop))
     }
 
     /// All bytes from the first, for the last time.
-    pub(crate) fn take(&self, stop: &Stop) -> io::Result<impl Read + Send + use<>> {
+    pub(crate) fn take(&self, stop: &StopToken) -> io::Result<impl Read + Send + use<>> {
         self.open()?.taken = true;
         Ok(self.cursor(true, stop))
     }
 
-    fn cursor(&self, takes: bool, stop: &Stop) -> PipeCursor {
+    fn cursor(&self, takes: bool, stop: &StopToken) -> PipeCursor {
         PipeCursor { stream: self.stream.clone(), position: 0, takes, stop: stop.clone() }
     }
 
@@ -103,7 +103,7 @@ impl Pipe {
                 PipeSource::Stdin => Box::new(io::stdin()),
                 PipeSource::Path(path) => Box::new(File::open(path)?),
             };
-            stream.reader = Some(ReadAhead::start_stoppable(raw, Stop::default())?);
+            stream.reader = Some(ReadAhead::start_stoppable(raw, StopToken::default())?);
         }
         Ok(stream)
     }
@@ -130,7 +130,7 @@ struct PipeCursor {
     stream: Arc<Mutex<PipeState>>,
     position: u64,
     takes: bool,
-    stop: Stop,
+    stop: StopToken,
 }
 
 impl Read for PipeCursor {

@@ -6,7 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use crate::catch_panic::catch_panic;
-use crate::stop::Stop;
+use crate::stop_token::StopToken;
 
 /// What the thread reads at once.
 const CHUNK_BYTES: usize = 256 << 10;
@@ -27,7 +27,7 @@ pub(crate) struct ReadAhead {
     chunk: Vec<u8>,
     position: usize,
     ended: bool,
-    stop: Stop,
+    stop: StopToken,
     /// Whether a waiting read returns `WouldBlock` now and then.
     reports_waits: bool,
 }
@@ -35,7 +35,7 @@ pub(crate) struct ReadAhead {
 impl ReadAhead {
     /// Moves `reader` to a new thread and starts reading.
     pub(crate) fn start(reader: impl Read + Send + 'static) -> io::Result<Self> {
-        Self::spawn(Stop::default(), false, move |sender| read_chunks(reader, sender))
+        Self::spawn(StopToken::default(), false, move |sender| read_chunks(reader, sender))
     }
 
     /// The same for a reader that may wait for ever: chunks are handed on as they come, and the
@@ -44,7 +44,7 @@ impl ReadAhead {
     /// never answers stays until the process ends.
     pub(crate) fn start_stoppable(
         reader: impl Read + Send + 'static,
-        stop: Stop,
+        stop: StopToken,
     ) -> io::Result<Self> {
         Self::spawn(stop, true, move |sender| read_as_it_comes(reader, sender))
     }
@@ -53,7 +53,7 @@ impl ReadAhead {
     pub(crate) fn start_writing(
         work: impl FnOnce(&mut dyn Write) -> io::Result<()> + Send + 'static,
     ) -> io::Result<Self> {
-        Self::spawn(Stop::default(), false, move |chunks| {
+        Self::spawn(StopToken::default(), false, move |chunks| {
             let mut writer = ChunkWriter { chunk: Vec::with_capacity(CHUNK_BYTES), chunks };
             let damaged = |panic| io::Error::new(io::ErrorKind::InvalidData, panic);
             let written = catch_panic(|| work(&mut writer), damaged);
@@ -64,7 +64,7 @@ impl ReadAhead {
     }
 
     fn spawn(
-        stop: Stop,
+        stop: StopToken,
         reports_waits: bool,
         work: impl FnOnce(&SyncSender<io::Result<Vec<u8>>>) + Send + 'static,
     ) -> io::Result<Self> {

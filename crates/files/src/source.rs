@@ -12,7 +12,7 @@ use tonnage_engine::{Error, Result};
 use crate::archive::{self, Archive};
 use crate::pipe::Pipe;
 use crate::remote::{self, RemoteFile, StorageObject};
-use crate::stop::Stop;
+use crate::stop_token::StopToken;
 
 /// What makes a name a pattern.
 const WILD: [char; 3] = ['*', '?', '['];
@@ -141,7 +141,7 @@ impl Source {
     }
 
     /// Opens the source from its first byte.
-    pub(crate) fn open(&self, stop: &Stop) -> Result<OpenedSource> {
+    pub(crate) fn open(&self, stop: &StopToken) -> Result<OpenedSource> {
         match &self.kind {
             SourceKind::Pipe(pipe) => {
                 let taken =
@@ -153,11 +153,11 @@ impl Source {
     }
 
     /// Open the source, and leave all bytes for a later reader.
-    pub(crate) fn peek(&self, stop: &Stop) -> Result<OpenedSource> {
+    pub(crate) fn peek(&self, stop: &StopToken) -> Result<OpenedSource> {
         self.bytes(stop)
     }
 
-    fn bytes(&self, stop: &Stop) -> Result<OpenedSource> {
+    fn bytes(&self, stop: &StopToken) -> Result<OpenedSource> {
         match &self.kind {
             SourceKind::File(path) => {
                 let (file, bytes) =

@@ -281,7 +281,8 @@ pub(crate) fn check_report(
     told.set_item("large_objects", report.large_objects)?;
     told.set_item("stale_index_entries", report.stale_index_entries)?;
     told.set_item("unfinished_indexes", report.unfinished_indexes)?;
-    let damages = report.damages.iter().map(|damage| format!("{}: {}", damage.place, damage.what));
+    let damages =
+        report.damages.iter().map(|damage| format!("{}: {}", damage.location, damage.what));
     told.set_item("damages", damages.collect::<Vec<_>>())?;
     told.set_item("damage_count", report.damage_count)?;
     Ok(told)

@@ -94,7 +94,7 @@ impl OpenStore {
         details.extend(shard.manifest_end.map(lost));
         Ok(ShardStatistics {
             shard: shard.id,
-            place: shard.directory.display().to_string(),
+            location: shard.directory.display().to_string(),
             rows_estimate: property("rocksdb.estimate-num-keys")?,
             disk_bytes: property("rocksdb.total-sst-files-size")?,
             memtable_bytes: property("rocksdb.cur-size-all-mem-tables")?,

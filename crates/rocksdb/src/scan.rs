@@ -13,8 +13,8 @@ use std::sync::Arc;
 use rocksdb::DBRawIterator;
 use self_cell::self_cell;
 use tonnage_engine::{
-    Deadline, Direction, FillCache, Header, KeyPosition, Projection, Ranges, Result, Rows,
-    ScanOptions, ScanPosition, Scanner, SpaceId, SpaceInfo, Verdict, append_successor,
+    Deadline, Direction, FillCache, FilterDecision, Header, KeyPosition, Projection, Ranges,
+    Result, Rows, ScanOptions, ScanPosition, Scanner, SpaceId, SpaceInfo, append_successor,
     not_of_this_scan,
 };
 
@@ -439,15 +439,20 @@ impl<'a> RocksScanner<'a> {
             return Ok(ShardScanStep::Next);
         }
         let key = &physical[SPACE_LEN..];
-        // Before the verdict: the count of rows begins anew with each shard key, whatever becomes
+        // Before the decision: the count of rows begins anew with each shard key, whatever becomes
         // of the row.
         if self.options.limit_per_shard_key.is_some() {
             self.enter_shard_key(physical, key)?;
         }
-        match self.options.filter.as_ref().map_or(Verdict::Count, |filter| filter.judge(key)) {
-            Verdict::Skip => return Ok(ShardScanStep::Next),
-            Verdict::Along => {}
-            Verdict::Count => {
+        match self
+            .options
+            .filter
+            .as_ref()
+            .map_or(FilterDecision::Count, |filter| filter.decide(key))
+        {
+            FilterDecision::Skip => return Ok(ShardScanStep::Next),
+            FilterDecision::Along => {}
+            FilterDecision::Count => {
                 if let Some(step) = self.limit_reached() {
                     return Ok(step);
                 }

@@ -136,12 +136,12 @@ fn behind_damage(files: &[LiveFile], message: &str, reached: &[u8]) -> Option<Ve
     })
 }
 
-fn note(report: &mut VerifyReport, place: String, what: String) {
+fn note(report: &mut VerifyReport, location: String, what: String) {
     match report.damages.len() {
-        count if count < DAMAGES_MAX => report.damages.push(Damage { place, what }),
-        DAMAGES_MAX => {
-            report.damages.push(Damage { place, what: "and more, which are not listed".to_owned() })
-        }
+        count if count < DAMAGES_MAX => report.damages.push(Damage { location, what }),
+        DAMAGES_MAX => report
+            .damages
+            .push(Damage { location, what: "and more, which are not listed".to_owned() }),
         _ => {}
     }
 }

@@ -13,7 +13,7 @@ use arrow_ipc::writer::{DictionaryTracker, IpcDataGenerator, IpcWriteContext, Ip
 use clap::Parser;
 use tonic::transport::Channel;
 use tonnage::{BulkPutOptions, Durability, PairGetOptions, Pairs, Store};
-use tonnage_server::{Server, Settings, Stop};
+use tonnage_server::{Server, Settings, ShutdownHandle};
 
 const BATCH: u64 = 8_192;
 
@@ -143,7 +143,7 @@ fn over_flight(args: &Args, directory: &std::path::Path) -> tonnage::Result<()> 
     };
     let server = Server::open(store, settings.resolve()?)?;
     let address = format!("http://{}", server.addresses().flight.expect("Flight is on"));
-    let stop = Stop::default();
+    let stop = ShutdownHandle::default();
     let stopped = stop.clone();
     let serving = std::thread::spawn(move || server.run(&stopped));
     let runtime = tokio::runtime::Runtime::new().expect("threads");

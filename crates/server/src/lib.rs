@@ -57,4 +57,4 @@ mod tls;
 pub use address::Address;
 pub use auth::hash_password;
 pub use config::{Config, Settings};
-pub use server::{Addresses, Server, Stop};
+pub use server::{Addresses, Server, ShutdownHandle};

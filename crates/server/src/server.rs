@@ -34,9 +34,9 @@ pub struct Addresses {
 
 /// Ends a server from outside.
 #[derive(Clone, Debug, Default)]
-pub struct Stop(Arc<Notify>);
+pub struct ShutdownHandle(Arc<Notify>);
 
-impl Stop {
+impl ShutdownHandle {
     /// Asks the server to drain and end.
     pub fn stop(&self) {
         self.0.notify_one();
@@ -106,7 +106,7 @@ impl Server {
     ///
     /// # Errors
     /// What the store says when it is synced at the end.
-    pub fn run(self, stop: &Stop) -> Result<()> {
+    pub fn run(self, stop: &ShutdownHandle) -> Result<()> {
         let Server { runtime, context, phase, acceptor, listeners, watched, .. } = self;
         let config = context.config.clone();
         runtime.block_on(async {

@@ -78,10 +78,10 @@ impl CheckReport {
         self.damage_count == 0
     }
 
-    fn damage(&mut self, place: impl Into<String>, what: impl Into<String>) {
+    fn damage(&mut self, location: impl Into<String>, what: impl Into<String>) {
         self.damage_count += 1;
         if self.damages.len() < DAMAGES_MAX {
-            self.damages.push(Damage { place: place.into(), what: what.into() });
+            self.damages.push(Damage { location: location.into(), what: what.into() });
         }
     }
 }
@@ -94,7 +94,7 @@ pub(crate) fn check(store: &Inner, options: &CheckOptions) -> Result<CheckReport
     let mut report = CheckReport { verified, ..CheckReport::default() };
     // Moved rather than copied, so that the report names each place once.
     for damage in std::mem::take(&mut report.verified.damages) {
-        report.damage(damage.place, damage.what);
+        report.damage(damage.location, damage.what);
     }
     let tables = store.catalog.tables();
     // Listed behind the tables: the space of a table is made before it, and dropped after it.
@@ -241,7 +241,7 @@ fn check_large_objects(store: &Inner, limits: &CallLimits, report: &mut CheckRep
     match check_lobs(store, limits) {
         Ok(LobCheck { objects, orphan_chunks, damages }) => {
             (report.large_objects, report.orphan_chunks) = (objects, orphan_chunks);
-            damages.into_iter().for_each(|(place, what)| report.damage(place, what));
+            damages.into_iter().for_each(|(location, what)| report.damage(location, what));
         }
         Err(error) => report.damage("large objects", limits.finding(error)?.message()),
     }
@@ -255,7 +255,7 @@ fn check_indexes(
     report: &mut CheckReport,
 ) -> Result<()> {
     for index in &table.indexes.set().indexes {
-        let place = format!("index {} on {}", index.stored.name, table.schema.path);
+        let location = format!("index {} on {}", index.stored.name, table.schema.path);
         // Nobody reads such an index, so rows that it lacks are no damage.
         if !index.is_ready() {
             report.unfinished_indexes.push(index.to_ddl(&table.schema.path));
@@ -275,10 +275,10 @@ fn check_indexes(
                     let what = format!(
                         "the row with key {key:02x?} is missing in it: drop the index and make it again"
                     );
-                    report.damage(&place, what);
+                    report.damage(&location, what);
                 }
             }
-            Err(error) => report.damage(&place, limits.finding(error)?.message()),
+            Err(error) => report.damage(&location, limits.finding(error)?.message()),
         }
     }
     Ok(())

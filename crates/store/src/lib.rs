@@ -91,8 +91,8 @@ pub use backup::{
     RestoreOptions, RestoreReport,
 };
 pub use bulk::get::{
-    BulkGet, BulkGetOptions, BulkGetRows, BulkGetStretches, BulkKey, KeyOrigin, KeySender,
-    KeySource, MultiGet, MultiGetRequest, RelatedRow, ResumeToken, Stretch, TableBatch,
+    BulkGet, BulkGetInterleaved, BulkGetOptions, BulkGetRows, BulkKey, InterleavedBatch, KeyOrigin,
+    KeySender, KeySource, MultiGet, MultiGetRequest, RelatedRow, ResumeToken, TableBatch,
     TableScanOptions,
 };
 pub use bulk::put::multi::{MultiPutError, MultiPutReport, RowFailure, TableRows};
@@ -108,8 +108,8 @@ pub use check::{CheckOptions, CheckReport};
 pub use codec::{FieldRange, RowView};
 pub use ddl::{DdlOutcome, Statement, parse as parse_ddl};
 pub use index::{
-    Cleaned, CreateIndexOptions, Index, IndexColumn, IndexDefinition, IndexProgress, IndexRange,
-    IndexRows, IndexScanOptions,
+    CreateIndexOptions, Index, IndexCleanReport, IndexColumn, IndexDefinition, IndexProgress,
+    IndexRange, IndexRows, IndexScanOptions,
 };
 pub use kv::{
     BulkPairs, Depth, ExchangedPair, Key, KeyRange, KeyValue, Pair, PairBatch, PairGetOptions,
@@ -124,7 +124,9 @@ pub use schema::{
 };
 pub use single_calls::{GetOptions, StoredRow, WriteOptions, WriteResult};
 pub use store::{OpenCluster, Store, StoreBuilder};
-pub use table::{DeleteOptions, Deleted, Exchanged, RowOperation, RowScan, RowSession, Table};
+pub use table::{
+    DeleteOptions, DeleteReport, ExchangeResult, RowOperation, RowScan, RowSession, Table,
+};
 pub use tonnage_engine::{
     Acks, Capability, Clock, Condition, Consistency, Damage, Deadline, Direction, Durability,
     Error, ErrorKind, ErrorLocation, Levels, ManualClock, OnExisting, Part, Result,

@@ -12,7 +12,7 @@ use tonnage_client::{
     Answer, BulkGetRequest, ClientOptions, Fetched, PairWrite, PreparedStatement, batch_of,
     batch_of_keys,
 };
-use tonnage_server::{Server, Settings, Stop};
+use tonnage_server::{Server, Settings, ShutdownHandle};
 
 use super::embedded::Embedded;
 use super::library::{bulk_put, field_name, no_records, text_key, write_options};
@@ -28,7 +28,7 @@ const CALLS_MAX: usize = 1_024;
 pub(super) struct Remote {
     embedded: Embedded,
     client: tonnage_client::Client,
-    stop: Stop,
+    stop: ShutdownHandle,
     thread: Option<JoinHandle<Result<()>>>,
 }
 
@@ -46,7 +46,7 @@ impl Remote {
         let address = server.addresses().flight;
         let address =
             address.ok_or_else(|| Error::internal("the server has no Flight listener"))?;
-        let stop = Stop::default();
+        let stop = ShutdownHandle::default();
         let stopped = stop.clone();
         let thread = Some(std::thread::spawn(move || server.run(&stopped)));
         let address = format!("grpc://{address}");

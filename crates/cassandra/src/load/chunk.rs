@@ -39,7 +39,7 @@ impl ChunkOrder {
         if self.is_cancelled.load(Ordering::Acquire) {
             return Err(Error::cancelled("the load has ended"));
         }
-        self.observer.goes_on()?;
+        self.observer.check_may_send()?;
         match self.rows_until.is_some_and(|until| Instant::now() >= until) {
             true => Err(Error::unavailable(
                 "rows of a load waited too long behind their entries in indexes: the cluster is too busy; load them again, fewer at a time",
@@ -112,7 +112,7 @@ impl ClusterStore {
             let passed = if may_be_stored { self.time.pass(stamp).await } else { Ok(()) };
             // Unlocked first: the observer writes index entries of late rows, under such locks.
             drop(lock);
-            if may_be_stored && !is_entries && order.observer.goes_on().is_err() {
+            if may_be_stored && !is_entries && order.observer.check_may_send().is_err() {
                 report_late(generation, table, &winners, order).await?;
             }
             sent.map_err(|error| if may_be_stored { doubtful_error(error) } else { error })?;
@@ -229,8 +229,8 @@ impl ClusterStore {
         // An index never misses a row, however few copies of the row are waited for.
         let least = if table.is_shard_prefixed() { Acks::Majority } else { Acks::None };
         let level = self.cluster.quorum_scope().of(order.acks.max(least));
-        let goes_on = || order.check().map(|()| is_tried.store(true, Ordering::Relaxed));
-        self.cluster.store_all_while(&goes_on, level, what, statement, &values, stamp).await
+        let may_send = || order.check().map(|()| is_tried.store(true, Ordering::Relaxed));
+        self.cluster.store_all_while(&may_send, level, what, statement, &values, stamp).await
     }
 }
 

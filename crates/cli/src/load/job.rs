@@ -9,7 +9,7 @@ use clap::Args;
 use tonnage::{
     BulkPutError, BulkPutOptions, BulkPutReport, EntryStream, ErrorKind, ErrorsMax, Progress,
 };
-use tonnage_files::{CsvOptions, Encoding, Format, ReadOptions, Source, Stop};
+use tonnage_files::{CsvOptions, Encoding, Format, ReadOptions, Source, StopToken};
 
 use super::error_wording;
 use super::resume::ResumeFile;
@@ -175,7 +175,7 @@ impl JobArgs {
             records: input.records.clone(),
             renames: input.renames.iter().cloned().collect(),
             folders: input.folders,
-            stop: Stop::when(interrupt::is_interrupted),
+            stop: StopToken::when(interrupt::is_interrupted),
             csv: CsvOptions {
                 delimiter: input.delimiter,
                 has_header: !input.no_header,

@@ -114,7 +114,7 @@ impl BackupArgs {
         let started = Instant::now();
         let report = backups.verify(self.backup)?;
         for damage in &report.damages {
-            stderr::line(format_args!("tonnage: damaged: {}: {}", damage.place, damage.what));
+            stderr::line(format_args!("tonnage: damaged: {}: {}", damage.location, damage.what));
         }
         globals.info(format_args!(
             "verified {}: {}, {} bytes in {:.1} s: {}",

@@ -64,7 +64,7 @@ impl CheckArgs {
         drop(watch);
         self.write(&report)?;
         for damage in &report.damages {
-            stderr::line(format_args!("tonnage: damaged: {}: {}", damage.place, damage.what));
+            stderr::line(format_args!("tonnage: damaged: {}: {}", damage.location, damage.what));
         }
         for warning in &report.verified.warnings {
             stderr::line(format_args!("tonnage: warning: {warning}"));
@@ -191,17 +191,17 @@ fn report_cut_logs(statistics: &Statistics) {
             if let Some(log) =
                 name.strip_prefix("log_").and_then(|name| name.strip_suffix("_bytes_given_up"))
             {
-                let (place, bytes) = (&shard.place, grouped(*bytes));
+                let (location, bytes) = (&shard.location, grouped(*bytes));
                 stderr::line(format_args!(
-                    "tonnage: {place}: the last {bytes} bytes of the write-ahead log {log} were given up"
+                    "tonnage: {location}: the last {bytes} bytes of the write-ahead log {log} were given up"
                 ));
             }
             if let Some(manifest) =
                 name.strip_prefix("manifest_").and_then(|name| name.strip_suffix("_bytes_given_up"))
             {
-                let (place, bytes) = (&shard.place, grouped(*bytes));
+                let (location, bytes) = (&shard.location, grouped(*bytes));
                 stderr::line(format_args!(
-                    "tonnage: {place}: the last {bytes} bytes of MANIFEST-{manifest} were given up, and the rows of \
+                    "tonnage: {location}: the last {bytes} bytes of MANIFEST-{manifest} were given up, and the rows of \
                      the data files that only they list"
                 ));
             }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use tonnage_server::{Server, Settings, Stop};
+use tonnage_server::{Server, Settings, ShutdownHandle};
 
 use crate::args::Globals;
 use crate::exit::{CliResult, Exit};
@@ -37,7 +37,7 @@ impl ServeArgs {
         let store = globals.open_or_create(self.create)?;
         let schemes = if config.tls.is_some() { ["https", "grpc+tls"] } else { ["http", "grpc"] };
         let server = Server::open(store, config)?;
-        let stop = Stop::default();
+        let stop = ShutdownHandle::default();
         let stopped = stop.clone();
         interrupt::drain_with(move || stopped.stop());
         let addresses = server.addresses();

@@ -30,13 +30,13 @@ impl StatsArgs {
         // Tables belong to no shard, so their number stands under a place of its own.
         add("store", "tables", tables);
         for shard in statistics.shards {
-            add(&shard.place, "rows_estimate", shard.rows_estimate);
-            add(&shard.place, "disk_bytes", shard.disk_bytes);
-            add(&shard.place, "files", shard.files);
-            add(&shard.place, "memtable_bytes", shard.memtable_bytes);
-            add(&shard.place, "cache_bytes", shard.cache_bytes);
-            add(&shard.place, "compaction_pending_bytes", shard.compaction_pending_bytes);
-            shard.details.iter().for_each(|(name, value)| add(&shard.place, name, *value));
+            add(&shard.location, "rows_estimate", shard.rows_estimate);
+            add(&shard.location, "disk_bytes", shard.disk_bytes);
+            add(&shard.location, "files", shard.files);
+            add(&shard.location, "memtable_bytes", shard.memtable_bytes);
+            add(&shard.location, "cache_bytes", shard.cache_bytes);
+            add(&shard.location, "compaction_pending_bytes", shard.compaction_pending_bytes);
+            shard.details.iter().for_each(|(name, value)| add(&shard.location, name, *value));
         }
         let columns: [(&str, ArrayRef); 3] = [
             ("place", Arc::new(StringArray::from(places))),

@@ -2,7 +2,7 @@
 
 use tonnage::{ErrorKind, Store};
 use tonnage_client::{Client, ClientOptions};
-use tonnage_server::{Server, Settings, Stop};
+use tonnage_server::{Server, Settings, ShutdownHandle};
 
 use crate::support::{Running, ships};
 
@@ -33,7 +33,7 @@ fn a_store_is_backed_up_into_a_directory_of_its_server() {
         ..Settings::default()
     };
     let server = Server::open(store, settings.resolve().unwrap()).unwrap();
-    let (address, stop) = (server.addresses().flight.unwrap(), Stop::default());
+    let (address, stop) = (server.addresses().flight.unwrap(), ShutdownHandle::default());
     let stopped = stop.clone();
     let running = std::thread::spawn(move || server.run(&stopped));
     let client = Client::connect(&format!("grpc://{address}"), ClientOptions::default()).unwrap();

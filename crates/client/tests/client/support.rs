@@ -7,13 +7,13 @@ use std::thread::JoinHandle;
 use tonnage::arrow::array::{Int64Array, RecordBatch, StringArray};
 use tonnage::{BulkPutCallbacks, FailedEntry, Result, Store, StreamReport};
 use tonnage_client::{Client, ClientOptions};
-use tonnage_server::{Server, Settings, Stop};
+use tonnage_server::{Server, Settings, ShutdownHandle};
 
 /// A server that runs until it is dropped.
 pub(crate) struct Running {
     pub(crate) store: Store,
     pub(crate) port: u16,
-    stop: Stop,
+    stop: ShutdownHandle,
     thread: Option<JoinHandle<Result<()>>>,
 }
 
@@ -32,7 +32,7 @@ impl Running {
         store.execute("CREATE TABLE ships (id LONG, name STRING, PRIMARY KEY (id))").unwrap();
         let server = Server::open(store.clone(), settings.or(free).resolve().unwrap()).unwrap();
         let (port, stop) =
-            (server.addresses().flight.unwrap().tcp().unwrap().port(), Stop::default());
+            (server.addresses().flight.unwrap().tcp().unwrap().port(), ShutdownHandle::default());
         let stopped = stop.clone();
         let thread = std::thread::spawn(move || server.run(&stopped));
         Running { store, port, stop, thread: Some(thread) }

@@ -4,19 +4,19 @@ use std::sync::Arc;
 
 use super::Harness;
 use super::fixture::{Fixture, START_MS, forward, group_range, key, reverse};
-use crate::{KeyFilter, Ranges, ScanOptions, Verdict};
+use crate::{FilterDecision, KeyFilter, Ranges, ScanOptions};
 
 /// Parents count, their children (a longer minor key) come along, names with an `x` are passed
 /// over.
 struct FamilyFilter;
 
 impl KeyFilter for FamilyFilter {
-    fn judge(&self, key: &[u8]) -> Verdict {
+    fn decide(&self, key: &[u8]) -> FilterDecision {
         let minor = key.rsplit(|byte| *byte == 1).next().unwrap_or_default();
         match minor {
-            minor if minor.contains(&b'x') => Verdict::Skip,
-            [_] => Verdict::Count,
-            _ => Verdict::Along,
+            minor if minor.contains(&b'x') => FilterDecision::Skip,
+            [_] => FilterDecision::Count,
+            _ => FilterDecision::Along,
         }
     }
 }

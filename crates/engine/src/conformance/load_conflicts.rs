@@ -313,7 +313,7 @@ impl LoadObserver for HaltedObserver {
         panic!("an entry of stream {stream}");
     }
 
-    fn goes_on(&self) -> Result<()> {
+    fn check_may_send(&self) -> Result<()> {
         Err(Error::unavailable("others have gone on without this process"))
     }
 }

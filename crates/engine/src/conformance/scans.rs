@@ -5,16 +5,20 @@ use std::sync::Arc;
 use super::Harness;
 use super::fixture::{Fixture, forward, group_range, key, kind, name, reverse};
 use crate::{
-    Cuts, Direction, ErrorKind, KeyFilter, Part, Projection, Ranges, Rows, ScanOptions,
-    ScanPosition, Verdict,
+    Cuts, Direction, ErrorKind, FilterDecision, KeyFilter, Part, Projection, Ranges, Rows,
+    ScanOptions, ScanPosition,
 };
 
 /// Wants the keys whose last byte is an even digit.
 struct EvenKeyFilter;
 
 impl KeyFilter for EvenKeyFilter {
-    fn judge(&self, key: &[u8]) -> Verdict {
-        if key.last().is_some_and(|byte| byte % 2 == 0) { Verdict::Count } else { Verdict::Skip }
+    fn decide(&self, key: &[u8]) -> FilterDecision {
+        if key.last().is_some_and(|byte| byte % 2 == 0) {
+            FilterDecision::Count
+        } else {
+            FilterDecision::Skip
+        }
     }
 }
 

@@ -227,7 +227,7 @@ impl Maintenance for MemoryEngine {
 
     fn statistics(&self) -> Result<Statistics> {
         let mut shard =
-            ShardStatistics { place: "memory".to_owned(), ..ShardStatistics::default() };
+            ShardStatistics { location: "memory".to_owned(), ..ShardStatistics::default() };
         for space in self.store.all_spaces() {
             let (rows, bytes) = space.stored_size();
             shard.rows_estimate += rows;

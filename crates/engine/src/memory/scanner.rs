@@ -14,8 +14,8 @@ use std::sync::Arc;
 use crate::position::not_of_this_scan;
 use crate::range::append_successor;
 use crate::{
-    Deadline, Direction, KeyPosition, KeyShape, Ranges, Result, Rows, ScanOptions, ScanPosition,
-    Scanner, SpaceId, Verdict,
+    Deadline, Direction, FilterDecision, KeyPosition, KeyShape, Ranges, Result, Rows, ScanOptions,
+    ScanPosition, Scanner, SpaceId,
 };
 
 use super::space::{MemoryRow, RowMap, checked_bounds};
@@ -266,7 +266,7 @@ impl ScanCursor {
     ) -> Result<ControlFlow<ScanStop>> {
         self.enter_shard_key(&key[..shape.shard_key_len(key)?]);
         let step = self.step(
-            options.filter.as_ref().map_or(Verdict::Count, |filter| filter.judge(key)),
+            options.filter.as_ref().map_or(FilterDecision::Count, |filter| filter.decide(key)),
             options,
         );
         if matches!(step, ScanStep::Give | ScanStep::GiveLast(_)) {
@@ -290,20 +290,22 @@ impl ScanCursor {
     /// Going forward, the row that would be one too many ends the range or the shard key: rows that
     /// come along with the last counted one lie before it. In reverse they lie before the counted
     /// row itself, which hence is the last.
-    fn step(&mut self, verdict: Verdict, options: &ScanOptions) -> ScanStep {
-        if let Some(stop) = self.limit_reached(options).filter(|_| verdict == Verdict::Count) {
+    fn step(&mut self, decision: FilterDecision, options: &ScanOptions) -> ScanStep {
+        if let Some(stop) =
+            self.limit_reached(options).filter(|_| decision == FilterDecision::Count)
+        {
             return ScanStep::Stop(stop);
         }
-        match verdict {
-            Verdict::Skip => ScanStep::Skip,
-            Verdict::Along if options.limit_per_range == Some(0) => {
+        match decision {
+            FilterDecision::Skip => ScanStep::Skip,
+            FilterDecision::Along if options.limit_per_range == Some(0) => {
                 ScanStep::Stop(ScanStop::RangeIsDone)
             }
-            Verdict::Along if options.limit_per_shard_key == Some(0) => {
+            FilterDecision::Along if options.limit_per_shard_key == Some(0) => {
                 ScanStep::Stop(ScanStop::ShardKeyIsDone)
             }
-            Verdict::Along => ScanStep::Give,
-            Verdict::Count => {
+            FilterDecision::Along => ScanStep::Give,
+            FilterDecision::Count => {
                 self.counted_in_range += 1;
                 self.counted_in_shard_key += 1;
                 match self.limit_reached(options) {

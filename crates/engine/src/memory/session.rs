@@ -141,7 +141,7 @@ impl MemoryLoad {
             deadline.check("the load to store what was pushed")?;
             // Before each chunk: others may have gone on without a process that stood still.
             if self.store.capability.shared {
-                self.options.observer.goes_on()?;
+                self.options.observer.check_may_send()?;
             }
             outcomes.clear();
             match &space {

@@ -9,7 +9,7 @@ use super::access::StorageAccess;
 use super::file::{RemoteFile, StorageObject};
 use super::listing::{Listing, encode_key};
 use super::request::RemoteRequest;
-use crate::stop::Stop;
+use crate::stop_token::StopToken;
 
 /// The most that one page of a listing may have: a thousand keys, with what Azure says of each.
 const PAGE_BYTES_MAX: u64 = 32 << 20;
@@ -76,7 +76,7 @@ impl Bucket {
             }
         };
         let request = RemoteRequest { file: listing, headers: Vec::new() };
-        let answer = request.send_with_retries(&Stop::default(), &mut 0).map_err(failed)?;
+        let answer = request.send_with_retries(&StopToken::default(), &mut 0).map_err(failed)?;
         let mut page = String::new();
         let reader = answer.into_body().into_with_config().limit(u64::MAX).reader();
         reader.take(PAGE_BYTES_MAX).read_to_string(&mut page).map_err(failed)?;

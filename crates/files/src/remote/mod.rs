@@ -27,7 +27,7 @@ use std::io::{self, Read};
 use tonnage_engine::Result;
 
 use crate::readahead::{BlockingReader, ReadAhead};
-use crate::stop::Stop;
+use crate::stop_token::StopToken;
 pub(crate) use file::{RemoteFile, StorageObject};
 use reader::RemoteReader;
 
@@ -35,7 +35,7 @@ use reader::RemoteReader;
 /// ahead, so that whoever waits can be stopped.
 pub(crate) fn open(
     file: &RemoteFile,
-    stop: &Stop,
+    stop: &StopToken,
 ) -> io::Result<(Box<dyn Read + Send>, Option<u64>)> {
     let reader = RemoteReader::open(file, stop)?;
     let bytes = reader.bytes_total();

@@ -17,14 +17,14 @@ use ureq::{Body, BodyReader};
 
 use super::file::RemoteFile;
 use super::request::{RemoteRequest, TRIES_MAX, pause, refused_status};
-use crate::stop::Stop;
+use crate::stop_token::StopToken;
 
 const WITHOUT_END: &str = "the server tells neither its length nor its last chunk, so nobody could tell if it was cut short: get it first, for instance with curl -O, and load that";
 
 /// The bytes of a file behind HTTP.
 pub(super) struct RemoteReader {
     file: RemoteFile,
-    stop: Stop,
+    stop: StopToken,
     body: BodyReader<'static>,
     position: u64,
     bytes: Option<u64>,
@@ -36,7 +36,7 @@ pub(super) struct RemoteReader {
 }
 
 impl RemoteReader {
-    pub(super) fn open(file: &RemoteFile, stop: &Stop) -> io::Result<Self> {
+    pub(super) fn open(file: &RemoteFile, stop: &StopToken) -> io::Result<Self> {
         let mut tries = 0;
         let response =
             RemoteRequest { file, headers: Vec::new() }.send_with_retries(stop, &mut tries)?;
@@ -217,7 +217,7 @@ mod tests {
         let remedy = "give the key of the account fleet416".to_owned();
         let access = Arc::new(StorageAccess { signature: Signature::None, remedy });
         let file = RemoteFile { url, access: Some(access) };
-        let mut reader = RemoteReader::open(&file, &Stop::default()).unwrap();
+        let mut reader = RemoteReader::open(&file, &StopToken::default()).unwrap();
         io::copy(&mut reader, &mut io::sink()).unwrap_err()
     }
 

@@ -12,7 +12,7 @@ use ureq::{Agent, Body, ResponseExt};
 
 use super::file::RemoteFile;
 use super::listing::first;
-use crate::stop::Stop;
+use crate::stop_token::StopToken;
 
 /// How often in a row a request is made that brings nothing.
 pub(super) const TRIES_MAX: u32 = 6;
@@ -60,7 +60,7 @@ impl RemoteRequest<'_> {
     /// row, those of others before included.
     pub(super) fn send_with_retries(
         &self,
-        stop: &Stop,
+        stop: &StopToken,
         tries: &mut u32,
     ) -> io::Result<Response<Body>> {
         loop {
@@ -167,7 +167,7 @@ fn host(uri: &Uri) -> String {
 }
 
 /// Waits before a try.
-pub(super) fn pause(tries: u32, stop: &Stop) -> io::Result<()> {
+pub(super) fn pause(tries: u32, stop: &StopToken) -> io::Result<()> {
     let mut left = WAIT_FIRST * 2_u32.saturating_pow(tries.saturating_sub(1)).min(64);
     while !left.is_zero() {
         if stop.is_asked() {

@@ -16,7 +16,9 @@ use arrow::datatypes::{DataType, Int64Type};
 use rstest::rstest;
 use tempfile::TempDir;
 use tonnage_engine::ErrorKind;
-use tonnage_files::{Compression, Format, ReadOptions, RecordReader, Source, Stop, infer_schema};
+use tonnage_files::{
+    Compression, Format, ReadOptions, RecordReader, Source, StopToken, infer_schema,
+};
 use tonnage_testkit::make_fifo;
 
 use crate::common::{csv, gzip, lines, read, schema, wanting, written};
@@ -109,7 +111,7 @@ fn a_reader_that_is_told_to_stop_gives_what_came_and_waits_no_longer() {
     });
     let begun = Instant::now();
     let asked = stopped.clone();
-    let stop = Stop::when(move || asked.load(Ordering::Relaxed));
+    let stop = StopToken::when(move || asked.load(Ordering::Relaxed));
     let options = ReadOptions { stop, ..wanting(schema(&[("id", DataType::Int64)])) };
     thread::spawn(move || {
         thread::sleep(Duration::from_millis(300));

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use tonnage_engine::{ErrorKind, Result};
 use tonnage_files::{
-    Compression, Format, ReadOptions, RecordReader, Sample, Source, Stop, infer_common_schema,
+    Compression, Format, ReadOptions, RecordReader, Sample, Source, StopToken, infer_common_schema,
 };
 
 use crate::common;
@@ -404,7 +404,7 @@ fn a_wait_for_a_silent_server_can_be_stopped() {
         Answer { silence: Duration::from_secs(30), ..answer }
     });
     let started = Instant::now();
-    let stop = Stop::when(move || started.elapsed() > Duration::from_millis(300));
+    let stop = StopToken::when(move || started.elapsed() > Duration::from_millis(300));
     let options = ReadOptions { stop, ..ReadOptions::default() };
     let mut reader =
         RecordReader::open(&Source::url(&format!("{address}/a.csv")), &options).unwrap();

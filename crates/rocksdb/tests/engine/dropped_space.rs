@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use tonnage_engine::{
-    Direction, Engine, Entries, ErrorKind, KeyFilter, KeyPart, KeyShape, LoadOptions, Projection,
-    Ranges, Rows, ScanOptions, Slices, SpaceId, Verdict,
+    Direction, Engine, Entries, ErrorKind, FilterDecision, KeyFilter, KeyPart, KeyShape,
+    LoadOptions, Projection, Ranges, Rows, ScanOptions, Slices, SpaceId,
 };
 use tonnage_rocksdb::RocksEngine;
 
@@ -29,11 +29,11 @@ struct Dropping {
 }
 
 impl KeyFilter for Dropping {
-    fn judge(&self, _: &[u8]) -> Verdict {
+    fn decide(&self, _: &[u8]) -> FilterDecision {
         if !self.done.swap(true, Ordering::SeqCst) {
             self.engine.drop_space(self.space).unwrap();
         }
-        Verdict::Count
+        FilterDecision::Count
     }
 }
 

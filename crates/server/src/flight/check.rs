@@ -71,7 +71,7 @@ fn report_json(report: &CheckReport) -> Json {
 /// Damaged places, each with what is wrong there.
 pub(super) fn damages_json(damages: &[Damage]) -> Json {
     let damages = damages.iter();
-    damages.map(|damage| json!({"place": damage.place, "what": damage.what})).collect()
+    damages.map(|damage| json!({"place": damage.location, "what": damage.what})).collect()
 }
 
 /// Mends what a check has found, as `tonnage check --repair` does.

@@ -57,6 +57,7 @@ impl PutMessage {
             PutMessage::Existing(positions) => json!({"existing": {"positions": positions}}),
             PutMessage::Failed(failures) => {
                 let failures = failures.iter().map(|failure| {
+                    // A failure of the whole row has the name `column` too, with null.
                     json!({
                         "position": failure.position,
                         "column": failure.column,

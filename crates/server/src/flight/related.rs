@@ -9,7 +9,7 @@ use std::sync::Arc;
 use arrow::array::{Array, ArrayRef, RecordBatch, StructArray, UInt32Array};
 use arrow::compute::take;
 use arrow::datatypes::{DataType, Field, Fields, Schema, SchemaRef};
-use tonnage::{Error, Result, Stretch};
+use tonnage::{Error, InterleavedBatch, Result};
 
 /// The schema of such a stream: the columns of each table by its path.
 pub(super) fn schema(tables: &[(String, SchemaRef)]) -> SchemaRef {
@@ -20,12 +20,12 @@ pub(super) fn schema(tables: &[(String, SchemaRef)]) -> SchemaRef {
     Arc::new(Schema::new(fields.collect::<Vec<_>>()))
 }
 
-/// The rows of a stretch, each in the column of its table.
+/// The rows of an interleaved batch, each in the column of its table.
 ///
 /// # Errors
 /// `Internal` for columns of another table.
 pub(super) fn batch(
-    stretch: &Stretch,
+    interleaved: &InterleavedBatch,
     schema: &SchemaRef,
     rows_of: impl Fn(&tonnage::TableBatch) -> Result<RecordBatch>,
 ) -> Result<RecordBatch> {
@@ -33,10 +33,15 @@ pub(super) fn batch(
         let DataType::Struct(wanted) = field.data_type() else {
             return Err(Error::internal("a table without columns"));
         };
-        let place = stretch.batches.iter().position(|batch| &*batch.table == field.name().as_str());
+        let place =
+            interleaved.batches.iter().position(|batch| &*batch.table == field.name().as_str());
         match place {
-            None => Ok(Arc::new(StructArray::new_null(wanted.clone(), stretch.order.len())) as _),
-            Some(place) => scatter(&rows_of(&stretch.batches[place])?, place, stretch, wanted),
+            None => {
+                Ok(Arc::new(StructArray::new_null(wanted.clone(), interleaved.order.len())) as _)
+            }
+            Some(place) => {
+                scatter(&rows_of(&interleaved.batches[place])?, place, interleaved, wanted)
+            }
         }
     });
     let columns = columns.collect::<Result<Vec<ArrayRef>>>()?;
@@ -47,11 +52,11 @@ pub(super) fn batch(
 fn scatter(
     rows: &RecordBatch,
     place: usize,
-    stretch: &Stretch,
+    interleaved: &InterleavedBatch,
     wanted: &Fields,
 ) -> Result<ArrayRef> {
     let mut next = 0;
-    let sources = stretch.order.iter().map(|of| {
+    let sources = interleaved.order.iter().map(|of| {
         (*of as usize == place).then(|| {
             next += 1;
             next - 1

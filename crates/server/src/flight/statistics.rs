@@ -24,7 +24,7 @@ pub(super) fn statistics(context: &ServerContext) -> Result<Vec<Vec<u8>>> {
 
 fn shard_json(shard: &ShardStatistics) -> Json {
     json!({
-        "place": shard.place,
+        "place": shard.location,
         "rows_estimate": shard.rows_estimate,
         "disk_bytes": shard.disk_bytes,
         "files": shard.files,

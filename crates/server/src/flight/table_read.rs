@@ -74,9 +74,9 @@ impl TableRead {
         if self.options.relatives.is_empty() {
             return Ok(Box::new(found.map(move |batch| stamps.rows(&batch?))));
         }
-        let stretches = found.into_stretches();
-        Ok(Box::new(stretches.map(move |stretch| {
-            related::batch(&stretch?, &self.schema, |batch| stamps.rows(batch))
+        let batches = found.into_interleaved();
+        Ok(Box::new(batches.map(move |interleaved| {
+            related::batch(&interleaved?, &self.schema, |batch| stamps.rows(batch))
         })))
     }
 }

@@ -21,7 +21,7 @@ use tokio::runtime::Runtime;
 use tonic::transport::Channel;
 use tonic::{Code, Status};
 use tonnage::Store;
-use tonnage_server::{Server, Settings, Stop};
+use tonnage_server::{Server, Settings, ShutdownHandle};
 
 /// Where a server listens on TCP.
 pub(crate) struct Addresses {
@@ -33,7 +33,7 @@ pub(crate) struct Addresses {
 pub(crate) struct Running {
     pub(crate) store: Store,
     pub(crate) addresses: Addresses,
-    stop: Stop,
+    stop: ShutdownHandle,
     thread: Option<JoinHandle<tonnage::Result<()>>>,
 }
 
@@ -52,7 +52,7 @@ impl Running {
         store.execute("CREATE TABLE ships (id LONG, name STRING, PRIMARY KEY (id))").unwrap();
         let config = settings.or(free).resolve().unwrap();
         let server = Server::open(store.clone(), config).unwrap();
-        let (bound, stop) = (server.addresses(), Stop::default());
+        let (bound, stop) = (server.addresses(), ShutdownHandle::default());
         let addresses = Addresses {
             http: bound.http.and_then(|address| address.tcp()),
             flight: bound.flight.and_then(|address| address.tcp()),

@@ -11,7 +11,7 @@ use hyper_util::rt::TokioIo;
 use tonic::codegen::http::Uri;
 use tonic::transport::Endpoint;
 use tonnage::{Result, Store};
-use tonnage_server::{Server, Settings, Stop};
+use tonnage_server::{Server, Settings, ShutdownHandle};
 
 fn bind(directory: &Path) -> Result<Server> {
     let at = |name| Some(format!("unix:{}", directory.join(name).display()));
@@ -22,7 +22,7 @@ fn bind(directory: &Path) -> Result<Server> {
 /// Runs a server while something is done with it.
 fn with_server(directory: &Path, act: impl FnOnce()) {
     let server = bind(directory).unwrap();
-    let stop = Stop::default();
+    let stop = ShutdownHandle::default();
     let stopped = stop.clone();
     let running = std::thread::spawn(move || server.run(&stopped));
     act();

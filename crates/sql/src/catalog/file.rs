@@ -15,8 +15,8 @@ use datafusion::physical_plan::stream::RecordBatchReceiverStreamBuilder;
 use datafusion::physical_plan::streaming::PartitionStream;
 use tonnage::{ColumnType, Error, Result, TableSchema};
 use tonnage_files::{
-    ExtraColumns, Format, ReadOptions, RecordReader, Sample, Source, Stop, infer_common_schema,
-    type_name,
+    ExtraColumns, Format, ReadOptions, RecordReader, Sample, Source, StopToken,
+    infer_common_schema, type_name,
 };
 
 use crate::access::folded_field;
@@ -103,7 +103,7 @@ impl FileTable {
     /// The rows, file after file. A record that cannot be read ends them.
     pub(crate) fn batches(
         &self,
-        stop: Stop,
+        stop: StopToken,
     ) -> impl Iterator<Item = Result<RecordBatch>> + Send + use<> {
         let options = ReadOptions {
             format: self.format,
@@ -210,7 +210,7 @@ impl PartitionStream for FileTable {
         let (sender, table) = (builder.tx(), self.clone());
         builder.spawn_blocking(move || {
             let closed = sender.clone();
-            for batch in table.batches(Stop::when(move || closed.is_closed())) {
+            for batch in table.batches(StopToken::when(move || closed.is_closed())) {
                 if sender.blocking_send(batch.map_err(into_datafusion)).is_err() {
                     break;
                 }

@@ -11,7 +11,7 @@ use std::path::Path;
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
 use tempfile::NamedTempFile;
 use tonnage::{Error, OnExisting, Result, Table};
-use tonnage_files::{Compression, Format, RecordWriter, Stop};
+use tonnage_files::{Compression, Format, RecordWriter, StopToken};
 
 use super::change::table;
 use super::insert::{RowSource, write};
@@ -169,7 +169,7 @@ fn fill(
     let file = file.projected(&places).map_err(crate::error::from_datafusion)?;
     let names = file.schema().fields().iter().map(|field| field.name().clone()).collect();
     let (cancel, deadline) = (guard.cancel().clone(), guard.clone());
-    let stop = Stop::when(move || cancel.is_cancelled() || deadline.check().is_err());
+    let stop = StopToken::when(move || cancel.is_cancelled() || deadline.check().is_err());
     let mut batches = file.batches(stop).peekable();
     // Nested values come as text, so only a batch tells the types that were read.
     let schema = match batches.peek() {

@@ -58,11 +58,11 @@ fn verify(
     // Backups share files: a sound one is read once, a damaged one counts for each backup.
     let (mut sound, mut told) = (HashSet::new(), HashSet::new());
     for number in numbers {
-        let place = format!("backup {number}");
+        let location = format!("backup {number}");
         let manifest = match repository.manifest(*number) {
             Ok(manifest) => manifest,
             Err(error) => {
-                report.damages.push(Damage { place, what: error.message().to_owned() });
+                report.damages.push(Damage { location, what: error.message().to_owned() });
                 continue;
             }
         };
@@ -81,8 +81,8 @@ fn verify(
                 // others.
                 Err(error) if error.kind() == ErrorKind::Cancelled => return Err(error),
                 Err(error) => {
-                    let (place, what) = (place.clone(), error.message().to_owned());
-                    report.damages.push(Damage { place, what });
+                    let (location, what) = (location.clone(), error.message().to_owned());
+                    report.damages.push(Damage { location, what });
                     told.insert((*number, stored));
                 }
             }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use tonnage_engine::{Error, KeyFilter, Result, Slices, Verdict};
+use tonnage_engine::{Error, FilterDecision, KeyFilter, Result, Slices};
 
 use crate::catalog::{Catalog, TableEntry};
 use crate::codec::{KeyClassifier, KeyOwner};
@@ -93,13 +93,13 @@ struct TableFilter {
 }
 
 impl KeyFilter for TableFilter {
-    fn judge(&self, key: &[u8]) -> Verdict {
+    fn decide(&self, key: &[u8]) -> FilterDecision {
         match self.classifier.classify(key) {
-            Ok(KeyOwner::Table(table)) if table == self.target => Verdict::Count,
-            Ok(KeyOwner::Table(table)) if self.along.contains(&table) => Verdict::Along,
-            Ok(_) => Verdict::Skip,
+            Ok(KeyOwner::Table(table)) if table == self.target => FilterDecision::Count,
+            Ok(KeyOwner::Table(table)) if self.along.contains(&table) => FilterDecision::Along,
+            Ok(_) => FilterDecision::Skip,
             // A key that cannot be read must not vanish: the decoder meets it and says so.
-            Err(_) => Verdict::Count,
+            Err(_) => FilterDecision::Count,
         }
     }
 }

@@ -51,7 +51,7 @@ pub(crate) const STALE_AFTER: Duration = Duration::from_secs(3_600);
 /// What became of the stale entries of an index.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Cleaned {
+pub struct IndexCleanReport {
     /// Entries that were deleted.
     pub removed: u64,
     /// Those that were too young to tell, where several processes use the store.
@@ -84,7 +84,7 @@ pub(super) struct MinimumAge<'a> {
 impl IndexCleaning<'_> {
     /// Deletes the entries that lead to no row, or to one that has another entry by now. Tells how
     /// many.
-    pub(super) fn run(&self) -> Result<Cleaned> {
+    pub(super) fn run(&self) -> Result<IndexCleanReport> {
         let Self { engine, gate, table, index, .. } = *self;
         let is_shared = engine.capability().shared;
         if is_shared && self.age.is_none() {
@@ -119,7 +119,7 @@ impl IndexCleaning<'_> {
             _ => table.indexes.clean.note_outliving(),
         }
         table.indexes.clean.rest_after(begun.elapsed());
-        let cleaned = Cleaned { removed: removed.into_inner(), young: young.into_inner() };
+        let cleaned = IndexCleanReport { removed: removed.into_inner(), young: young.into_inner() };
         let (index, table) = (&index.stored.name, &table.schema.path);
         tracing::info!(index, table, removed = cleaned.removed, "index cleaned");
         Ok(cleaned)

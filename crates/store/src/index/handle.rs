@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tonnage_engine::{Direction, Result, Slices};
 
-use super::clean::{Cleaned, IndexCleaning, MinimumAge, STALE_AFTER};
+use super::clean::{IndexCleanReport, IndexCleaning, MinimumAge, STALE_AFTER};
 use super::columns::EntryColumns;
 use super::definition::IndexColumn;
 use super::list::{OpenIndex, not_ready};
@@ -153,7 +153,7 @@ impl Index {
     ///
     /// # Errors
     /// As [`Index::clean`].
-    pub fn clean_older(&self, age: Duration) -> Result<Cleaned> {
+    pub fn clean_older(&self, age: Duration) -> Result<IndexCleanReport> {
         self.check_ready()?;
         let threads = self.store.lend_all_threads();
         let cleaning = IndexCleaning {

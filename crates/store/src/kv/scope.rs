@@ -1,6 +1,6 @@
 //! The scope of a read of pairs: how deep below a key, and in which range.
 
-use tonnage_engine::{KeyFilter, KeyPart, Ranges, Verdict, append_successor};
+use tonnage_engine::{FilterDecision, KeyFilter, KeyPart, Ranges, append_successor};
 
 use super::key::{append_component, append_escaped, count_components};
 
@@ -133,12 +133,12 @@ pub(super) struct ComponentLimit {
 }
 
 impl KeyFilter for ComponentLimit {
-    fn judge(&self, key: &[u8]) -> Verdict {
+    fn decide(&self, key: &[u8]) -> FilterDecision {
         let minor = KeyPart::Path.end(key, 0).and_then(|end| count_components(&key[end..]));
         match minor {
-            Some(count) if count > self.minor_max => Verdict::Skip,
+            Some(count) if count > self.minor_max => FilterDecision::Skip,
             // A key that cannot be read must not vanish: who decodes it says so.
-            _ => Verdict::Count,
+            _ => FilterDecision::Count,
         }
     }
 }

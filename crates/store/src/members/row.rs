@@ -105,6 +105,7 @@ impl MemberRows {
         let mut rows = Rows::new();
         while scanner.next_batch(&mut rows)? {
             for index in 0..rows.len() {
+                // Kept with each row: it is changed later only if it is still the one read here.
                 let version = rows.versions[index];
                 let value = rows.values.get(index);
                 // What cannot be read ends the read: nobody would wait for a member that is passed

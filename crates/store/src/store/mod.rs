@@ -33,7 +33,7 @@ use crate::levels::{check_acks, check_consistency};
 use crate::lob::{clean_unneeded, find_space};
 use crate::read::ReadAhead;
 use crate::single_calls::{WriteOptions, WriteResult};
-use crate::table::{Exchanged, RowOperation, Table, atomic_write, write_each};
+use crate::table::{ExchangeResult, RowOperation, Table, atomic_write, write_each};
 use crate::terms::check_timeout;
 use limits::StoreLimits;
 
@@ -425,7 +425,7 @@ impl Store {
         &self,
         operations: &[RowOperation],
         options: &WriteOptions,
-    ) -> Result<Vec<Exchanged>> {
+    ) -> Result<Vec<ExchangeResult>> {
         write_each(&self.inner, operations, options)
     }
 

@@ -12,7 +12,7 @@ use tonnage_engine::{
 };
 
 use super::write::{EncodedWrite, encode};
-use super::{Exchanged, RowOperation};
+use super::{ExchangeResult, RowOperation};
 use crate::inner::Inner;
 use crate::read::read_by;
 use crate::single_calls::{StoredRow, WriteOptions, WriteResult};
@@ -39,7 +39,7 @@ pub(crate) fn write_each(
     store: &Inner,
     operations: &[RowOperation],
     options: &WriteOptions,
-) -> Result<Vec<Exchanged>> {
+) -> Result<Vec<ExchangeResult>> {
     let EncodedWrite { batch: wanted, tables, numbers } = encode(store, operations, options)?;
     let terms = options.terms();
     let shape = tables[0].schema.key_shape();
@@ -60,7 +60,7 @@ pub(crate) fn write_each(
         let previous = row.map(|row| stored(operation, row)).transpose()?;
         // A number drawn for a row that is not stored is lost, so the caller does not get it.
         let generated = numbers[operation].clone().filter(|_| result.is_stored());
-        Ok(Exchanged { result, previous, generated })
+        Ok(ExchangeResult { result, previous, generated })
     });
     answers.collect()
 }

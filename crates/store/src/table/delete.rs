@@ -27,7 +27,7 @@ pub struct DeleteOptions {
     /// At most this many rows of the table itself in one call. Rows of relatives go with theirs, and
     /// are not counted. The answer tells where to go on.
     pub limit: Option<u64>,
-    /// Goes on behind this place of an earlier call with the same key; see [`Deleted::rest`].
+    /// Goes on behind this place of an earlier call with the same key; see [`DeleteReport::rest`].
     pub start_after: Option<ResumeToken>,
     /// When the deletion is acknowledged.
     pub durability: Durability,
@@ -41,7 +41,7 @@ pub struct DeleteOptions {
 /// What a deletion with a limit did.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Deleted {
+pub struct DeleteReport {
     /// How many rows went, those of relatives among them.
     pub rows: u64,
     /// Where to go on when the limit was reached: rows behind it may be left.
@@ -105,7 +105,7 @@ impl Table {
     ///
     /// # Errors
     /// As [`Table::delete_range`]; `Invalid` for a limit of 0 and for a place of another read.
-    pub fn delete_some(&self, partial_key: &Row, options: &DeleteOptions) -> Result<Deleted> {
+    pub fn delete_some(&self, partial_key: &Row, options: &DeleteOptions) -> Result<DeleteReport> {
         if options.limit == Some(0) {
             return Err(Error::invalid("limit is 0: allow at least one row"));
         }
@@ -118,7 +118,7 @@ impl Table {
         let (mut prefix, mut start, mut end) = (Vec::new(), Vec::new(), Vec::new());
         let codec = &self.entry.codec;
         let Some(columns) = codec.lookup_partial_row(partial_key, &mut prefix)? else {
-            return Ok(Deleted::default());
+            return Ok(DeleteReport::default());
         };
         match &options.range {
             Some(range) => codec.range_bounds(&prefix, columns, range, &mut start, &mut end)?,
@@ -143,7 +143,7 @@ impl Table {
             ..ScanOptions::default()
         };
         let mut scanner = self.store.engine.scan(self.entry.space, ranges, scan)?;
-        let (mut rows, mut deleted) = (Rows::new(), Deleted::default());
+        let (mut rows, mut deleted) = (Rows::new(), DeleteReport::default());
         let (mut visited, mut last) = (0, Vec::new());
         while scanner.next_batch(&mut rows)? {
             let mut batch = WriteBatch::new(self.entry.space);

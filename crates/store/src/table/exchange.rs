@@ -16,7 +16,7 @@ use crate::value::Value;
 /// What became of a write, and the row that it found.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub struct Exchanged {
+pub struct ExchangeResult {
     /// What became of the write.
     pub result: WriteResult,
     /// The row that was stored before, if there was one.
@@ -51,14 +51,14 @@ impl Table {
         row: &Row,
         condition: Condition,
         options: &WriteOptions,
-    ) -> Result<Exchanged> {
+    ) -> Result<ExchangeResult> {
         options.check(self.store.engine.capability())?;
         let (mut key, mut value) = (Vec::new(), Vec::new());
         let (row, number) = self.store.with_generated_values(&self.entry, row, condition)?;
         self.entry.codec.encode_row(&row, &mut key, &mut value)?;
         let exchanged = self.exchange(&key, Some(&value), condition, options)?;
         let generated = number.filter(|_| exchanged.result.is_stored());
-        Ok(Exchanged { generated, ..exchanged })
+        Ok(ExchangeResult { generated, ..exchanged })
     }
 
     /// Deletes the row with this key if a condition holds of it, and tells which row that was.
@@ -70,12 +70,12 @@ impl Table {
         key: &Row,
         condition: Condition,
         options: &WriteOptions,
-    ) -> Result<Exchanged> {
+    ) -> Result<ExchangeResult> {
         options.check(self.store.engine.capability())?;
         let mut bytes = Vec::new();
         if !self.entry.codec.lookup_key(key, &mut bytes)? {
             let result = WriteResult::ConditionFailed { operation: 0, current: None };
-            return Ok(Exchanged { result, previous: None, generated: None });
+            return Ok(ExchangeResult { result, previous: None, generated: None });
         }
         self.exchange(&bytes, None, condition, options)
     }
@@ -87,7 +87,7 @@ impl Table {
         value: Option<&[u8]>,
         condition: Condition,
         options: &WriteOptions,
-    ) -> Result<Exchanged> {
+    ) -> Result<ExchangeResult> {
         let keys: Slices = [key].into_iter().collect();
         let (mut rows, mut batch) = (Rows::new(), WriteBatch::new(self.entry.space));
         // Once for all attempts, since the time of the deadline begins here.
@@ -97,7 +97,7 @@ impl Table {
             let current = previous.as_ref().map(|row| row.version);
             if !condition.holds(current) {
                 let result = WriteResult::ConditionFailed { operation: 0, current };
-                return Ok(Exchanged { result, previous, generated: None });
+                return Ok(ExchangeResult { result, previous, generated: None });
             }
             let unchanged = current.map_or(Condition::IfAbsent, Condition::IfVersion);
             batch.clear();
@@ -117,7 +117,7 @@ impl Table {
             let tables = std::slice::from_ref(&self.entry);
             let outcome = self.store.write_rows(&batch, tables, terms)?;
             if let WriteOutcome::Applied { .. } = outcome {
-                return Ok(Exchanged { result: outcome.into(), previous, generated: None });
+                return Ok(ExchangeResult { result: outcome.into(), previous, generated: None });
             }
         }
     }

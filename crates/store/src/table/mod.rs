@@ -15,8 +15,8 @@ use tonnage_engine::{
 };
 
 pub(crate) use conditional::{judge_and_write, write_each};
-pub use delete::{DeleteOptions, Deleted};
-pub use exchange::Exchanged;
+pub use delete::{DeleteOptions, DeleteReport};
+pub use exchange::ExchangeResult;
 pub use session::{RowScan, RowSession};
 pub use write::RowOperation;
 pub(crate) use write::atomic_write;

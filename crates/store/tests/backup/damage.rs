@@ -32,7 +32,7 @@ fn assert_told(place: &Place, file: &Path, what: &str) {
     let report = place.repository().verify(None, &Cancel::new()).unwrap();
     let [damage] = report.damages.as_slice() else { panic!("{report:?}") };
     assert!(damage.what.contains(name(file)) && damage.what.contains(what), "{damage:?}");
-    assert_eq!(damage.place, "backup 1");
+    assert_eq!(damage.location, "backup 1");
     let restored = place.repository().restore(None, &place.at("to"), &RestoreOptions::default());
     assert_error(failure(restored), ErrorKind::Corruption, &[name(file), what]);
     assert!(!place.at("to/TONNAGE").exists(), "no store is left by a restore that failed");

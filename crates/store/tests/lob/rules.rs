@@ -248,7 +248,7 @@ fn a_chunk_that_is_missing_is_found_by_check_and_by_the_reader(
     batch.delete(rows.keys.last().unwrap(), Condition::IfPresent);
     engine.write(&batch, Durability::Write).unwrap();
     let checked = store.check().unwrap();
-    assert!(checked.damages[0].place.contains("/films/-/1927"), "{checked:?}");
+    assert!(checked.damages[0].location.contains("/films/-/1927"), "{checked:?}");
     let mut reader = store.kv().get_lob(&key()).unwrap().unwrap();
     let error = failure(std::io::copy(&mut reader, &mut std::io::sink()));
     assert!(error.to_string().contains("missing"), "{error}");

@@ -8,7 +8,7 @@ use tonnage::{
     ColumnDefinition, ColumnType, Error, Generated, Identity, Result, Statement, TableDefinition,
     TableEntry, TableSchema, parse_ddl,
 };
-use tonnage_files::{Inferred, NullWords, type_name};
+use tonnage_files::{InferredSchema, NullWords, type_name};
 
 use crate::args::Globals;
 use crate::exit::{CliResult, Failure};
@@ -87,7 +87,7 @@ impl NewTablePlan {
     pub(super) fn of(
         path: &str,
         key: PrimaryKey,
-        found: &Inferred,
+        found: &InferredSchema,
         ignore_columns: bool,
         numbered: Option<&str>,
         mapping: Option<&Mapping>,
@@ -163,7 +163,7 @@ fn numbered_column(name: &str, others: &[ColumnDefinition]) -> CliResult<ColumnD
 }
 
 /// Refuses a header of nothing but values, unless the key has one of them.
-fn check_header(key: &PrimaryKey, found: &Inferred) -> CliResult<()> {
+fn check_header(key: &PrimaryKey, found: &InferredSchema) -> CliResult<()> {
     let values = &found.header_values;
     let is_key = |name: &String| key.columns.iter().any(|key| key.eq_ignore_ascii_case(name));
     let is_doubtful = !values.is_empty() && values.len() == found.schema.fields().len();
@@ -229,7 +229,7 @@ fn check_inherited(
 fn check_key_columns(
     key: &PrimaryKey,
     columns: &[ColumnDefinition],
-    found: &Inferred,
+    found: &InferredSchema,
 ) -> CliResult<()> {
     let is_there =
         |name: &&String| columns.iter().any(|column| column.name.eq_ignore_ascii_case(name));
@@ -257,7 +257,7 @@ fn delimiter_hint<'a>(mut names: impl Iterator<Item = &'a str>) -> Option<String
 }
 
 /// What a newcomer would like to know of the types.
-fn notes(found: &Inferred) -> Vec<String> {
+fn notes(found: &InferredSchema) -> Vec<String> {
     let mut notes = Vec::new();
     // Only a file that was read to its end is known to have no records.
     if found.is_guessed && found.records == 0 && found.is_whole {

@@ -244,6 +244,7 @@ impl LoadArgs {
         };
         options.schema = Some(self.fields_for(mapping, &sources, table, &options)?);
         let has = |name: &str| schema.column_index(name).is_some();
+        // As above, every file is checked before the first row of any is stored.
         let check = |source: &Source, found: &Schema| {
             let rows = mapping
                 .plan(found, |name, is_read| has(name) || !is_read && !ignore)

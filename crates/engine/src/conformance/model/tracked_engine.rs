@@ -8,9 +8,9 @@ use crate::conformance::fixture::{group, scan, shape};
 use crate::conformance::recorder::LoadRecorder;
 use crate::header::NEVER_MS;
 use crate::{
-    Condition, Deadline, Durability, Engine, Entries, ErrorKind, KeyFilter, KeyShape, LoadOptions,
-    OnExisting, Projection, Ranges, ReadOptions, Result, Rows, SHARD_LEN, ScanOptions, Slices,
-    SpaceId, Verdict, WriteBatch, WriteOutcome,
+    Condition, Deadline, Durability, Engine, Entries, ErrorKind, FilterDecision, KeyFilter,
+    KeyShape, LoadOptions, OnExisting, Projection, Ranges, ReadOptions, Result, Rows, SHARD_LEN,
+    ScanOptions, Slices, SpaceId, WriteBatch, WriteOutcome,
 };
 
 use super::operation::{
@@ -391,12 +391,12 @@ fn expires_at_ms(now_ms: u64, lives_ms: Option<u64>) -> u64 {
 struct ModelKeyFilter;
 
 impl KeyFilter for ModelKeyFilter {
-    fn judge(&self, key: &[u8]) -> Verdict {
+    fn decide(&self, key: &[u8]) -> FilterDecision {
         let minor = &key[shape().shard_key_len(key).unwrap_or(group("").len())..];
         match minor.len() {
-            _ if minor.contains(&b'x') => Verdict::Skip,
-            0 | 1 => Verdict::Count,
-            _ => Verdict::Along,
+            _ if minor.contains(&b'x') => FilterDecision::Skip,
+            0 | 1 => FilterDecision::Count,
+            _ => FilterDecision::Along,
         }
     }
 }

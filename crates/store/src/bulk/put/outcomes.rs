@@ -240,7 +240,7 @@ fn format_key(key: &crate::row::Row) -> String {
 
 impl LoadObserver for LoadOutcomes {
     /// Rows without the entries of an index that others have made meanwhile must not follow.
-    fn goes_on(&self) -> Result<()> {
+    fn check_may_send(&self) -> Result<()> {
         self.store.catalog.check_member()
     }
 

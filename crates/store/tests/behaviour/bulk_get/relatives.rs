@@ -229,23 +229,25 @@ fn rows_of_a_dropped_child_table_never_come_back(#[values(Memory, RocksDb)] on: 
 }
 
 #[rstest]
-fn stretches_hold_the_same_rows_in_the_same_order(#[values(Memory, RocksDb)] on: Backend) {
+fn interleaved_batches_hold_the_same_rows_in_the_same_order(
+    #[values(Memory, RocksDb)] on: Backend,
+) {
     let store = shop::stocked(on, 300);
     let table = store.table("phones").unwrap();
     let small = BulkGetOptions { batch_rows_max: 64, ..forward() };
     for options in [with_images(small.clone()), small] {
         let expected = get(&store, makers(&["Nokia", "Apple"]), &options);
-        let stretches = table.bulk_get(makers(&["Nokia", "Apple"]), &options).unwrap();
+        let rows = table.bulk_get(makers(&["Nokia", "Apple"]), &options).unwrap();
         let mut found = Vec::new();
-        for stretch in stretches.into_stretches() {
-            let stretch = stretch.unwrap();
-            let mut taken = vec![0; stretch.batches.len()];
-            for batch in stretch.order.iter().map(|batch| *batch as usize) {
-                let of = &stretch.batches[batch];
+        for interleaved in rows.into_interleaved() {
+            let interleaved = interleaved.unwrap();
+            let mut taken = vec![0; interleaved.batches.len()];
+            for batch in interleaved.order.iter().map(|batch| *batch as usize) {
+                let of = &interleaved.batches[batch];
                 found.push((of.table.clone(), Row::from_batch(&of.rows, taken[batch]).unwrap()));
                 taken[batch] += 1;
             }
-            let held = stretch.batches.iter().map(|batch| batch.rows.num_rows());
+            let held = interleaved.batches.iter().map(|batch| batch.rows.num_rows());
             assert!(held.eq(taken), "each row is in the order once");
         }
         assert_eq!(found, expected.into_iter().map(|row| (row.table, row.row)).collect::<Vec<_>>());

@@ -53,7 +53,7 @@ fn a_row_that_is_missing_in_an_index_is_damage(
     let report = store.check().unwrap();
     assert_eq!((report.damage_count, report.stale_index_entries), (1, 0));
     let damage = &report.damages[0];
-    assert!(damage.place.contains("by_colour") && damage.what.contains("missing"), "{damage:?}");
+    assert!(damage.location.contains("by_colour") && damage.what.contains("missing"), "{damage:?}");
 }
 
 #[rstest]

@@ -2,7 +2,7 @@
 
 use rstest::rstest;
 use tonnage::{
-    Condition, ErrorKind, Exchanged, IndexRange, PairOperation, Row, RowOperation, Store,
+    Condition, ErrorKind, ExchangeResult, IndexRange, PairOperation, Row, RowOperation, Store,
     WriteOptions, WriteResult,
 };
 
@@ -33,15 +33,15 @@ fn delete(k: i64, condition: Condition) -> RowOperation {
     RowOperation::delete("t", row! { "s" => 1_i64, "k" => k }).when(condition)
 }
 
-fn write(store: &Store, operations: &[RowOperation]) -> Vec<Exchanged> {
+fn write(store: &Store, operations: &[RowOperation]) -> Vec<ExchangeResult> {
     store.write_each(operations, &WriteOptions::default()).unwrap()
 }
 
-fn are_stored(answers: &[Exchanged]) -> Vec<bool> {
+fn are_stored(answers: &[ExchangeResult]) -> Vec<bool> {
     answers.iter().map(|answer| answer.result.is_stored()).collect()
 }
 
-fn previous(answers: &[Exchanged]) -> Vec<Option<Row>> {
+fn previous(answers: &[ExchangeResult]) -> Vec<Option<Row>> {
     answers.iter().map(|answer| answer.previous.as_ref().map(|row| row.row.clone())).collect()
 }
 

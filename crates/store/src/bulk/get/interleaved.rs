@@ -1,4 +1,4 @@
-//! Rows of several tables, stretch by stretch.
+//! Rows of several tables in batches, with their order.
 
 use tonnage_engine::Result;
 
@@ -8,26 +8,26 @@ use super::table_batch::TableBatch;
 /// Rows of several tables that come together, with their order.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct Stretch {
+pub struct InterleavedBatch {
     /// The rows of each table, ancestors first. A table without rows here may be missing.
     pub batches: Vec<TableBatch>,
     /// For each row in key order the batch that holds it. The rows of a batch come in their order.
     pub order: Vec<u32>,
 }
 
-/// The rows of a bulk get, stretch by stretch: as [`BulkGet::into_rows`], in batches.
+/// The rows of a bulk get in their order: as [`BulkGet::into_rows`], in batches.
 #[derive(Debug)]
-pub struct BulkGetStretches(BulkGet);
+pub struct BulkGetInterleaved(BulkGet);
 
 impl BulkGet {
-    /// The same rows stretch by stretch, each with the order of its rows.
-    pub fn into_stretches(self) -> BulkGetStretches {
-        BulkGetStretches(self)
+    /// The same rows in batches of several tables, each with the order of its rows.
+    pub fn into_interleaved(self) -> BulkGetInterleaved {
+        BulkGetInterleaved(self)
     }
 }
 
-impl Iterator for BulkGetStretches {
-    type Item = Result<Stretch>;
+impl Iterator for BulkGetInterleaved {
+    type Item = Result<InterleavedBatch>;
 
     fn next(&mut self) -> Option<Self::Item> {
         let chunk = match self.0.next_chunk()? {
@@ -38,6 +38,6 @@ impl Iterator for BulkGetStretches {
             [alone] => vec![0; alone.rows.num_rows()],
             _ => chunk.order,
         };
-        Some(Ok(Stretch { batches: chunk.parts, order }))
+        Some(Ok(InterleavedBatch { batches: chunk.parts, order }))
     }
 }

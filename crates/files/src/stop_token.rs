@@ -10,10 +10,10 @@ use std::sync::Arc;
 /// ```
 /// use std::sync::Arc;
 /// use std::sync::atomic::{AtomicBool, Ordering};
-/// use tonnage_files::{ReadOptions, Stop};
+/// use tonnage_files::{ReadOptions, StopToken};
 ///
 /// let interrupted = Arc::new(AtomicBool::new(false));
-/// let stop = Stop::when({
+/// let stop = StopToken::when({
 ///     let interrupted = interrupted.clone();
 ///     move || interrupted.load(Ordering::Relaxed)
 /// });
@@ -21,9 +21,9 @@ use std::sync::Arc;
 /// # let _ = options;
 /// ```
 #[derive(Clone, Default)]
-pub struct Stop(Option<Arc<dyn Fn() -> bool + Send + Sync>>);
+pub struct StopToken(Option<Arc<dyn Fn() -> bool + Send + Sync>>);
 
-impl Stop {
+impl StopToken {
     /// Stop as soon as `stopped` returns true. It is called about ten times a second.
     pub fn when(stopped: impl Fn() -> bool + Send + Sync + 'static) -> Self {
         Self(Some(Arc::new(stopped)))
@@ -35,8 +35,8 @@ impl Stop {
     }
 }
 
-impl fmt::Debug for Stop {
+impl fmt::Debug for StopToken {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(if self.0.is_some() { "Stop(when asked)" } else { "Stop(never)" })
+        f.write_str(if self.0.is_some() { "StopToken(when asked)" } else { "StopToken(never)" })
     }
 }
