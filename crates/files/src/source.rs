@@ -181,7 +181,7 @@ impl Source {
             SourceKind::Member(path, name) => {
                 let member = File::open(path).and_then(|file| archive::open(file, Some(name)));
                 let member = member.map_err(|error| self.io_error("cannot be read", error))?;
-                // A sheet comes as CSV whatever its name, so that has to be told along with it.
+                // A sheet comes as CSV whatever its name is: the reader must know that.
                 let archive::ArchiveMember { reader, bytes, is_sheet, .. } = member;
                 Ok(OpenedSource { reader, bytes, is_sheet })
             }
@@ -237,7 +237,7 @@ fn expand_one(pattern: &str, sources: &mut Vec<Source>) -> Result<()> {
         sources.extend(objects?.into_iter().map(source));
         return Ok(());
     }
-    // Else it would be taken for a path, and told as a file that is not there.
+    // Else it would be taken for a path, and reported as a file that is not there.
     if let Some((scheme, _)) = pattern.split_once("://") {
         return Err(Error::invalid(format!(
             "{pattern}: {scheme}:// is not read: give a path, or https://, s3://, gs:// or az://"

@@ -111,7 +111,7 @@ impl PutArgs {
                 .map(|(number, text)| (format!("row {number}"), text.clone()))
                 .collect());
         };
-        // Told as wrong input: no row is stored before all texts are read.
+        // Wrong input, not a stop (exit code 3): no row is stored before all texts are read.
         let cannot = |error: std::io::Error| {
             Failure::from(
                 Error::invalid(format!("{}: cannot be read: {error}", path.display()))

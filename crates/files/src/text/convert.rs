@@ -158,7 +158,7 @@ impl Converter {
                 block.cells.extend_from_slice(cells);
                 continue;
             }
-            // A column that is wanted goes before others: only those have a name to tell.
+            // Wanted columns go first: `column_at` knows the names of no others.
             let wanted = self.layout.places.iter().find(|place| is_wrong(&cells[**place])).copied();
             let place = wanted.or_else(|| cells.iter().position(is_wrong));
             let reason = match place.filter(|place| is_uncached(&cells[*place])) {

@@ -56,7 +56,7 @@ impl DocumentLayout {
         }
         // Paths that were given come first: their columns are not looked for by name as well.
         for (column, field) in fields.iter().enumerate() {
-            // A key that is made is found in no document, whatever has its name there.
+            // A generated key is not looked for in documents, even where a member has its name.
             let is_generated = options
                 .generated_key
                 .as_ref()

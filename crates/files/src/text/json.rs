@@ -121,7 +121,7 @@ impl JsonSplitter {
                 }
                 ArrayCut::Short(at, reason) => {
                     block.lines += line_ends(&bytes[used..at]);
-                    // Only noted: the records before it go out first, then `BlockReader` tells it.
+                    // Only noted: `BlockReader` reports it behind the records before it.
                     self.short = Some(reason);
                     return at;
                 }

@@ -23,6 +23,7 @@ macro_rules! whole_numbers {
             const OUT_OF_RANGE: Reason = concat!("is out of the range of ", $words);
             #[inline]
             fn from_i128(value: i128) -> Option<Self> {
+                // `as` would wrap a number that does not fit.
                 Self::try_from(value).ok()
             }
         }
@@ -42,6 +43,7 @@ pub(crate) fn integer<T: WholeNumber>(text: &[u8]) -> Result<T, Reason> {
         Some(b'+') => (false, &text[1..]),
         _ => (false, text),
     };
+    // A sign alone is no number, and the loop below would take it for 0.
     if digits.is_empty() {
         return Err("is not a whole number");
     }

@@ -57,7 +57,7 @@ fn change(bytes: &mut Vec<u8>, samples: &[Vec<u8>], words: &[&str], random: &mut
         }
         7 => drop(bytes.splice(at..behind, random.choose(&NUMBERS).bytes())),
         8 if at + 4 <= bytes.len() => {
-            // Binary formats tell lengths so: sizes that nothing has find checks that are missing.
+            // Binary formats store lengths so: sizes beyond the file find checks that are missing.
             let number = *random.choose(&[0, 1, 0x7fff_ffff, 0x8000_0000, u32::MAX, 1 << 20]);
             bytes[at..at + 4].copy_from_slice(&number.to_le_bytes());
         }

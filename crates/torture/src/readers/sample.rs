@@ -323,7 +323,7 @@ fn avro(codec: &str) -> Vec<u8> {
         let record = |id: i64| {
             let name = if id % 3 == 0 { long(0) } else { [long(1), sized(b"name")].concat() };
             let tags = [long(2), long(0), long(1), sized(b"t"), long(0)].concat();
-            // A negative count has the bytes of its block behind it: that form is legal, too.
+            // The size of its block in bytes follows a negative count: that form is legal, too.
             let more = [long(-1), long(3), sized(b"m"), long(id), long(0)].concat();
             let kinds = [(id as f64 / 3.0).to_le_bytes().to_vec(), vec![u8::from(id % 2 == 0)]];
             let rest = [long(id * 1_000), long(id % 2), tags, more, sized(&[1, id as u8])];

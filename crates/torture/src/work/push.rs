@@ -67,7 +67,7 @@ fn push(
         context.ledger.write_line(format_args!("try push {key} {count}"));
         let rows = (key..key + count).map(|key| row(key, 1)).collect();
         let position = load.push(stream, Payload::Rows { table: "pushed".into(), rows })?;
-        // Most are not waited for, so that the end also meets batches that nobody was told of.
+        // Most are not waited for, so that a kill also meets batches without an acknowledgement.
         if random.chance(40) {
             let is_durable = load.wait_durable(stream, position, DURABLE_WAIT_MAX)?;
             // A position behind a failed entry acknowledges nothing, so nothing is noted then.

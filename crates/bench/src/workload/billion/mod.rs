@@ -55,7 +55,7 @@ pub fn run(options: &BillionOptions, watcher: &dyn Watcher) -> Result<Report> {
                     continue;
                 }
                 let measured = job.run(phase)?;
-                // After each phase, told or not: the next one must not pay for what is left.
+                // After each phase, reported or not: the next one must not pay for what is left.
                 let settle_seconds = harness.settle(system, &job.name)?;
                 if is_asked_for {
                     summary.add(&mut report, system, phase, measured, settle_seconds)?;

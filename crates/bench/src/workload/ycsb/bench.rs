@@ -98,7 +98,7 @@ impl Bench<'_> {
                 };
                 dataset.run(&self.workload.core, plan, threads, repeat as u64)
             })?;
-            // What was stopped before its first repeat is left out: it would be told as 0.
+            // What was stopped before its first repeat is left out: it would be reported as 0.
             if !repeats.is_empty() {
                 runs.push(self.run_of(system, "run", threads, repeats, None));
             }

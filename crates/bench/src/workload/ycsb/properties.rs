@@ -52,7 +52,7 @@ fn as_java_reads(bytes: &[u8]) -> Vec<u8> {
     let mut bytes = bytes.to_vec();
     let mut place = 0;
     while place < bytes.len() {
-        // The reader takes a sign for one of the digits. This is none, and is refused by its line.
+        // The reader takes the sign for a hexadecimal digit. A `?` is refused with its line.
         if bytes[place..].starts_with(b"\\u+") {
             bytes[place + 2] = b'?';
         }
