@@ -59,7 +59,7 @@ impl OpenTries {
     }
 
     /// The greatest version that the rows may have once the write has ended like this; 0 for a
-    /// write that has changed nothing.
+    /// write that has tried nothing, and was not applied. A try that was refused counts, too.
     pub(crate) fn greatest_version(&self, written: &Result<WriteOutcome>) -> u64 {
         let applied = written.as_ref().ok().and_then(|outcome| outcome.version());
         // An error says nothing: a try may be stored all the same, or come late.

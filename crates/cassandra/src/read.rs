@@ -112,7 +112,7 @@ impl ClusterStore {
         let table = self.table_by(space, options.deadline).await?;
         let wanted = options.keys.clone();
         let mut buckets = Vec::with_capacity(wanted.len());
-        // Every key is checked before the first request: one that is wrong fails the whole call.
+        // Every key is checked before any row is asked for: one that is wrong fails the whole call.
         for index in wanted.clone() {
             let key = keys.get(index);
             let len = self.shard_key_len(&table, key)?;

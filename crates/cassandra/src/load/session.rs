@@ -184,7 +184,8 @@ impl ClusterLoad {
                     on_existing: self.options.on_existing,
                     acks: self.acks,
                     deadline,
-                    // Counted from the first entry, not from the last: some are as old as that.
+                    // Counted from before the first entry was sent: the row of a chunk may belong to
+                    // that one.
                     rows_until: pass.behind.map(|entries| entries.begin + FOLLOWED_WITHIN),
                     is_cancelled: Arc::clone(&tasks.is_cancelled),
                     observer: Arc::clone(&self.options.observer),
@@ -195,8 +196,8 @@ impl ClusterLoad {
                 };
                 tasks.chunks.spawn_on(task, runtime.handle());
             }
-            // None is under way: all are stored, or the entries are old. What still waits tells the
-            // caller.
+            // Without a chunk under way the pass ends: all are stored, or the entries are too old.
+            // The caller sees by `waiting` which.
             let Some(stored) = runtime.wait(tasks.chunks.join_next()) else { return Ok(()) };
             let (chunk, results) = stored.map_err(|error| {
                 Error::internal("a task of a load failed: report it").with_source(error)

@@ -226,7 +226,7 @@ pub fn a_load_stores_placed_entries_whatever_is_there(harness: &mut dyn Harness)
             .unwrap();
         session.push(fixture.space, 0, &entries(&[(&key("a", &minor), b"row")])).unwrap();
         session.finish().unwrap();
-        // As which of the two an entry counts is up to the engine, but it counts once.
+        // An engine may count an entry as inserted or as replaced, but only once.
         let (inserted, replaced) = recorder.of_stream(7);
         assert_eq!(
             (inserted + replaced, recorder.of_stream(0), recorder.existed().len()),

@@ -219,7 +219,8 @@ pub fn a_large_read_sees_a_batch_as_a_whole(harness: &mut dyn Harness) {
                 halves + usize::from(rows.values.get(0) != rows.values.get(rows.len() - 1)),
             )
         });
-        // Before anything here can panic: a writer that is not told to end never does.
+        // Before the assertions: a writer that is not told to end never does, and the scope waits
+        // for it.
         done.store(true, Ordering::Relaxed);
         assert_eq!(halves.unwrap(), 0, "so many of {READS} reads saw half a batch");
         assert_eq!(rows.len(), keys.len(), "each key has a row");

@@ -129,7 +129,8 @@ impl TableCodec {
             if let Some((row, reason)) = failures.first() {
                 return Err(self.key_cell_error(*row, step, reason));
             }
-            // A value that its column cannot hold is no error in a lookup: it only finds no row.
+            // A value that the cast rounded is no error here, unlike one that cannot be cast: it
+            // only finds no row.
             rounded.extend(rounded_cells(
                 batch.column(place),
                 batch.schema_ref().field(place),

@@ -142,7 +142,8 @@ impl<'a> RowView<'a> {
     /// The row with all its columns, copied out.
     ///
     /// # Errors
-    /// `Corruption` for bytes that no row of this table encodes to.
+    /// `Corruption` for bytes that no row of this table encodes to; `Conflict` as for
+    /// [`RowView::get`].
     pub fn to_row(&self) -> Result<Row> {
         self.codec.decode_row(self.key, self.value)
     }

@@ -85,8 +85,8 @@ pub enum Statement {
 pub(super) fn statement(cursor: &mut TokenCursor) -> Result<Statement> {
     let location = cursor.location();
     if cursor.word("CREATE") {
-        // Before the words that are known: at a known mistake this tells more than what was
-        // expected.
+        // Looked for before INDEX and TABLE: the advice for a known mistake says more than which
+        // word was expected.
         if let Some((_, told)) = NOT_MADE.iter().find(|(word, _)| cursor.is_word(word)) {
             return Err(cursor.error_at(cursor.location(), told));
         }

@@ -232,7 +232,7 @@ impl Members {
             let (now, own) = (Instant::now(), self.id());
             let mut tracker = self.shared.tracker();
             tracker.record(&all, now);
-            // Its own process is left to the caller, who made the change.
+            // This opening itself is not waited for: its caller has made the change.
             let is_behind = |member: &MemberState| member.id != own && member.followed < epoch;
             let behind = all.members.iter().find(|(member, _)| is_behind(member));
             let Some((behind, version)) = behind else { return Ok(()) };

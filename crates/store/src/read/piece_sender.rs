@@ -57,8 +57,8 @@ impl<T> PieceSender<T> {
             Some(rest) => match rest.send_timeout(Ok(piece), patience) {
                 Ok(()) => {
                     self.has_sent = true;
-                    // Its end sends the reader on: behind the last of them it looks at the queue of
-                    // all again.
+                    // Dropped behind the last piece: the reader then finds its end, and takes from
+                    // the queue of all tasks again.
                     self.rest = self.rest.take().filter(|_| is_cut);
                     return SendOutcome::Sent;
                 }

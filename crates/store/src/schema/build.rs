@@ -179,7 +179,7 @@ impl TableSchema {
             id: self.next_column_id,
             name: definition.name.clone(),
             column_type: definition.column_type,
-            // Whatever is declared: a row always has its number.
+            // An identity column is NOT NULL whatever is declared: each row has its number.
             nullable: definition.nullable && definition.identity.is_none(),
             default,
             default_function,

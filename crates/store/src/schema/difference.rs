@@ -20,7 +20,8 @@ impl TableSchema {
         if let Some(column) = self.columns.iter().find(further) {
             return Some(format!("it has a column '{}' besides", column.name));
         }
-        // By name and in order: in another order of columns the key has other places.
+        // By name: `key` holds indexes of columns, which differ where the columns are declared in
+        // another order.
         let key = |schema: &TableSchema, len: usize| {
             let names = schema.key_columns().take(len).map(|column| column.name.as_str());
             names.collect::<Vec<_>>().join(", ")

@@ -42,7 +42,7 @@ fn of_text(text: &str, column_type: ColumnType) -> ReadResult<Value> {
             let members = json_text::all_members(text).map_err(broken)?;
             let mut names = HashSet::with_capacity(members.len());
             let members = members.iter().map(|(name, member)| {
-                // JSON allows a name twice. A MAP would lose one of the values without a word.
+                // JSON allows a name twice. Of two values nobody could say which one counts.
                 if !names.insert(name.as_str()) {
                     return Err(duplicate_error("key", name));
                 }

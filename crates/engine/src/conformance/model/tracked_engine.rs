@@ -220,8 +220,8 @@ impl TrackedEngine {
                 }
                 positions[push.stream] += 1;
             }
-            // As what shard-prefixed entries count is up to the engine: their streams are not
-            // compared.
+            // An engine may count a shard-prefixed entry as inserted or as replaced, so such streams
+            // are counted apart and not compared.
             let stream = push.stream + if push.space == PLACED { PLACED_STREAMS } else { 0 };
             session.push(self.id(push.space), stream as u32, &entries)?;
             if push.then_flush {

@@ -385,7 +385,7 @@ impl<'a> LoadExecutor<'a> {
             let told = catch_callback_panic("durable", || callbacks.durable(stream, position));
             told.unwrap_or_else(|error| self.outcomes.stop(error));
         }
-        // Behind the callbacks: when a caller wakes up, the callback was told of his position.
+        // Behind the callbacks: a caller who wakes up knows that the callback had its position.
         self.queue.finish_flush(&marks);
         ended.sort_unstable();
         for stream in ended {
