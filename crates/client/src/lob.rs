@@ -239,7 +239,7 @@ impl Client {
             position: 0,
             brought: 0,
         };
-        // The server speaks first: where `append` and `resume` begin only it knows.
+        // `ready` comes before any bytes: where `append` and `resume` begin only the server knows.
         let told = writer.answer()?.ok_or_else(|| writer.unheard())?;
         let ready = told.get("ready").and_then(|ready| ready.get("position")?.as_u64());
         writer.position = ready.ok_or_else(|| self.unreadable_answer())?;

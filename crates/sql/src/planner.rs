@@ -139,7 +139,7 @@ impl Planner {
                 }
                 (Err(_), None) => ScalarValue::Null,
             };
-            // The plan tells a parameter with its sign, and takes its value without it.
+            // The plan lists a parameter with its `$` or `:`, and takes its value without it.
             Ok((name[1..].to_owned(), value))
         };
         let values = fields.iter().map(value).collect::<Result<Vec<(String, ScalarValue)>>>()?;

@@ -64,8 +64,8 @@ pub(crate) fn row_channel(
             if let Some(first) = first {
                 return Some((Ok(first), (None, Some(receiver))));
             }
-            // A sender that is gone closes the queue however it went. What `end` holds tells a
-            // whole answer.
+            // A sender that is dropped closes the queue, whether all rows were sent or not: only
+            // `end` tells.
             match tokio::time::timeout(KEEP_ALIVE, receiver.recv()).await {
                 Ok(Some(message)) => Some((Ok(message), (None, Some(receiver)))),
                 Ok(None) => why_cut_off(&end).map(|status| (Err(status), (None, None))),

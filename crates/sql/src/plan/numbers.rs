@@ -82,7 +82,8 @@ pub(super) fn unify_numbers(expr: Expr, schema: &DFSchema) -> Transformed<Expr> 
         Expr::ScalarFunction(ScalarFunction { args, .. }) => unify_arguments(args, schema),
         Expr::AggregateFunction(AggregateFunction { func, params }) => {
             let is_share = func.name().contains("percentile") || func.name().contains("quantile");
-            // The share says nothing of the values: they keep their type, for `||` stops behind it.
+            // `||` leaves out `unify_arguments`: beside a share that is a double it would make
+            // doubles of decimals.
             is_share && literals_to_doubles(&mut params.args)
                 || unify_arguments(&mut params.args, schema)
         }

@@ -303,7 +303,7 @@ fn rows(
             Err(error) => return drop(sender.blocking_send(Err(error))),
         };
         for batch in parts.flatten() {
-            // The plan has dropped the stream, as above a LIMIT: nobody wants the rest.
+            // The plan has dropped the stream, as a LIMIT above does: nobody wants the rest.
             if sender.blocking_send(batch.map_err(into_datafusion)).is_err() {
                 return;
             }

@@ -80,8 +80,8 @@ impl NameResolver<'_> {
                 Ok(VisibleColumns::of_table(table, columns))
             }
             TableFactor::Derived { lateral, subquery, alias, .. } => {
-                // What stands before it in FROM only LATERAL may name: others see the queries
-                // around alone.
+                // Only LATERAL may name what stands before it in FROM: any other subquery sees the
+                // queries around it alone.
                 let columns = match lateral {
                     true => self.in_scope(before.clone(), |names| names.query(subquery, true))?,
                     false => self.query(subquery, true)?,

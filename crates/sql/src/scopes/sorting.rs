@@ -49,7 +49,7 @@ impl HiddenKeys {
             }
         })?;
         let Some(column) = found else { return Ok(false) };
-        // DISTINCT ON sorts before it makes the list, where a name with its table hides nowhere.
+        // DISTINCT ON sorts before it makes the list: nothing hides a name with its table there.
         let is_of_several = match &column {
             Expr::CompoundIdentifier(parts) => parts
                 .last()
@@ -67,7 +67,7 @@ impl HiddenKeys {
             *key = Expr::Identifier(alias);
             return Ok(true);
         }
-        // The planner finds a cast by itself that is written as in the list.
+        // A key that is written as a cast of the list is found by the planner itself.
         let is_same = |item: &SelectItem| match item {
             SelectItem::UnnamedExpr(expr @ Expr::Cast { .. }) => *expr == *key,
             _ => false,

@@ -52,7 +52,7 @@ impl CreateTableAs {
         if !cursor.word("AS") {
             return Ok(None);
         }
-        // Only here: a definition without AS has columns in its parentheses.
+        // Checked only now: a definition without AS has columns in its parentheses.
         let is_key = matches!(key.first().map(|token| &token.token), Some(Token::Word(word)) if word.value.eq_ignore_ascii_case("PRIMARY"));
         if !is_key {
             return Err(invalid_at(

@@ -305,7 +305,7 @@ fn each_bound(
     bound: BoundRows,
     request: &Request,
 ) -> Result<StatementRows> {
-    // Places and not rows are kept for later: the batches stay shared, and nothing is copied.
+    // Positions are kept for later, not rows: the batches stay shared, and nothing is copied.
     let places: Vec<(usize, usize)> = bound
         .iter()
         .enumerate()
@@ -347,7 +347,7 @@ where
     let cancel = running.cancel().clone();
     let rows = context.blocking_with_answer(move |context, answer| {
         let (schema, batches) = open(context, &cancel)?;
-        // Made plain before it is told: each batch must then have just these columns.
+        // The stream begins with this schema, so each batch is brought into it by `plain_batch`.
         let schema = plain_schema(&schema);
         let (mut sender, stream) = row_channel(context, &schema)?;
         // From here on an error can only end the rows: the call has had its answer.
