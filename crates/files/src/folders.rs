@@ -31,6 +31,19 @@ pub(crate) fn columns_in(path: &str, renames: &Renames) -> Vec<(String, Option<S
     folders.split('/').filter_map(column).collect()
 }
 
+/// The names of the columns that the folders of sources tell, see [`ReadOptions::folders`].
+pub fn folder_column_names(sources: &[Source], options: &ReadOptions) -> Vec<String> {
+    let told = sources.iter().filter(|_| options.folders);
+    let told = told.flat_map(|source| columns_in(source.name(), &options.renames));
+    let mut names: Vec<String> = Vec::new();
+    for (name, _) in told {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names
+}
+
 /// The columns that every row of a source has from its folders.
 pub(crate) struct FolderColumns {
     row: RecordBatch,

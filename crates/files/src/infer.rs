@@ -39,6 +39,8 @@ pub struct InferredSchema {
     pub null_words: Vec<NullWords>,
     /// Names in headers of CSV that read as values: the first line may be a record.
     pub header_values: Vec<String>,
+    /// Whether the headers of CSV have no other names.
+    pub has_only_values: bool,
     /// The place of an array of objects in a file that is one JSON object, see
     /// [`ReadOptions::records`].
     pub records_at: Option<String>,
@@ -86,7 +88,7 @@ pub fn infer_common_schema(
         trouble = trouble.or(found.trouble.map(|trouble| format!("{}: {trouble}", source.name())));
         records_at = records_at.or(found.records_at);
         for name in found.header_values {
-            if !header_values.contains(&name) {
+            if !header_values.iter().any(|known| known.eq_ignore_ascii_case(&name)) {
                 header_values.push(name);
             }
         }
@@ -97,6 +99,8 @@ pub fn infer_common_schema(
             }
         }
     }
+    // Asked before the folders tell columns: those have names always.
+    let has_only_values = !header_values.is_empty() && header_values.len() == columns.len();
     // Behind the columns of the files, as the reader puts them.
     for (name, guess) in folder_columns(sources, options) {
         match columns.iter_mut().find(|(known, _)| known.eq_ignore_ascii_case(&name)) {
@@ -120,6 +124,7 @@ pub fn infer_common_schema(
         is_guessed,
         null_words,
         header_values,
+        has_only_values,
         records_at,
     })
 }

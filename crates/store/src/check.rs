@@ -14,14 +14,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tonnage_engine::{
-    Damage, Error, FillCache, Projection, Ranges, Result, Rows, ScanOptions, VerifyReport,
+    Damage, Error, ErrorKind, FillCache, Projection, Ranges, Result, Rows, ScanOptions,
+    VerifyReport,
 };
 
 use crate::call_limits::CallLimits;
 use crate::cancel::Cancel;
 use crate::catalog::TableEntry;
 use crate::codec::KeyOwner;
-use crate::index::check_index;
+use crate::index::{IndexFindings, OpenIndex, check_index};
 use crate::inner::Inner;
 use crate::kv::Key;
 use crate::lob::{LobCheck, check_lobs};
@@ -261,7 +262,13 @@ fn check_indexes(
             report.unfinished_indexes.push(index.to_ddl(&table.schema.path));
             continue;
         }
-        let checked = check_index(store, table, index, limits);
+        let checked = match check_index(store, table, index, limits) {
+            // Another process may have altered the table: it is read as what it is by now.
+            Err(error) if error.kind() == ErrorKind::Conflict => {
+                check_newest_index(store, table, index, limits)
+            }
+            checked => checked,
+        };
         // Asked behind the look: until it was dropped it had every row.
         if table.indexes.check_kept_up(index).is_err() {
             continue;
@@ -282,4 +289,17 @@ fn check_indexes(
         }
     }
     Ok(())
+}
+
+fn check_newest_index(
+    store: &Inner,
+    table: &TableEntry,
+    index: &OpenIndex,
+    limits: &CallLimits,
+) -> Result<IndexFindings> {
+    let Some(table) = newest(store, table) else { return Ok(IndexFindings::default()) };
+    match table.indexes.set().indexes.iter().find(|own| own.space() == index.space()) {
+        Some(index) => check_index(store, &table, index, limits),
+        None => Ok(IndexFindings::default()),
+    }
 }

@@ -108,6 +108,10 @@ fn long_functions_say_why() -> io::Result<()> {
         let text = text.split("\nmod tests {").next().unwrap_or_default();
         let lines: Vec<&str> = text.lines().collect();
         for (number, head) in lines.iter().enumerate().filter(|(_, line)| is_function(line)) {
+            // Of a method that a trait only declares.
+            if head.ends_with(';') {
+                continue;
+            }
             let indent = head.len() - head.trim_start().len();
             let is_end = |line: &&str| line.len() == indent + 1 && line.ends_with('}');
             let Some(len) = lines[number..].iter().position(is_end) else { continue };

@@ -204,6 +204,18 @@ fn a_header_of_values_alone_makes_no_table() {
 }
 
 #[test]
+fn the_columns_of_folders_make_no_header_of_a_record() {
+    let place = Place::new();
+    std::fs::create_dir(place.path("country=FR")).unwrap();
+    place.write("country=FR/a.csv", "1,2024-01-03\n2,2024-01-04\n");
+    let load = ["load", "t", "country=FR/a.csv", "--folders", "--create", "--primary-key"];
+    place
+        .run(&[&load[..], &["country"]].concat())
+        .ends(3)
+        .says(&["values for names", "--no-header"]);
+}
+
+#[test]
 fn a_header_of_values_may_be_meant() {
     let place = Place::new();
     place.write("a.csv", "1,2\n5,6\n");
@@ -241,4 +253,16 @@ fn rows_of_a_file_without_a_header_are_numbered() {
     place.run(&load).ends(0).says(&["2 inserted"]);
     let rows = "SELECT column_1, column_2 FROM t WHERE id <= 2 ORDER BY id";
     assert_eq!(place.run(&["sql", rows]).ends(0).out, "column_1,column_2\n5,abc\n6,def\n");
+}
+
+/// The columns of the folders were looked for in the file, after the table was made.
+#[test]
+fn a_file_without_a_header_may_have_columns_from_its_folders() {
+    let place = Place::new();
+    std::fs::create_dir(place.path("country=FR")).unwrap();
+    place.write("country=FR/a.csv", "5,abc\n6,def\n");
+    let load = ["load", "t", "country=FR/a.csv", "--folders", "--create", "--no-header"];
+    place.run(&[&load[..], &["--make-key", "id"]].concat()).ends(0).says(&["2 inserted"]);
+    let rows = place.run(&["sql", "SELECT column_1, column_2, country FROM t ORDER BY id"]).ends(0);
+    assert_eq!(rows.out, "column_1,column_2,country\n5,abc,FR\n6,def,FR\n");
 }

@@ -235,9 +235,9 @@ pub(super) fn expression(
         // `a IS DISTINCT FROM b` goes on behind FROM.
         let is_distinct = before.is_some_and(|before| is_word(before, "DISTINCT"));
         match token {
-            Token::LParen | Token::LBracket => nesting.open(true),
-            Token::RParen | Token::RBracket if !nesting.is_in_bracket() => break,
-            Token::RParen | Token::RBracket => nesting.close_bracket(),
+            Token::LParen | Token::LBracket | Token::LBrace => nesting.open(true),
+            Token::RParen | Token::RBracket | Token::RBrace if !nesting.is_in_bracket() => break,
+            Token::RParen | Token::RBracket | Token::RBrace => nesting.close_bracket(),
             Token::Comma if is_outside && ends_at_comma => break,
             // `u.case` and `t.order` are columns.
             Token::Word(_) if is_member => {}

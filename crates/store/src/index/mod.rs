@@ -44,7 +44,7 @@ mod write_gate;
 pub(crate) use background_cleaner::BackgroundCleaner;
 pub use build::{CreateIndexOptions, IndexProgress};
 pub(crate) use build::{create_index, drop_index};
-pub(crate) use check::check_index;
+pub(crate) use check::{IndexFindings, check_index};
 pub use clean::IndexCleanReport;
 pub(crate) use codec::IndexCodec;
 pub(crate) use definition::INDEXES_MAX;

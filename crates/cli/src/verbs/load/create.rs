@@ -166,8 +166,7 @@ fn numbered_column(name: &str, others: &[ColumnDefinition]) -> CliResult<ColumnD
 fn check_header(key: &PrimaryKey, found: &InferredSchema) -> CliResult<()> {
     let values = &found.header_values;
     let is_key = |name: &String| key.columns.iter().any(|key| key.eq_ignore_ascii_case(name));
-    let is_doubtful = !values.is_empty() && values.len() == found.schema.fields().len();
-    if !is_doubtful || values.iter().any(is_key) {
+    if !found.has_only_values || values.iter().any(is_key) {
         return Ok(());
     }
     Err(Failure::usage(format!(

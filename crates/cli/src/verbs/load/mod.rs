@@ -10,7 +10,7 @@ use std::sync::Arc;
 use arrow::datatypes::{Schema, SchemaRef};
 use clap::Args;
 use tonnage::{ErrorKind, Store, TableEntry, TableSchema};
-use tonnage_files::{ReadOptions, Sample, Source, infer_common_schema};
+use tonnage_files::{ReadOptions, Sample, Source, folder_column_names, infer_common_schema};
 
 use crate::args::{Globals, TimeoutArgs};
 use crate::config::ConfigArgs;
@@ -231,7 +231,8 @@ impl LoadArgs {
         let documents = self.documents.options();
         let mut options = ReadOptions { documents, ..self.job.read_options()? };
         if !options.csv.has_header && options.csv.columns.is_none() {
-            options.csv.columns = Some(self.names_without_header(schema));
+            let names = self.names_without_header(schema, &sources, &options);
+            options.csv.columns = Some(names);
         }
         // Without a mapping the reader makes the types of the table itself, in one step.
         let Some(mapping) = mapping else {
@@ -257,13 +258,18 @@ impl LoadArgs {
     }
 
     /// The names of the fields of a file that has no header: the columns of the table but the key
-    /// that the store numbers. The schema of the reader would name others, for columns that `--map`
-    /// fills are not in it.
-    fn names_without_header(&self, schema: &TableSchema) -> Vec<String> {
-        let numbered = self.documents.numbered_key();
-        let is_numbered = |name: &str| numbered.is_some_and(|key| key.eq_ignore_ascii_case(name));
-        let columns = schema.columns.iter().map(|column| &column.name);
-        columns.filter(|name| !is_numbered(name)).cloned().collect()
+    /// that the store numbers and what the folders tell. The schema of the reader would name others,
+    /// for columns that `--map` fills are not in it.
+    fn names_without_header(
+        &self,
+        schema: &TableSchema,
+        sources: &[Source],
+        options: &ReadOptions,
+    ) -> Vec<String> {
+        let mut elsewhere = folder_column_names(sources, options);
+        elsewhere.extend(self.documents.numbered_key().map(str::to_owned));
+        let is_field = |name: &&String| !elsewhere.iter().any(|own| own.eq_ignore_ascii_case(name));
+        schema.columns.iter().map(|column| &column.name).filter(is_field).cloned().collect()
     }
 
     fn check_resumed(
