@@ -28,10 +28,7 @@ impl SourcePositions {
     /// A row at this position was sent.
     pub(super) fn send(&mut self, position: u64) {
         if self.runs.is_empty() || position != self.next {
-            if self.runs.len() == RUNS_MAX {
-                self.runs.pop_front();
-            }
-            self.runs.push_back((self.sent, position));
+            self.begin_run(position);
         }
         self.sent += 1;
         self.next = position + 1;
@@ -41,7 +38,20 @@ impl SourcePositions {
     pub(super) fn skip_to(&mut self, position: u64) {
         if position > self.next {
             self.next = position;
-            self.runs.push_back((self.sent, position));
+            self.begin_run(position);
+        }
+    }
+
+    fn begin_run(&mut self, position: u64) {
+        match self.runs.back_mut() {
+            // Nothing was sent since that run began.
+            Some((first, known)) if *first == self.sent => *known = position,
+            _ => {
+                if self.runs.len() == RUNS_MAX {
+                    self.runs.pop_front();
+                }
+                self.runs.push_back((self.sent, position));
+            }
         }
     }
 
@@ -73,5 +83,14 @@ mod tests {
         positions.skip_to(3);
         positions.send(3);
         assert_eq!((positions.of(0), positions.of(1)), (Some(0), Some(3)));
+    }
+
+    /// The story of a bug: a source whose rows were all refused took memory for each batch.
+    #[test]
+    fn batches_of_which_nothing_is_sent_take_no_memory() {
+        let mut positions = SourcePositions::default();
+        (1..100).for_each(|batch| positions.skip_to(batch * 1_000));
+        positions.send(99_000);
+        assert_eq!((positions.runs.len(), positions.of(0)), (1, Some(99_000)));
     }
 }
