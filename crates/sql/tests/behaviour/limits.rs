@@ -6,7 +6,7 @@ use tonnage_sql::{Request, Sql, SqlOptions};
 use super::{assert_fails, fleet, rows, session, session_with};
 
 /// A statement that would run for a very long time.
-const ENDLESS: &str = "WITH t AS (SELECT * FROM generate_series(1, 1000000)) SELECT count(*) FROM t a, t b WHERE a.value + b.value = 7";
+const ENDLESS: &str = "WITH t AS (SELECT * FROM generate_series(1, 100000)) SELECT count(*) FROM t a, t b WHERE a.value + b.value = 7";
 
 #[test]
 fn a_statement_that_takes_too_long_ends() {
@@ -17,7 +17,7 @@ fn a_statement_that_takes_too_long_ends() {
         ErrorKind::TimedOut,
         "timeout",
     );
-    assert!(started.elapsed() < Duration::from_secs(60));
+    assert!(started.elapsed() < Duration::from_secs(30));
 }
 
 #[test]
