@@ -52,8 +52,9 @@ pub(crate) fn say(line: std::fmt::Arguments<'_>) {
     std::io::stdout().lock().write_all(format!("{line}\n").as_bytes()).unwrap();
 }
 
-/// How many times as long as usual children live in the rounds after the first one. On a busy machine
-/// a child hardly begins before it is killed: so they live longer until they come to something.
+/// How many times as long as usual children live in the rounds after the first one. On a busy
+/// machine a child hardly begins before it is killed: so they live longer until they come to
+/// something.
 pub(crate) fn longer_lives(round: i64) -> u32 {
     1 << round
 }
