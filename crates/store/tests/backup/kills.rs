@@ -46,7 +46,8 @@ fn a_backup_that_is_killed_is_whole_or_none_and_the_next_one_goes_on() {
         }
         let place = Place::new();
         for _ in 0..6 {
-            let life = Duration::from_millis(100 + random.below(500)) * (1 << (number / PLACES));
+            let life =
+                Duration::from_millis(100 + random.below(500)) * (1_u32 << (number / PLACES));
             assert!(run_and_kill(
                 "kills::a_backup_that_is_killed_is_whole_or_none_and_the_next_one_goes_on",
                 &place,

@@ -56,7 +56,7 @@ pub(crate) fn say(line: std::fmt::Arguments<'_>) {
 /// machine a child hardly begins before it is killed: so they live longer until they come to
 /// something.
 pub(crate) fn longer_lives(round: i64) -> u32 {
-    1 << round
+    1_u32 << round
 }
 
 /// Rounds of kills at the most.
