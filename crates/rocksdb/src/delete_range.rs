@@ -259,6 +259,9 @@ mod tests {
     use crate::Settings;
     use tonnage_engine::{Engine, KeyPart, KeyShape};
 
+    /// Late enough that a busy machine comes to the wait before it.
+    const A_WHILE: std::time::Duration = std::time::Duration::from_secs(3);
+
     #[test]
     fn the_last_key_before_an_end_is_before_it_and_after_all_others() {
         assert_eq!(last_before(&[1, 2, 0], 4), [1, 2]);
@@ -298,7 +301,7 @@ mod tests {
         let shard = &engine.store().shards()[0];
         let noted = || crate::spaces::Spaces::open(shard.db()).unwrap().1.len();
         let writing = shard.gate.read();
-        let soon = Deadline::after(std::time::Duration::from_millis(20));
+        let soon = Deadline::after(A_WHILE);
         engine.drop_space_by(space, soon).unwrap();
         assert_eq!((engine.spaces().unwrap(), noted()), (Vec::new(), 1));
         drop(writing);
@@ -319,7 +322,7 @@ mod tests {
         let mut narrow = Ranges::new();
         narrow.push(&[0, 0, 0, 1], &[0, 0, 0, 1, 7]);
         let by = |ranges: &Ranges| {
-            let soon = Deadline::after(std::time::Duration::from_millis(20));
+            let soon = Deadline::after(A_WHILE);
             engine.delete_range_by(space, ranges, Durability::Write, soon).unwrap_err()
         };
         let stripes = shard.all_stripes();

@@ -94,7 +94,7 @@ fn judgement(directory: &Path, ledger: &str) -> String {
 fn a_judge_sees_what_is_lost_and_what_was_never_tried() {
     let directory = tempfile::tempdir().unwrap();
     let work =
-        ["work", "store", "ledger", "single+bulk+pairs+ddl+purge+push", "1", "300", "0", "9000"];
+        ["work", "store", "ledger", "single+bulk+pairs+ddl+purge+push", "1", "5000", "0", "9000"];
     let worked = run(&work, directory.path());
     assert!(worked.status.success(), "{}", String::from_utf8_lossy(&worked.stderr));
     let ledger = fs::read_to_string(directory.path().join("ledger")).unwrap();

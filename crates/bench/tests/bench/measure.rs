@@ -55,6 +55,12 @@ fn ago(duration: Duration) -> Instant {
     Instant::now().checked_sub(duration).unwrap()
 }
 
+fn wait_until(is_so: impl Fn() -> bool) {
+    while !is_so() {
+        sleep(MS);
+    }
+}
+
 #[test]
 fn a_run_of_microseconds_has_one_reading_and_right_numbers() {
     let plan = MeasurePlan { total: Some(100), ..plan(&["READ"]) };
@@ -71,20 +77,34 @@ fn a_run_of_microseconds_has_one_reading_and_right_numbers() {
 
 #[test]
 fn an_operation_counts_if_it_started_after_the_warm_up() {
-    let plan = MeasurePlan { warm_up: 50 * MS, ..plan(&["READ"]) };
-    let measured = recorded(&plan, |meter, recorder| {
+    // Longer than a busy machine stands still before the first rows are added.
+    let plan = MeasurePlan { warm_up: 4_000 * MS, ..plan(&["READ"]) };
+    let readings = AtomicU64::new(0);
+    let gauges = || {
+        readings.fetch_add(1, Ordering::SeqCst);
+        no_gauges()
+    };
+    let began = Instant::now();
+    let measured = measured_on(&gauges, &plan, |meter| {
+        let mut recorder = meter.recorder();
         recorder.record(0, meter.started(), None, Ok(1));
         meter.add(7, 70);
-        sleep(80 * MS);
-        recorder.record(0, meter.started() + 49 * MS, None, Ok(1));
-        recorder.record(0, meter.started() + 50 * MS, None, Ok(1));
+        let measured_from = meter.started() + plan.warm_up;
+        sleep(measured_from.saturating_duration_since(Instant::now()));
+        recorder.record(0, measured_from - MS, None, Ok(1));
+        recorder.record(0, measured_from, None, Ok(1));
         meter.add(2, 20);
+        // One that is under way may have begun within the warm-up: the one after it has not.
+        let before = readings.load(Ordering::SeqCst);
+        wait_until(|| readings.load(Ordering::SeqCst) >= before + 2);
     });
+    let took_without_warm_up = began.elapsed() - plan.warm_up;
     assert_eq!((measured.operations_count, bytes(&measured)), (3, 20.0));
     assert_eq!(measured.operations[0].count, 1);
-    assert!(measured.seconds >= 0.03 && measured.seconds < 0.08 + 5.0, "{}", measured.seconds);
+    assert!(measured.seconds <= took_without_warm_up.as_secs_f64(), "{}", measured.seconds);
     let warm_up: Vec<bool> = measured.series.iter().map(|second| second.warm_up).collect();
-    assert_eq!(warm_up, [true, false], "no reading lies across the end of the warm-up");
+    let ends = (warm_up.first(), warm_up.last());
+    assert_eq!(ends, (Some(&true), Some(&false)), "a reading ends with the warm-up");
 }
 
 #[test]
@@ -172,47 +192,54 @@ fn threads_are_added_up() {
 }
 
 #[test]
-fn readings_come_about_every_second_and_show_a_slow_one() {
-    let stalled = AtomicBool::new(false);
+fn readings_come_about_every_second_and_show_slow_operations() {
+    let (stalled, readings) = (AtomicBool::new(false), AtomicU64::new(0));
     let gauges = || {
-        let stalled = stalled.load(Ordering::Relaxed);
+        let stalled = stalled.load(Ordering::SeqCst);
+        readings.fetch_add(1, Ordering::SeqCst);
         Ok(Gauges { disk_bytes: 12_345, stalled, ..Gauges::default() })
     };
     let plan = MeasurePlan { total: Some(260), ..plan(&["READ"]) };
     let measured = measured_on(&gauges, &plan, |meter| {
         let mut recorder = meter.recorder();
         for number in 0..260 {
-            stalled.store(number >= 130, Ordering::Relaxed);
+            if number == 130 {
+                wait_until(|| readings.load(Ordering::SeqCst) > 0);
+                stalled.store(true, Ordering::SeqCst);
+            }
             sleep(10 * MS);
-            let slow = if number == 150 { 500 * MS } else { MS };
+            // More than one in a hundred, however many there are in a reading.
+            let slow = if (150..160).contains(&number) { 500 * MS } else { MS };
             recorder.record(0, ago(slow), None, Ok(1));
         }
     });
     let series = &measured.series;
     assert!(series.len() >= 2, "{} readings in 2.6 s and more", series.len());
     let is_slow = |each: &Second| each.p99_us.is_some_and(|p99| p99 >= 499_000.0);
-    assert!(series.iter().any(is_slow), "the slow one is seen");
+    assert!(series.iter().any(is_slow), "the slow ones are seen");
     assert!(!series[0].stalled && series[series.len() - 1].stalled);
     assert_eq!(series[0].disk_bytes, 12_345);
     let mut from = 0.0;
     let mut took = |each: &Second| each.at_seconds - std::mem::replace(&mut from, each.at_seconds);
     let in_series: f64 = series.iter().map(|each| each.throughput * took(each)).sum();
     assert!((in_series - 260.0).abs() < 0.01, "{in_series}");
-    assert!((40..=51).contains(&measured.progress.len()), "{} points", measured.progress.len());
-    assert_eq!(measured.progress.last().unwrap().percent, 100.0);
+    let percents: Vec<f64> = measured.progress.iter().map(|point| point.percent).collect();
+    let (last, steps) = percents.split_last().unwrap();
+    assert_eq!(*last, 100.0);
+    assert!(steps.windows(2).all(|pair| pair[1] - pair[0] >= 2.0), "{percents:?}");
 }
 
 #[cfg(target_os = "linux")]
 #[test]
 fn the_figures_of_the_process_are_read() {
+    // Work, not time: a machine that stands still has none.
     let measured = measured(&plan(&[]), |_| {
-        let began = Instant::now();
-        while began.elapsed() < 200 * MS {
-            std::hint::black_box(began);
+        for number in 0..200_000_000_u64 {
+            std::hint::black_box(number);
         }
     });
     assert!(measured.figures["memory_peak_bytes"] > f64::from(1 << 20));
-    assert!(measured.series[0].cpu_cores > 0.1, "{:?}", measured.series);
+    assert!(measured.series.iter().any(|each| each.cpu_cores > 0.0), "{:?}", measured.series);
     assert!(measured.series[0].memory_bytes > 1 << 20);
 }
 
@@ -220,7 +247,7 @@ fn the_figures_of_the_process_are_read() {
 fn a_run_ends_when_its_time_is_over() {
     let plan = MeasurePlan { warm_up: 20 * MS, seconds_max: Some(50 * MS), ..plan(&[]) };
     let measured = measured(&plan, |meter| while !meter.is_over() {});
-    assert!((0.05..2.0).contains(&measured.seconds), "{}", measured.seconds);
+    assert!(measured.seconds >= 0.05, "{}", measured.seconds);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Bad input: each with a message that names the place and the remedy, and the right exit code.
 
-use std::io::Write;
+use std::io::{BufRead, BufReader, Write};
 use std::process::Stdio;
 
 use crate::common::{Place, Run, ships_csv};
@@ -162,9 +162,15 @@ fn a_store_that_does_not_exist() {
 fn a_store_that_is_open_elsewhere() {
     let place = Place::new().with_ships();
     place.write("a.csv", ships_csv(100_000));
-    let mut command = place.command(&["load", "ships", "a.csv", "--rate", "1000"]);
-    let mut holder = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-    std::thread::sleep(std::time::Duration::from_millis(1_000));
+    let load = ["load", "ships", "a.csv", "--rate", "1000", "--progress", "json"];
+    let mut command = place.command(&load);
+    let mut holder = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut told = BufReader::new(holder.stderr.take().unwrap()).lines();
+    let reads = |line: &str| {
+        let figures: serde_json::Value = serde_json::from_str(line).unwrap_or_default();
+        figures["read"].as_u64().is_some_and(|read| read > 0)
+    };
+    assert!(told.any(|line| reads(&line.unwrap())));
     let run = place.run(&["count", "ships"]);
     holder.kill().unwrap();
     holder.wait().unwrap();

@@ -15,13 +15,13 @@ fn with_table() -> Place {
 #[test]
 fn a_load_out_of_time_stores_what_it_read() {
     let place = with_table();
-    let mut command = place.command(&["load", "t", "-", "--timeout", "3s", "--summary", "s.json"]);
+    let mut command = place.command(&["load", "t", "-", "--timeout", "8s", "--summary", "s.json"]);
     let (child, mut input) = piped(&mut command);
     let rows: String = (0..ROWS).map(|id| format!("{id},row {id}\n")).collect();
     input.write_all(format!("id,v\n{rows}").as_bytes()).unwrap();
     input.flush().unwrap();
     // The pipe stays open and silent.
-    finished(child.wait_with_output().unwrap()).ends(2).says(&["--timeout of 3s", "read"]);
+    finished(child.wait_with_output().unwrap()).ends(2).says(&["--timeout of 8s", "read"]);
     drop(input);
     let summary = place.json("s.json");
     assert_eq!(summary["outcome"], "stopped");

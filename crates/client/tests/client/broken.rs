@@ -99,7 +99,7 @@ fn a_server_that_shuts_down_stops_a_put_and_tells_what_is_stored() {
     });
     let (client, store) = (server.client(), server.store.clone());
     let mut server = Some(server);
-    let batches = (0..500).map(move |batch| {
+    let batches = (0..3_000).map(move |batch| {
         if batch == 3 {
             let server = server.take();
             std::thread::spawn(move || drop(server));

@@ -220,14 +220,18 @@ fn a_put_that_is_cancelled_returns_without_its_source_and_tells_what_is_stored()
     let server = Running::new();
     let cancel = Cancel::new();
     let options = BulkPutOptions { cancel: cancel.clone(), ..BulkPutOptions::default() };
-    let started = Instant::now();
+    let (started, store) = (Instant::now(), server.store.clone());
     std::thread::spawn(move || {
-        std::thread::sleep(Duration::from_millis(500));
+        // Until what came first is stored: at the latest after some seconds.
+        let count = || store.table("ships").unwrap().count().unwrap();
+        for _ in (0..60).take_while(|_| count() < 10) {
+            std::thread::sleep(Duration::from_millis(100));
+        }
         cancel.cancel();
     });
     let stopped = server.client().put_batches("ships", stuck(), &options).unwrap_err();
     assert_eq!(stopped.error.kind(), ErrorKind::Cancelled);
-    assert!(started.elapsed() < Duration::from_secs(20), "{:?}", started.elapsed());
+    assert!(started.elapsed() < Duration::from_secs(40), "{:?}", started.elapsed());
     assert_eq!((stopped.report.total.inserted, stopped.report.streams[0].completed), (10, false));
 }
 

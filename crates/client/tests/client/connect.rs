@@ -75,11 +75,10 @@ fn the_tables_of_a_server_are_told() {
 
 #[test]
 fn nobody_at_the_address_is_unavailable_and_named() {
-    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-    let address = format!("grpc://127.0.0.1:{port}");
-    let error = Client::connect(&address, ClientOptions::default()).unwrap_err();
+    let address = "grpc://127.0.0.1:1";
+    let error = Client::connect(address, ClientOptions::default()).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Unavailable);
-    assert!(error.message().contains(&address), "{error}");
+    assert!(error.message().contains(address), "{error}");
 }
 
 #[test]
@@ -91,7 +90,7 @@ fn a_server_that_takes_the_connection_and_says_nothing_is_given_up() {
     let started = Instant::now();
     let error = Client::connect(&address, options).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::TimedOut, "{error}");
-    assert!(started.elapsed() < Duration::from_secs(10));
+    assert!(started.elapsed() < Duration::from_secs(30));
 }
 
 #[test]

@@ -107,7 +107,7 @@ fn a_prepared_statement_keeps_no_values_of_an_execution_before() {
 fn a_call_that_takes_too_long_is_given_up() {
     let (server, client) = filled(2_000);
     drop(client);
-    let timeout = Some(Duration::from_millis(100));
+    let timeout = Some(Duration::from_secs(1));
     let options = ClientOptions { timeout, ..ClientOptions::default() };
     let client = Client::connect(&server.address(), options).unwrap();
     let slow = "SELECT count(*) FROM ships a, ships b, ships c WHERE a.id + b.id + c.id = 1";

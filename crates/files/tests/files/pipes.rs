@@ -95,33 +95,32 @@ fn a_reader_that_is_told_to_stop_gives_what_came_and_waits_no_longer() {
     let path = folder.path().join("fifo");
     make_fifo(&path);
     let (writer, stopped) = (path.clone(), Arc::new(AtomicBool::new(false)));
-    let done = stopped.clone();
+    let (done, waits) = channel::<()>();
     let silent = thread::spawn(move || {
         let mut pipe = std::fs::File::options().write(true).open(writer).unwrap();
-        std::io::Write::write_all(
-            &mut pipe,
-            format!("id,name\n{}", "1,a\n".repeat(2_000)).as_bytes(),
-        )
-        .unwrap();
+        let text = format!("id,name\n{}", "1,a\n".repeat(2_000));
+        pipe.write_all(text.as_bytes()).unwrap();
         // The pipe stays open, and gives nothing more.
-        while !done.load(Ordering::Relaxed) {
-            thread::sleep(Duration::from_millis(20));
-        }
-        thread::sleep(Duration::from_millis(500));
+        waits.recv().unwrap_err();
     });
-    let begun = Instant::now();
     let asked = stopped.clone();
     let stop = StopToken::when(move || asked.load(Ordering::Relaxed));
     let options = ReadOptions { stop, ..wanting(schema(&[("id", DataType::Int64)])) };
+    let mut reader = RecordReader::open(&Source::file(Path::new(&path)), &options).unwrap();
+    let mut records = 0;
+    while records < 2_000 {
+        records += reader.next().unwrap().unwrap().records;
+    }
+    assert_eq!(records, 2_000);
+    let begun = Instant::now();
     thread::spawn(move || {
+        // Until the reader waits.
         thread::sleep(Duration::from_millis(300));
         stopped.store(true, Ordering::Relaxed);
     });
-    let outcome: Vec<_> =
-        RecordReader::open(&Source::file(Path::new(&path)), &options).unwrap().collect();
+    assert!(reader.next().unwrap().unwrap_err().message().contains("stopped"));
     assert!(begun.elapsed() < PATIENCE);
-    assert_eq!(outcome[0].as_ref().unwrap().records, 2_000);
-    assert!(outcome[1].as_ref().unwrap_err().message().contains("stopped"));
+    drop(done);
     silent.join().unwrap();
 }
 

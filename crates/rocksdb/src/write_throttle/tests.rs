@@ -16,6 +16,8 @@ use super::*;
 use crate::{RocksEngine, Settings};
 
 const SOON: Duration = Duration::from_secs(60);
+/// Late enough that a busy machine comes to the wait before it.
+const A_WHILE: Duration = Duration::from_secs(2);
 
 fn open() -> (tempfile::TempDir, RocksEngine, SpaceId) {
     let place = tempfile::tempdir().unwrap();
@@ -94,7 +96,7 @@ fn whoever_waits_for_stopped_writes_holds_no_lock() {
             threads.spawn(move || {
                 let mut batch = WriteBatch::new(space);
                 batch.put(&key.to_be_bytes(), b"", 0, Condition::Always);
-                let deadline = Deadline::after(Duration::from_millis(20));
+                let deadline = Deadline::after(A_WHILE);
                 answers.send(engine.write_by(&batch, Durability::Write, deadline)).unwrap();
             });
         }
@@ -177,9 +179,9 @@ fn a_deadline_ends_the_wait_for_a_lock_and_names_it() {
     let mut batch = WriteBatch::new(space);
     batch.put(&7_u64.to_be_bytes(), b"late", 0, Condition::Always);
     let write = || {
-        let soon = Deadline::after(Duration::from_millis(20));
+        let soon = Deadline::after(A_WHILE);
         let one = engine.write_by(&batch, Durability::Write, soon).unwrap_err();
-        let soon = Deadline::after(Duration::from_millis(20));
+        let soon = Deadline::after(A_WHILE);
         let many = std::slice::from_ref(&batch);
         let many = engine.write_many_by(many, Durability::Write, soon).remove(0).unwrap_err();
         [one, many]

@@ -225,7 +225,7 @@ mod tests {
             let mut events =
                 EventStream::new(context.clone(), place, Topic::Server { caller, last });
             events.ticks = interval(Duration::from_millis(5));
-            events.silence_max = Duration::from_millis(20);
+            events.silence_max = Duration::from_secs(1);
             let mut pieces = Vec::new();
             for _ in 0..3 {
                 let began = Instant::now();
@@ -236,7 +236,8 @@ mod tests {
         assert!(pieces[0].0.starts_with("event: jobs"), "{pieces:?}");
         for (piece, waited) in &pieces[1..] {
             assert!(piece.starts_with(": ") && piece.ends_with("\n\n"), "{piece}");
-            assert!(*waited >= Duration::from_millis(19), "{waited:?}");
+            // The clock of the silence starts a little earlier than this one.
+            assert!(*waited >= Duration::from_millis(500), "{waited:?}");
         }
     }
 }

@@ -117,7 +117,8 @@ fn streams_of_one_job_share_a_load() {
 
 #[test]
 fn a_job_is_not_joined_on_other_terms() {
-    let server = Running::with(Settings { idle_timeout: Some("2s".into()), ..Settings::default() });
+    let server =
+        Running::with(Settings { idle_timeout: Some("60s".into()), ..Settings::default() });
     let put = |durability: &str| {
         command(json!({"bulk_put": {"table": "ships", "job": "j", "durability": durability}}))
     };
@@ -199,8 +200,7 @@ fn a_message_that_is_too_large_names_the_remedy() {
 
 #[test]
 fn a_silent_stream_is_stopped_and_what_it_brought_stays() {
-    let server =
-        Running::with(Settings { idle_timeout: Some("300ms".into()), ..Settings::default() });
+    let server = Running::with(Settings { idle_timeout: Some("3s".into()), ..Settings::default() });
     let put = command(json!({"bulk_put": {"table": "ships"}}));
     let open = messages(put, vec![ships(0..10)]);
     let held = futures::StreamExt::chain(futures::stream::iter(open), futures::stream::pending());

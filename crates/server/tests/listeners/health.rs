@@ -50,11 +50,11 @@ fn a_server_that_takes_calls_is_serving() {
 
 #[test]
 fn a_server_that_shuts_down_is_not_serving_while_it_still_takes_calls() {
-    let settings = Settings { drain_wait: Some("3s".into()), ..Settings::default() };
+    let settings = Settings { drain_wait: Some("12s".into()), ..Settings::default() };
     let server = Running::with(settings);
     server.stop();
     let started = std::time::Instant::now();
     while check(&server, "").0 != [0, 0, 0, 0, 2, 8, 2] {
-        assert!(started.elapsed().as_secs() < 2, "it is still serving");
+        assert!(started.elapsed().as_secs() < 10, "it is still serving");
     }
 }

@@ -166,7 +166,7 @@ fn an_object_is_deleted_once() {
 #[test]
 fn a_silent_writer_is_stopped() {
     let settings = tonnage_server::Settings {
-        idle_timeout: Some("100ms".into()),
+        idle_timeout: Some("3s".into()),
         ..tonnage_server::Settings::default()
     };
     let server = Running::with(settings);

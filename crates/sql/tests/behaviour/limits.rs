@@ -17,7 +17,7 @@ fn a_statement_that_takes_too_long_ends() {
         ErrorKind::TimedOut,
         "timeout",
     );
-    assert!(started.elapsed() < Duration::from_secs(10));
+    assert!(started.elapsed() < Duration::from_secs(30));
 }
 
 #[test]
@@ -139,7 +139,7 @@ fn an_insert_that_takes_too_long_ends_and_tells_what_it_stored() {
     sql.execute("CREATE TABLE n (n LONG PRIMARY KEY)").unwrap();
     let endless = Request::new("INSERT INTO n SELECT value FROM generate_series(1, 1000000000000)");
     let stored =
-        changed_before(sql.execute(endless.timeout(Duration::from_secs(1))), "timeout", "inserted");
+        changed_before(sql.execute(endless.timeout(Duration::from_secs(4))), "timeout", "inserted");
     assert_eq!(rows(&sql, "SELECT count(*) FROM n"), [[stored.to_string()]]);
 }
 
@@ -152,7 +152,11 @@ fn a_cancelled_insert_tells_what_it_stored() {
         .cancel(&cancel);
     let stored = std::thread::scope(|scope| {
         let running = scope.spawn(|| changed_before(sql.execute(endless), "cancelled", "inserted"));
-        std::thread::sleep(Duration::from_secs(1));
+        // Until something is stored, which a busy machine may not have come to before.
+        let count = || sql.store().table("n").unwrap().count().unwrap();
+        for _ in (0..40).take_while(|_| count() == 0) {
+            std::thread::sleep(Duration::from_millis(100));
+        }
         cancel.cancel();
         running.join().unwrap()
     });

@@ -10,6 +10,7 @@ use tonnage::{
     SystemClock, Value, WriteOptions,
 };
 use tonnage_engine::{Engine, MemoryEngine};
+use tonnage_testkit::wait_until;
 
 use crate::common::row;
 use crate::index::{car, plates};
@@ -359,10 +360,10 @@ fn changes_of_tables_from_several_sides_go_through() {
             });
         }
     });
-    std::thread::sleep(Duration::from_millis(1_500));
+    let tables = ["cars", "t0_1", "t0_3", "t1_1", "t1_3", "t2_1", "t2_3"];
     for store in &stores {
-        let names: Vec<_> = store.tables().iter().map(|table| table.path().to_owned()).collect();
-        assert_eq!(names, ["cars", "t0_1", "t0_3", "t1_1", "t1_3", "t2_1", "t2_3"]);
+        let names = || store.tables().iter().map(|it| it.path().to_owned()).collect::<Vec<_>>();
+        wait_until("it knows the tables that there are", || names() == tables);
     }
 }
 

@@ -6,11 +6,15 @@ use std::time::Duration;
 use tonnage::{Condition, Durability, Store, Value, WriteOptions};
 use tonnage_testkit::Random;
 
-use crate::child::{child_store, run_and_kill, say};
+use crate::child::{MAX_ROUNDS, child_store, longer_lives, run_and_kill, say};
 use crate::common::row;
 
 const TABLE: &str = "CREATE TABLE IF NOT EXISTS tickets (
     id LONG GENERATED ALWAYS AS IDENTITY (CACHE 25), run LONG, PRIMARY KEY (id))";
+
+const KILLS: i64 = 8;
+/// So many numbers are given, or the children hardly ran.
+const GIVEN_MIN: usize = 100;
 
 /// Stores rows and tells the number of each, without waiting for the disk.
 fn number_rows(store: &Store, run: i64) {
@@ -34,8 +38,11 @@ fn no_number_is_given_twice() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("store");
     let (mut random, mut given) = (Random(11), BTreeSet::new());
-    for run in 0..8 {
-        let life = Duration::from_millis(60 + random.below(200));
+    for run in 0..MAX_ROUNDS * KILLS {
+        if run >= KILLS && given.len() > GIVEN_MIN {
+            break;
+        }
+        let life = Duration::from_millis(60 + random.below(200)) * longer_lives(run / KILLS);
         let said = run_and_kill("identities::no_number_is_given_twice", &path, run, life);
         assert!(!said.iter().any(|line| line.starts_with("taken")), "a row had the number");
         for number in said.iter().filter_map(|line| line.strip_prefix("gave ")) {
@@ -43,5 +50,9 @@ fn no_number_is_given_twice() {
             assert!(given.insert(number), "{number} was given twice");
         }
     }
-    assert!(given.len() > 100, "only {} numbers were given: the children hardly ran", given.len());
+    assert!(
+        given.len() > GIVEN_MIN,
+        "only {} numbers were given: the children hardly ran",
+        given.len()
+    );
 }

@@ -14,7 +14,7 @@ use tonnage::{
 };
 use tonnage_testkit::Random;
 
-use crate::child::{child_store, run_and_kill, say};
+use crate::child::{MAX_ROUNDS, child_store, longer_lives, run_and_kill, say};
 use crate::common::{all_rows, builder, row};
 
 const TABLE: &str =
@@ -155,8 +155,7 @@ fn survive(test: &str, durability: Durability, kills: i64) {
     let mut random = Random(kills as u64);
     let mut acknowledged = 0;
     let stores = kills / KILLS_PER_STORE;
-    // On a busy machine a child hardly begins before it is killed: more of them come to something.
-    for store in 0..4 * stores {
+    for store in 0..MAX_ROUNDS * stores {
         if store >= stores && acknowledged > ACKNOWLEDGED_MIN {
             break;
         }
@@ -165,6 +164,7 @@ fn survive(test: &str, durability: Durability, kills: i64) {
         let mut put = Vec::new();
         for kill in 0..KILLS_PER_STORE {
             let life = Duration::from_millis(80 + random.below(500));
+            let life = life * longer_lives(store / stores);
             let said = run_and_kill(
                 &format!("indexes::{test}"),
                 &path,

@@ -5,9 +5,11 @@ use std::time::Duration;
 use tonnage::Durability;
 use tonnage_testkit::Random;
 
-use crate::child::{Part, play_if_child, run_and_kill};
+use crate::child::{MAX_ROUNDS, Part, longer_lives, play_if_child, run_and_kill};
 use crate::ledger::Ledger;
 
+/// So many rows are acknowledged, or the children hardly ran.
+const ACKNOWLEDGED_MIN: usize = 100;
 /// Kills that one store goes through.
 const KILLS_PER_STORE: i64 = 5;
 
@@ -16,12 +18,17 @@ fn survive(test: &str, part: Part, kills: i64) {
     play_if_child(part);
     let mut random = Random(kills as u64);
     let mut acknowledged = 0;
-    for store in 0..kills / KILLS_PER_STORE {
+    let stores = kills / KILLS_PER_STORE;
+    for store in 0..MAX_ROUNDS * stores {
+        if store >= stores && acknowledged > ACKNOWLEDGED_MIN {
+            break;
+        }
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("store");
         let mut ledger = Ledger::default();
         for kill in 0..KILLS_PER_STORE {
             let life = Duration::from_millis(50 + random.below(350));
+            let life = life * longer_lives(store / stores);
             let said = run_and_kill(
                 &format!("kills::{test}"),
                 &path,
@@ -34,7 +41,7 @@ fn survive(test: &str, part: Part, kills: i64) {
         acknowledged += ledger.acknowledged();
     }
     assert!(
-        acknowledged > 100,
+        acknowledged > ACKNOWLEDGED_MIN,
         "only {acknowledged} rows were acknowledged: the children hardly ran"
     );
 }

@@ -7,9 +7,10 @@ use std::time::Duration;
 use tonnage::{Durability, Key, LobOptions, Store};
 use tonnage_testkit::Random;
 
-use crate::child::{child_store, run_and_kill, say};
+use crate::child::{MAX_ROUNDS, child_store, longer_lives, run_and_kill, say};
 use crate::common::builder;
 
+const KILLS: i64 = 8;
 const OBJECTS: u64 = 3;
 const CHUNK_BYTES: usize = 4_096;
 
@@ -50,8 +51,11 @@ fn objects_are_whole_and_none_that_was_acknowledged_is_lost() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("store");
     let (mut random, mut acknowledged) = (Random(5), BTreeMap::new());
-    for run in 0..8 {
-        let life = Duration::from_millis(60 + random.below(200));
+    for run in 0..MAX_ROUNDS * KILLS {
+        if run >= KILLS && acknowledged.len() as u64 == OBJECTS {
+            break;
+        }
+        let life = Duration::from_millis(60 + random.below(200)) * longer_lives(run / KILLS);
         let test = "lobs::objects_are_whole_and_none_that_was_acknowledged_is_lost";
         for line in run_and_kill(test, &path, run, life) {
             if let Some(told) = line.strip_prefix("stored ") {

@@ -494,7 +494,8 @@ mod tests {
             let since = Instant::now().checked_sub(Duration::from_millis(ms));
             WaitLimit::Since(Some(since.unwrap())).longest(moment).unwrap()
         };
-        assert_eq!(after(0), moment);
+        // A busy machine may stand still between the two looks at the clock.
+        assert!((moment..=Duration::from_millis(50)).contains(&after(0)));
         assert!((20..=50).contains(&after(20).as_millis()));
         assert_eq!(after(1_000), Duration::from_millis(50));
         assert_eq!(WaitLimit::MOMENT.longest(moment), Some(moment));

@@ -28,7 +28,7 @@ fn an_endless_key_source_may_be_dropped_at_any_time_and_the_store_reopened(
     drop(read);
     store.reopen();
     assert_eq!(store.table("phones").unwrap().count().unwrap(), 80);
-    assert!(started.elapsed() < Duration::from_secs(20));
+    assert!(started.elapsed() < Duration::from_secs(60));
 }
 
 #[rstest]
@@ -73,7 +73,7 @@ fn a_read_that_is_over_lets_go_of_its_key_source(#[values(Memory, RocksDb)] on: 
     drop(read);
     let started = Instant::now();
     while drops.load(Ordering::SeqCst) == 0 {
-        assert!(started.elapsed() < Duration::from_secs(10), "the dispatcher still runs");
+        assert!(started.elapsed() < Duration::from_secs(60), "the dispatcher still runs");
         std::thread::sleep(Duration::from_millis(5));
     }
 }

@@ -24,6 +24,8 @@ const SHIPS: &str = "CREATE TABLE ships (id LONG, PRIMARY KEY (id))";
 
 /// How long a stream that would wait for ever does wait: longer than any load here needs.
 const FOR_EVER: Duration = Duration::from_secs(40);
+/// In which a busy machine reads what a stream brings before it waits.
+const TIME_ENOUGH: Duration = Duration::from_secs(4);
 /// Long enough for a machine that is busy with other things.
 const SOON: Duration = Duration::from_secs(20);
 
@@ -55,8 +57,8 @@ fn two_at_a_time() -> BulkPutOptions {
 #[rstest]
 fn time_runs_out_while_a_stream_waits(#[values(Memory, RocksDb)] on: Backend) {
     let store = on.with_tables(SHIPS);
-    let (recorder, options) = Recorder::default()
-        .watch(BulkPutOptions { timeout: Some(Duration::from_millis(200)), ..two_at_a_time() });
+    let (recorder, options) =
+        Recorder::default().watch(BulkPutOptions { timeout: Some(TIME_ENOUGH), ..two_at_a_time() });
     let (stream, _end) = waiting(3);
     let started = Instant::now();
     let stopped =
@@ -80,14 +82,21 @@ fn a_load_is_cancelled_while_a_stream_waits(#[values(Memory, RocksDb)] on: Backe
     let store = on.with_tables(SHIPS);
     let cancel = Cancel::new();
     let options = BulkPutOptions { cancel: cancel.clone(), ..Default::default() };
-    let (stream, _end) = waiting(1);
-    let started = Instant::now();
-    let canceller = std::thread::spawn(move || {
-        std::thread::sleep(Duration::from_millis(100));
-        cancel.cancel();
+    let (_end, ended) = channel::<()>();
+    let stream = scripted(move |step| {
+        if step == 0 {
+            return ships([1]);
+        }
+        let cancel = cancel.clone();
+        std::thread::spawn(move || {
+            std::thread::sleep(Duration::from_millis(100));
+            cancel.cancel();
+        });
+        let _ = ended.recv_timeout(FOR_EVER);
+        None
     });
+    let started = Instant::now();
     let stopped = failure(store.bulk_put(vec![stream], &options));
-    canceller.join().unwrap();
     assert!(started.elapsed() < SOON);
     assert_eq!(all_rows(&store, "ships"), [ship(1)]);
     assert_eq!(stopped.error.message().matches("cancelled").count(), 1, "{stopped}");
@@ -171,8 +180,7 @@ fn a_stream_that_never_returns_does_not_keep_the_store_open(
 ) {
     let mut store = on.with_tables(SHIPS);
     let (stream, end) = waiting(1);
-    let options =
-        BulkPutOptions { timeout: Some(Duration::from_millis(100)), ..Default::default() };
+    let options = BulkPutOptions { timeout: Some(TIME_ENOUGH), ..Default::default() };
     let stopped = failure(store.bulk_put(vec![stream], &options));
     assert_eq!(stopped.report.total.inserted, 1);
     let engine = Arc::downgrade(store.engine());

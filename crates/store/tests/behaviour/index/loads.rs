@@ -89,7 +89,7 @@ impl EntryStream for Interrupted {
             self.made.take().unwrap().join().unwrap()?;
             return Ok(None);
         }
-        std::thread::sleep(std::time::Duration::from_micros(200));
+        std::thread::sleep(std::time::Duration::from_millis(1));
         self.given += 1;
         Ok(Some(EntryBatch::rows("cars", batch(self.given * 10..self.given * 10 + 10, 0))))
     }
