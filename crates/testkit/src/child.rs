@@ -18,6 +18,17 @@ pub fn again(test: &str) -> Command {
     command
 }
 
+/// Runs the command of [`again`] to its end.
+///
+/// # Panics
+/// When the test fails, or when there is none of that name.
+pub fn run_alone(command: &mut Command) {
+    let ended = command.output().expect("this program runs once more");
+    let printed = [ended.stdout, ended.stderr].concat();
+    let printed = String::from_utf8_lossy(&printed);
+    assert!(ended.status.success() && printed.contains("1 passed"), "{printed}");
+}
+
 /// Kills a child after a while. Tells whether it was still at work.
 ///
 /// # Panics

@@ -6,7 +6,7 @@ use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
 
 use tonnage::{BulkPutOptions, ErrorKind, record_batch_stream};
-use tonnage_testkit::again;
+use tonnage_testkit::{again, run_alone};
 
 use crate::support::{Running, ships};
 
@@ -24,9 +24,7 @@ fn a_put_that_lacks_a_thread_sends_nothing_once_its_error_is_told() {
     }
     let mut alone =
         again("few_threads::a_put_that_lacks_a_thread_sends_nothing_once_its_error_is_told");
-    let ended = alone.env(STACK.0, stack).output().unwrap();
-    let said = String::from_utf8_lossy(&ended.stderr);
-    assert!(ended.status.success(), "{said}");
+    run_alone(alone.env(STACK.0, stack));
 }
 
 fn put_with_few_threads() {

@@ -9,7 +9,7 @@ use tonnage::{
     BulkPutOptions, Cancel, Clock, EntryBatch, EntryStream, ErrorKind, ManualClock, Payload,
     Progress, Result, Row, row_stream,
 };
-use tonnage_testkit::again;
+use tonnage_testkit::{again, run_alone};
 
 use crate::common::Backend::{self, Memory, RocksDb};
 use crate::common::shop::rows_of;
@@ -165,9 +165,7 @@ fn a_load_of_many_times_its_memory_stays_within_it() {
         return load_many_times_the_memory();
     }
     let mut child = again("bulk_put::control::a_load_of_many_times_its_memory_stays_within_it");
-    let ended = child.env(ALONE, "1").output().unwrap();
-    let said = [ended.stdout, ended.stderr].concat();
-    assert!(ended.status.success(), "{}", String::from_utf8_lossy(&said));
+    run_alone(child.env(ALONE, "1"));
 }
 
 fn load_many_times_the_memory() {
