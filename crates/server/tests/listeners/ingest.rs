@@ -9,6 +9,7 @@ use arrow_flight::error::FlightError;
 use arrow_flight::sql::{
     CommandStatementIngest, TableDefinitionOptions, TableExistsOption, TableNotExistOption,
 };
+use tonnage_server::Settings;
 
 use crate::support::{Running, SqlClient, ships};
 
@@ -53,6 +54,20 @@ fn ingest(
 }
 
 const KEY: [(&str, &str); 1] = [("primary_key", "id")];
+
+/// The story of a bug: all bytes of an ingestion counted towards the memory for messages until its
+/// end. An ingestion that was larger failed, and smaller ones had other calls refused.
+#[test]
+fn an_ingestion_may_be_larger_than_the_memory_for_messages() {
+    let server = Running::with(Settings {
+        message_bytes_max: Some("1MiB".into()),
+        calls_max: Some(1),
+        ..Settings::default()
+    });
+    let batches = (0..20).map(|batch| ships(batch * 10_000..(batch + 1) * 10_000)).collect();
+    let command = command("ships", Mode::Append, &[]);
+    assert_eq!(ingest(&mut server.sql(), command, batches), Ok(200_000));
+}
 
 #[test]
 fn each_mode_does_what_adbc_says_of_it() {

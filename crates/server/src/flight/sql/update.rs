@@ -44,13 +44,17 @@ pub(super) async fn carry_out(
     Ok(update_result(count))
 }
 
-/// Carries out a prepared statement for each row that comes, or that is bound.
-pub(super) async fn carry_out_prepared(
+/// Carries out a prepared statement for each row that comes, or that is bound: the future ends with
+/// what the client is told.
+///
+/// # Errors
+/// A statement that there is not, and too many of them at a time.
+pub(super) fn carry_out_prepared(
     context: &Arc<ServerContext>,
     caller: &Caller,
     command: CommandPreparedStatementUpdate,
     opened: OpenedStream,
-) -> Result<Vec<u8>> {
+) -> Result<impl Future<Output = Result<Vec<u8>>> + use<>> {
     let handle = command.prepared_statement_handle;
     let statement = context.prepared.get(&handle, caller.user())?;
     // It belongs to the call and not to the thread: a client that goes away drops it, which
@@ -61,30 +65,33 @@ pub(super) async fn carry_out_prepared(
     if let Some(timeout) = context.sessions.options(caller.session()).timeout {
         request = request.timeout(timeout);
     }
-    let count = context.blocking(move |context| {
-        let prepared = &statement.prepared;
-        caller.check_statement(&context.sql, prepared.text())?;
-        let mut total = 0;
-        // Some drivers send the rows with this call, others bind them before and send none.
-        let came = batches(opened, |batch| {
-            total += prepared.execute_batch(&batch, &request)?.total();
-            Ok(())
-        })?;
-        if came {
-            return Ok(total);
-        }
-        let bound = statement.bound();
-        if bound.iter().any(|rows| rows.num_columns() > 0) {
-            for batch in bound.iter() {
-                total += prepared.execute_batch(batch, &request)?.total();
+    let context = context.clone();
+    Ok(async move {
+        let count = context.blocking(move |context| {
+            let prepared = &statement.prepared;
+            caller.check_statement(&context.sql, prepared.text())?;
+            let mut total = 0;
+            // Some drivers send the rows with this call, others bind them before and send none.
+            let came = batches(opened, |batch| {
+                total += prepared.execute_batch(&batch, &request)?.total();
+                Ok(())
+            })?;
+            if came {
+                return Ok(total);
             }
-            return Ok(total);
-        }
-        changed_count(prepared.execute_request(&request)?)
-    });
-    let count = count.await?;
-    drop(running);
-    Ok(update_result(count))
+            let bound = statement.bound();
+            if bound.iter().any(|rows| rows.num_columns() > 0) {
+                for batch in bound.iter() {
+                    total += prepared.execute_batch(batch, &request)?.total();
+                }
+                return Ok(total);
+            }
+            changed_count(prepared.execute_request(&request)?)
+        });
+        let count = count.await?;
+        drop(running);
+        Ok(update_result(count))
+    })
 }
 
 /// Binds rows to the parameters of a prepared statement.
