@@ -138,7 +138,7 @@ fn gets(
     drop(found);
     rates.bulk("get positions by whole key", keys.len() as u64, seconds);
 
-    // A sample of the same keys is enough for a rate, and takes a second instead of half a minute.
+    // A sample is enough for a rate. It is of the same keys: others could be colder.
     let sample = &keys[..GETS];
     let started = Instant::now();
     for (ship, at) in sample {

@@ -1,8 +1,9 @@
 //! Limits the memory of all request bodies together.
 //!
 //! Each body or message has a limit of its own, but a client may send many at once: 256 over one
-//! connection of HTTP/2 alone. The bytes of a body count until its call is answered. What streams
-//! after the answer has the limits of its call.
+//! connection of HTTP/2 alone. The bytes of a body count until its call is answered, or until a call
+//! that reads a stream has its place: [`CallMemory::release`]. What streams after that has the limits
+//! of its call.
 
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
@@ -23,9 +24,20 @@ use crate::metrics::ListenerKind;
 
 /// What a body has of the memory, and why it was refused more.
 struct BodyMemory {
-    /// Nothing once the call is answered.
+    /// Nothing once the call is answered or has begun.
     taken: Option<MemoryReservation>,
     refused: Option<Error>,
+}
+
+/// What the body of a call has of the memory. It stands among the request's extensions.
+#[derive(Clone)]
+pub(crate) struct CallMemory(Arc<Mutex<BodyMemory>>);
+
+impl CallMemory {
+    /// Gives it back. What comes from now on takes none.
+    pub(crate) fn release(&self) {
+        lock(&self.0).taken = None;
+    }
 }
 
 /// A body whose bytes are counted as they come.
@@ -76,7 +88,8 @@ pub(crate) async fn count_body(
     let holding = BodyMemory { taken: Some(budget.reservation()), refused: None };
     let holding = Arc::new(Mutex::new(holding));
     let held = holding.clone();
-    let request = request.map(|inner| Body::new(CountedBody { inner, holding: held }));
+    let mut request = request.map(|inner| Body::new(CountedBody { inner, holding: held }));
+    request.extensions_mut().insert(CallMemory(holding.clone()));
     let response = next.run(request).await;
     let mut holding = lock(&holding);
     holding.taken = None;

@@ -24,7 +24,7 @@ use super::command::{BulkPutCommand, FlightCommand, parse};
 use super::encode::FlightEncoder;
 use super::key_spool::KeySpool;
 use super::lob;
-use super::opened_stream::OpenedStream;
+use super::opened_stream::{MessageMemory, OpenedStream};
 use super::outbox::Outbox;
 use super::report_backlog::ReportBacklog;
 use super::reports::{report_batch, report_schema};
@@ -33,6 +33,7 @@ use super::scan::{ScanCall, info};
 use super::sql;
 use crate::auth::{Caller, Right};
 use crate::context::ServerContext;
+use crate::counted_body::CallMemory;
 use crate::error::status;
 use crate::listen::BodyEnd;
 use crate::metrics::ListenerKind;
@@ -70,6 +71,7 @@ impl FlightHandler {
     /// Reads the first message of a client's stream.
     async fn open(&self, request: Request<Streaming<FlightData>>) -> Result<OpenedStream> {
         let end = request.extensions().get::<BodyEnd>().cloned().unwrap_or_default();
+        let memory = request.extensions().get::<CallMemory>().cloned();
         let config = &self.context.config;
         let phases = self.context.phases.clone();
         let mut wire = ClientStream::new(request.into_inner(), end, phases, config.idle_timeout);
@@ -83,7 +85,7 @@ impl FlightHandler {
         })?;
         let mut held = self.context.messages.reservation();
         held.grow(first.data_body.len())?;
-        Ok(OpenedStream { first, descriptor, wire, held })
+        Ok(OpenedStream { first, descriptor, wire, held: MessageMemory::new(held, memory) })
     }
 
     fn put(

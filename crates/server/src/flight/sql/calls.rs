@@ -5,8 +5,8 @@ use std::sync::Arc;
 use arrow::datatypes::{Schema, SchemaRef};
 use arrow_flight::sql::{Command, ProstMessageExt, TicketStatementQuery};
 use arrow_flight::{FlightDescriptor, FlightEndpoint, FlightInfo, PutResult, Ticket};
+use futures::StreamExt;
 use futures::stream::BoxStream;
-use futures::{FutureExt, StreamExt};
 use prost::Message;
 use tonic::Status;
 use tonnage::{Error, Result};
@@ -16,11 +16,8 @@ use super::statement::{FlightDataStream, StatementTicket};
 use super::{ingest, metadata, statement, update};
 use crate::auth::Caller;
 use crate::context::ServerContext;
-use crate::error::status;
 use crate::flight::command::parse;
 use crate::flight::opened_stream::OpenedStream;
-
-type PutResultStream = BoxStream<'static, std::result::Result<PutResult, Status>>;
 
 /// The columns of a command's answer.
 ///
@@ -123,32 +120,22 @@ pub(in crate::flight) async fn put(
     caller: &Caller,
     command: Command,
     opened: OpenedStream,
-) -> Result<PutResultStream> {
+) -> Result<BoxStream<'static, std::result::Result<PutResult, Status>>> {
     let told = match command {
         Command::CommandStatementUpdate(command) => {
             update::carry_out(context, caller, command).await?
         }
         Command::CommandPreparedStatementUpdate(command) => {
-            return Ok(result_of(update::carry_out_prepared(context, caller, command, opened)?));
+            update::carry_out_prepared(context, caller, command, opened).await?
         }
         Command::CommandPreparedStatementQuery(command) => {
             update::bind(context, caller, command, opened).await?
         }
         Command::CommandStatementIngest(command) => {
-            return Ok(result_of(ingest::ingest(context, caller, command, opened)?));
+            ingest::ingest(context, caller, command, opened).await?
         }
         other => return Err(wrong_call(&other, "DoPut")),
     };
     let result = PutResult { app_metadata: told.into() };
     Ok(futures::stream::iter([Ok(result)]).boxed())
-}
-
-/// Answers a call whose body may have any length before it ends, and gives its result later. Until
-/// a call is answered, all bytes of its body count towards the memory for messages.
-fn result_of(work: impl Future<Output = Result<Vec<u8>>> + Send + 'static) -> PutResultStream {
-    let result = work.map(|ended| match ended {
-        Ok(told) => Ok(PutResult { app_metadata: told.into() }),
-        Err(error) => Err(status(&error)),
-    });
-    futures::stream::once(result).boxed()
 }

@@ -43,32 +43,26 @@ use crate::random::random_name;
 const PRIMARY_KEY: &str = "primary_key";
 const ON_EXISTING: &str = "on_existing";
 
-/// Takes a table in: the future ends with the load, with what the client is told.
-///
-/// # Errors
-/// A command that asks for what there is not.
-pub(super) fn ingest(
+/// Takes a table in.
+pub(super) async fn ingest(
     context: &Arc<ServerContext>,
     caller: &Caller,
     command: CommandStatementIngest,
     opened: OpenedStream,
-) -> Result<impl Future<Output = Result<Vec<u8>>> + use<>> {
+) -> Result<Vec<u8>> {
     let ingest = TableIngest::new(context.clone(), caller.clone(), command)?;
     context.check_open()?;
-    let context = context.clone();
-    Ok(async move {
-        let OpenedStream { first, wire, held, .. } = opened;
-        let place = context.streams.acquire().await?;
-        // From now on the place bounds what the upload has in memory.
-        drop(held);
-        let thread = tokio::task::spawn_blocking(move || {
-            let _place = place;
-            ingest.run(first, wire)
-        });
-        let count = thread.await;
-        let count = count.map_err(|_| Error::internal("the load panicked: see the log"))??;
-        Ok(update::update_result(count))
-    })
+    let OpenedStream { first, wire, held, .. } = opened;
+    let place = context.streams.acquire().await?;
+    // From now on the place bounds what the upload has in memory.
+    drop(held);
+    let thread = tokio::task::spawn_blocking(move || {
+        let _place = place;
+        ingest.run(first, wire)
+    });
+    let count = thread.await;
+    let count = count.map_err(|_| Error::internal("the load panicked: see the log"))??;
+    Ok(update::update_result(count))
 }
 
 struct TableIngest {

@@ -44,17 +44,13 @@ pub(super) async fn carry_out(
     Ok(update_result(count))
 }
 
-/// Carries out a prepared statement for each row that comes, or that is bound: the future ends with
-/// what the client is told.
-///
-/// # Errors
-/// A statement that there is not, and too many of them at a time.
-pub(super) fn carry_out_prepared(
+/// Carries out a prepared statement for each row that comes, or that is bound.
+pub(super) async fn carry_out_prepared(
     context: &Arc<ServerContext>,
     caller: &Caller,
     command: CommandPreparedStatementUpdate,
     opened: OpenedStream,
-) -> Result<impl Future<Output = Result<Vec<u8>>> + use<>> {
+) -> Result<Vec<u8>> {
     let handle = command.prepared_statement_handle;
     let statement = context.prepared.get(&handle, caller.user())?;
     // It belongs to the call and not to the thread: a client that goes away drops it, which
@@ -65,33 +61,30 @@ pub(super) fn carry_out_prepared(
     if let Some(timeout) = context.sessions.options(caller.session()).timeout {
         request = request.timeout(timeout);
     }
-    let context = context.clone();
-    Ok(async move {
-        let count = context.blocking(move |context| {
-            let prepared = &statement.prepared;
-            caller.check_statement(&context.sql, prepared.text())?;
-            let mut total = 0;
-            // Some drivers send the rows with this call, others bind them before and send none.
-            let came = batches(opened, |batch| {
-                total += prepared.execute_batch(&batch, &request)?.total();
-                Ok(())
-            })?;
-            if came {
-                return Ok(total);
+    let count = context.blocking(move |context| {
+        let prepared = &statement.prepared;
+        caller.check_statement(&context.sql, prepared.text())?;
+        let mut total = 0;
+        // Some drivers send the rows with this call, others bind them before and send none.
+        let came = batches(opened, |batch| {
+            total += prepared.execute_batch(&batch, &request)?.total();
+            Ok(())
+        })?;
+        if came {
+            return Ok(total);
+        }
+        let bound = statement.bound();
+        if bound.iter().any(|rows| rows.num_columns() > 0) {
+            for batch in bound.iter() {
+                total += prepared.execute_batch(batch, &request)?.total();
             }
-            let bound = statement.bound();
-            if bound.iter().any(|rows| rows.num_columns() > 0) {
-                for batch in bound.iter() {
-                    total += prepared.execute_batch(batch, &request)?.total();
-                }
-                return Ok(total);
-            }
-            changed_count(prepared.execute_request(&request)?)
-        });
-        let count = count.await?;
-        drop(running);
-        Ok(update_result(count))
-    })
+            return Ok(total);
+        }
+        changed_count(prepared.execute_request(&request)?)
+    });
+    let count = count.await?;
+    drop(running);
+    Ok(update_result(count))
 }
 
 /// Binds rows to the parameters of a prepared statement.
@@ -116,13 +109,12 @@ pub(super) async fn bind(
 
 /// Takes the batches of parameters as they come, to the end of the stream. False when none came
 /// that has columns.
-fn batches(
-    mut opened: OpenedStream,
-    mut take: impl FnMut(RecordBatch) -> Result<()>,
-) -> Result<bool> {
+fn batches(opened: OpenedStream, mut take: impl FnMut(RecordBatch) -> Result<()>) -> Result<bool> {
+    let OpenedStream { first: mut message, mut wire, held, .. } = opened;
+    // The call runs: its place bounds what further batches have in memory.
+    drop(held);
     let mut decoder = FlightDecoder::default();
     let mut came = false;
-    let mut message = opened.first;
     loop {
         if let Some(batch) = decoder.decode(&message)?
             && batch.num_columns() > 0
@@ -130,7 +122,7 @@ fn batches(
             came = true;
             take(batch)?;
         }
-        message = match Handle::current().block_on(opened.wire.next())? {
+        message = match Handle::current().block_on(wire.next())? {
             StreamEvent::Message(message) => message,
             StreamEvent::Ended => return Ok(came),
             StreamEvent::Torn(why) => return Err(Error::cancelled(why)),
