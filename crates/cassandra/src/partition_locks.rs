@@ -19,7 +19,8 @@ pub(crate) struct PartitionLocks {
 }
 
 /// A lock that is held. It guards the greatest version that this process stored in its partitions
-/// by small writes and loads, or may have stored: what a load need not look for.
+/// by small writes and loads, or may have stored. A load whose rows are all newer need not look for
+/// what is stored.
 pub(crate) type PartitionLock<'a> = MutexGuard<'a, u64>;
 
 impl PartitionLocks {

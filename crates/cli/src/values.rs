@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use clap::ValueEnum;
+use clap::{Args, ValueEnum};
 use tonnage::{Consistency, ErrorsMax, OnExisting};
 
 /// `--durability`.
@@ -67,7 +67,7 @@ pub(crate) fn consistency(text: &str) -> Result<Consistency, String> {
 
 /// `--direction`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Direction {
+enum Direction {
     /// The fastest order
     #[default]
     Unordered,
@@ -77,12 +77,22 @@ pub(crate) enum Direction {
     Reverse,
 }
 
-impl Direction {
-    /// The order asked for, where `--reverse` may stand for `--direction reverse`.
-    pub(crate) fn or_reverse(self, is_reverse: bool) -> tonnage::Direction {
-        match is_reverse {
+/// `--direction`, and `--reverse` for one of its values.
+#[derive(Args)]
+pub(crate) struct DirectionArgs {
+    /// Order of what is returned
+    #[arg(long, value_enum, default_value_t)]
+    direction: Direction,
+    /// Means --direction reverse: what many try first
+    #[arg(long, alias = "desc", hide = true, conflicts_with = "direction")]
+    reverse: bool,
+}
+
+impl DirectionArgs {
+    pub(crate) fn direction(&self) -> tonnage::Direction {
+        match self.reverse {
             true => tonnage::Direction::Reverse,
-            false => self.into(),
+            false => self.direction.into(),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Hive partition columns: columns in the names of folders, such as `country=FR/year=2022/a.csv`.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use arrow::array::{RecordBatch, UInt32Array};
@@ -32,16 +33,10 @@ pub(crate) fn columns_in(path: &str, renames: &Renames) -> Vec<(String, Option<S
 }
 
 /// The names of the columns that the folders of sources tell, see [`ReadOptions::folders`].
-pub fn folder_column_names(sources: &[Source], options: &ReadOptions) -> Vec<String> {
+pub fn folder_column_names(sources: &[Source], options: &ReadOptions) -> BTreeSet<String> {
     let told = sources.iter().filter(|_| options.folders);
     let told = told.flat_map(|source| columns_in(source.name(), &options.renames));
-    let mut names: Vec<String> = Vec::new();
-    for (name, _) in told {
-        if !names.contains(&name) {
-            names.push(name);
-        }
-    }
-    names
+    told.map(|(name, _)| name).collect()
 }
 
 /// The columns that every row of a source has from its folders.

@@ -32,7 +32,7 @@ use tonnage_engine::{
     ReadOptions, Rows, Slices, SpaceId,
 };
 use tonnage_rocksdb::{RocksEngine, Settings};
-use tonnage_testkit::Random;
+use tonnage_testkit::mix;
 
 type Outcome<T = ()> = Result<T, Box<dyn Error + Send + Sync>>;
 
@@ -173,11 +173,6 @@ fn forget(file: &File) -> io::Result<()> {
         0 => Ok(()),
         error => Err(io::Error::from_raw_os_error(error)),
     }
-}
-
-/// A bijection that looks random: the finaliser of SplitMix64.
-fn mix(number: u64) -> u64 {
-    Random(number).number()
 }
 
 fn key(row: u64) -> [u8; 16] {

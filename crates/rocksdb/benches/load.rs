@@ -22,7 +22,7 @@ use tonnage_engine::{
     OnExisting, SpaceId, StoredRun,
 };
 use tonnage_rocksdb::{RocksEngine, Settings};
-use tonnage_testkit::Random;
+use tonnage_testkit::mix;
 
 type Outcome<T> = Result<T, Box<dyn Error + Send + Sync>>;
 
@@ -93,11 +93,6 @@ impl Plan {
             .step_by(BATCH_ROWS as usize)
             .map(move |batch| batch..end.min(batch + BATCH_ROWS))
     }
-}
-
-/// A bijection that looks random: the finaliser of SplitMix64.
-fn mix(number: u64) -> u64 {
-    Random(number).number()
 }
 
 /// A mebibyte of pieces of which the second half repeats the first.

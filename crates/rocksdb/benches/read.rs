@@ -19,7 +19,7 @@ use tonnage_engine::{
     Projection, Ranges, Rows, ScanOptions, Slices, SpaceId, WriteBatch,
 };
 use tonnage_rocksdb::{RocksEngine, Settings};
-use tonnage_testkit::Random;
+use tonnage_testkit::mix;
 
 type Outcome<T> = Result<T, Box<dyn Error + Send + Sync>>;
 
@@ -72,11 +72,6 @@ impl Plan {
             })
             .collect()
     }
-}
-
-/// A bijection that looks random: the finaliser of SplitMix64.
-fn mix(number: u64) -> u64 {
-    Random(number).number()
 }
 
 fn key(row: u64) -> [u8; 16] {

@@ -14,7 +14,7 @@ use std::time::Instant;
 use rocksdb::{DB, Options};
 use tonnage_engine::{Condition, Durability, Engine, KeyPart, KeyShape, WriteBatch};
 use tonnage_rocksdb::{RocksEngine, Settings};
-use tonnage_testkit::Random;
+use tonnage_testkit::mix;
 
 type Outcome<T> = Result<T, Box<dyn Error + Send + Sync>>;
 
@@ -44,11 +44,6 @@ impl Plan {
         }
         Ok(plan)
     }
-}
-
-/// The finaliser of SplitMix64: keys in no order.
-fn mix(number: u64) -> u64 {
-    Random(number).number()
 }
 
 fn key(number: u64) -> [u8; 16] {

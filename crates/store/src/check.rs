@@ -262,13 +262,7 @@ fn check_indexes(
             report.unfinished_indexes.push(index.to_ddl(&table.schema.path));
             continue;
         }
-        let checked = match check_index(store, table, index, limits) {
-            // Another process may have altered the table: it is read as what it is by now.
-            Err(error) if error.kind() == ErrorKind::Conflict => {
-                check_newest_index(store, table, index, limits)
-            }
-            checked => checked,
-        };
+        let checked = check_newest_index(store, table, index, limits);
         // Asked behind the look: until it was dropped it had every row.
         if table.indexes.check_kept_up(index).is_err() {
             continue;
@@ -291,15 +285,25 @@ fn check_indexes(
     Ok(())
 }
 
+/// Checks an index, and does so again by what its table is by now as often as the table was altered
+/// meanwhile.
 fn check_newest_index(
     store: &Inner,
     table: &TableEntry,
     index: &OpenIndex,
     limits: &CallLimits,
 ) -> Result<IndexFindings> {
-    let Some(table) = newest(store, table) else { return Ok(IndexFindings::default()) };
-    match table.indexes.set().indexes.iter().find(|own| own.space() == index.space()) {
-        Some(index) => check_index(store, &table, index, limits),
+    let checked = check_index(store, table, index, limits);
+    if !checked.as_ref().is_err_and(|error| error.kind() == ErrorKind::Conflict) {
+        return checked;
+    }
+    let Some(newest) = newest(store, table) else { return Ok(IndexFindings::default()) };
+    // A damaged row may claim a layout that no table has.
+    if newest.schema.number == table.schema.number {
+        return checked;
+    }
+    match newest.indexes.set().indexes.iter().find(|own| own.space() == index.space()) {
+        Some(index) => check_newest_index(store, &newest, index, limits),
         None => Ok(IndexFindings::default()),
     }
 }

@@ -5,7 +5,7 @@
 //!   until it is killed there.
 //! - [`copy_tree`], [`try_copy_tree`], [`make_fifo`], [`test_data`]: directories as a crash leaves
 //!   them, pipes with a name, and files of real data.
-//! - [`Random`]: numbers and bytes that are the same in each run.
+//! - [`Random`], [`mix`]: numbers and bytes that are the same in each run.
 //! - [`wait_until`]: what comes to pass soon.
 
 mod child;
@@ -17,5 +17,5 @@ mod wait;
 pub use child::{again, kill_after, run_alone};
 pub use disk::{Ballast, SmallDisk};
 pub use files::{copy_tree, make_fifo, test_data, try_copy_tree};
-pub use random::Random;
+pub use random::{Random, mix};
 pub use wait::wait_until;

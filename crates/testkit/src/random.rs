@@ -26,3 +26,9 @@ impl Random {
         (0..len).map(|_| self.number() as u8).collect()
     }
 }
+
+/// Another number, which looks random: no two numbers have the same one.
+#[inline]
+pub fn mix(number: u64) -> u64 {
+    Random(number).number()
+}

@@ -1,4 +1,4 @@
-//! Rewords errors of a bulk put for the command line: files, lines, and option names.
+//! Rewords errors of files and of a bulk put for the command line: files, lines, and option names.
 
 use std::sync::Arc;
 
@@ -7,13 +7,14 @@ use tonnage::{Error, ErrorKind};
 use super::stream::StreamState;
 
 /// What the library calls its options, and the program its own.
-const OPTIONS: [(&str, &str); 6] = [
+const OPTIONS: [(&str, &str); 7] = [
     ("errors_max", "--errors-max"),
     ("memory_bytes_max", "--memory"),
     ("per_shard_parallelism", "the threads of a shard"),
     ("stream_parallelism", "--stream-parallelism"),
     ("rows_per_second_max", "--rate"),
     ("flush_interval", "--sync-every"),
+    ("set has_header to false", "give --no-header"),
 ];
 
 /// Reword an error in terms of files and options.
@@ -34,6 +35,12 @@ pub(super) fn reworded(error: Error, states: &[Arc<StreamState>]) -> Error {
         Some(message) => error.restated().with_message(message),
         None => error,
     }
+}
+
+/// Reword the error of a file that cannot be opened.
+pub(crate) fn of_opening(error: Error) -> Error {
+    let message = with_options(error.message());
+    error.with_message(message)
 }
 
 /// `errors_max (10)` becomes `--errors-max (10)`.

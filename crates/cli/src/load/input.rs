@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use arrow::datatypes::{Schema, SchemaRef};
-use tonnage::Error;
 use tonnage_files::{ExtraColumns, Format, ReadOptions, RecordReader, Source};
 
+use super::error_wording::of_opening;
 use super::fingerprint::Fingerprint;
 use super::mapping::RowMapping;
 use crate::exit::{CliResult, Failure};
@@ -45,7 +45,7 @@ impl FileInput {
             // Taken before the file is read: a file that changes meanwhile is another one for the
             // next run.
             let looks = source.path().and_then(|path| Fingerprint::of(path).ok());
-            let reader = RecordReader::open(&source, first_look).map_err(with_header_option)?;
+            let reader = RecordReader::open(&source, first_look).map_err(of_opening)?;
             let checked = check(&source, &reader.schema());
             let mapping =
                 checked.map_err(|failure| with_hint(failure, &reader, options))?.map(Arc::new);
@@ -102,15 +102,6 @@ fn has_foreign_header(reader: &RecordReader, options: &ReadOptions) -> bool {
         && reader.delimiter().is_some()
         && found.fields().len() > 1
         && !found.fields().iter().any(|field| is_wanted(field.name()))
-}
-
-/// The error of a file that cannot be read so, with the option that its remedy means.
-pub(crate) fn with_header_option(error: Error) -> Error {
-    if !error.message().ends_with("read the first line as a record") {
-        return error;
-    }
-    let message = format!("{} (--no-header)", error.message());
-    error.with_message(message)
 }
 
 /// How the array of objects in a document becomes records.

@@ -21,8 +21,9 @@ mod resume;
 mod stream;
 mod summary;
 
+pub(crate) use error_wording::of_opening;
 pub(crate) use failure_reporter::FailureReporter;
-pub(crate) use input::{FileInput, records_hint, with_header_option};
+pub(crate) use input::{FileInput, records_hint};
 pub(crate) use job::JobArgs;
 pub(crate) use mapping::{Mapping, RowMapping, storable};
 pub(crate) use stream::{FileStream, LoadTarget};

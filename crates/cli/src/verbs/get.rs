@@ -16,7 +16,7 @@ use crate::fetched_related::FetchedRelated;
 use crate::keys::Keys;
 use crate::output::{OutputArgs, RowFormat};
 use crate::store_connection::FetchedRows;
-use crate::values::Direction;
+use crate::values::DirectionArgs;
 use crate::verbs::put::json_of;
 use crate::{interrupt, keys};
 
@@ -46,12 +46,8 @@ pub(crate) struct GetArgs {
     /// Maximum rows for each key; 1 with --direction reverse gives the latest of each
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     limit_per_key: Option<u64>,
-    /// Order of rows
-    #[arg(long, value_enum, default_value_t)]
-    direction: Direction,
-    /// Means --direction reverse: what many try first
-    #[arg(long, alias = "desc", hide = true, conflicts_with = "direction")]
-    reverse: bool,
+    #[command(flatten)]
+    direction: DirectionArgs,
     /// Columns to return, comma-separated [default: all]
     #[arg(long, value_delimiter = ',', value_name = "COLUMNS")]
     columns: Option<Vec<String>>,
@@ -79,7 +75,7 @@ impl GetArgs {
         let (keys, given) = self.keys(&entry.schema)?;
         let wanted = self.rows_expected(&entry.schema)?;
         let options = BulkGetOptions {
-            direction: self.direction.or_reverse(self.reverse),
+            direction: self.direction.direction(),
             columns: self.columns.clone(),
             range: self.range(&entry.schema, given)?,
             relatives: self.with.clone(),

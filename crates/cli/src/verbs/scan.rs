@@ -7,7 +7,7 @@ use crate::args::{Globals, TimeoutArgs};
 use crate::exit::{CliResult, Exit};
 use crate::interrupt;
 use crate::output::OutputArgs;
-use crate::values::Direction;
+use crate::values::DirectionArgs;
 
 /// Read the rows of a table
 #[derive(Args)]
@@ -20,12 +20,8 @@ pub(crate) struct ScanArgs {
     /// Maximum rows under each shard key; 1 with --direction reverse gives the latest of each
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     limit_per_shard_key: Option<u64>,
-    /// Order of rows under each shard key
-    #[arg(long, value_enum, default_value_t)]
-    direction: Direction,
-    /// Means --direction reverse: what many try first
-    #[arg(long, alias = "desc", hide = true, conflicts_with = "direction")]
-    reverse: bool,
+    #[command(flatten)]
+    direction: DirectionArgs,
     /// Columns to return, comma-separated [default: all]
     #[arg(long, value_delimiter = ',', value_name = "COLUMNS")]
     columns: Option<Vec<String>>,
@@ -45,7 +41,7 @@ impl ScanArgs {
         let table = connection.table(&self.table)?;
         let cancel = interrupt::cancel();
         let options = TableScanOptions {
-            direction: self.direction.or_reverse(self.reverse),
+            direction: self.direction.direction(),
             columns: self.columns.clone(),
             keys_only: self.keys_only,
             limit: self.limit,

@@ -3,8 +3,9 @@
 use arrow::array::{Array, ArrayRef, AsArray};
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, Field};
-use datafusion::common::{Result, exec_err};
+use datafusion::common::{DataFusionError, Result, exec_err};
 
+use super::path_text::path_steps;
 use super::scan::{Kind, checked, items, members};
 use super::write::quote;
 use crate::functions::{Arguments, Gives, Scalar, int, text_of};
@@ -82,35 +83,9 @@ fn paths(arguments: &Arguments, index: usize) -> Result<Vec<Option<Vec<String>>>
     texts.iter().map(|text| text.map(parse_steps).transpose()).collect()
 }
 
-/// The steps of `{a,"b c",0}`.
 fn parse_steps(path: &str) -> Result<Vec<String>> {
-    let inner = path.trim().strip_prefix('{').and_then(|path| path.strip_suffix('}'));
-    let Some(inner) = inner else {
-        return exec_err!("'{path}' is no path: write its steps in braces, such as '{{a,b}}'");
-    };
-    if inner.trim().is_empty() {
-        return Ok(Vec::new());
-    }
-    let (mut steps, mut step, mut is_quoted, mut letters) =
-        (Vec::new(), String::new(), false, inner.chars());
-    let mut was_quoted = false;
-    while let Some(letter) = letters.next() {
-        match letter {
-            '"' => (is_quoted, was_quoted) = (!is_quoted, true),
-            '\\' => step.extend(letters.next()),
-            ',' if !is_quoted => {
-                steps.push(finish_step(&step, was_quoted));
-                (step, was_quoted) = (String::new(), false);
-            }
-            letter => step.push(letter),
-        }
-    }
-    steps.push(finish_step(&step, was_quoted));
-    Ok(steps)
-}
-
-fn finish_step(step: &str, was_quoted: bool) -> String {
-    if was_quoted { step.to_owned() } else { step.trim().to_owned() }
+    let steps = path_steps(path).map_err(DataFusionError::Execution)?;
+    Ok(steps.into_iter().map(|step| step.name).collect())
 }
 
 /// A document with a change at the end of a path. A path that leads nowhere changes nothing.

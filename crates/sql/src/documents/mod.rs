@@ -7,6 +7,7 @@ mod build;
 mod change;
 mod inspect;
 mod member;
+pub(crate) mod path_text;
 mod rows;
 mod scan;
 mod set;

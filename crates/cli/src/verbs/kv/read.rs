@@ -15,7 +15,7 @@ use crate::fetched_pairs::{FetchedPairBatch, FetchedPairs};
 use crate::interrupt;
 use crate::output::{LineOutput, OutputArgs};
 use crate::stderr;
-use crate::values::{BytesAs, Direction};
+use crate::values::{BytesAs, DirectionArgs};
 
 /// `--depth`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -100,12 +100,8 @@ struct PairOutputArgs {
     /// Encoding of values
     #[arg(long, value_enum, default_value_t)]
     values: BytesAs,
-    /// Order of pairs
-    #[arg(long, value_enum, default_value_t)]
-    direction: Direction,
-    /// Means --direction reverse: what many try first
-    #[arg(long, alias = "desc", hide = true, conflicts_with = "direction")]
-    reverse: bool,
+    #[command(flatten)]
+    direction: DirectionArgs,
     #[command(flatten)]
     output: OutputArgs,
 }
@@ -184,7 +180,7 @@ impl PairOutputArgs {
     fn options(&self) -> PairGetOptions {
         PairGetOptions {
             keys_only: self.keys_only,
-            direction: self.direction.or_reverse(self.reverse),
+            direction: self.direction.direction(),
             cancel: interrupt::cancel(),
             ..PairGetOptions::default()
         }

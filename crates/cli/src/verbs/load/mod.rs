@@ -10,12 +10,14 @@ use std::sync::Arc;
 use arrow::datatypes::{Schema, SchemaRef};
 use clap::Args;
 use tonnage::{ErrorKind, Store, TableEntry, TableSchema};
-use tonnage_files::{ReadOptions, Sample, Source, folder_column_names, infer_common_schema};
+use tonnage_files::{
+    InferredSchema, ReadOptions, Sample, Source, folder_column_names, infer_common_schema,
+};
 
 use crate::args::{Globals, TimeoutArgs};
 use crate::config::ConfigArgs;
 use crate::exit::{CliResult, Exit, Failure};
-use crate::load::{FileInput, JobArgs, LoadTarget, Mapping, storable, with_header_option};
+use crate::load::{FileInput, JobArgs, LoadTarget, Mapping, of_opening, storable};
 use crate::store_connection::StoreConnection;
 use crate::values;
 use create::{NewTablePlan, PrimaryKey};
@@ -158,11 +160,15 @@ impl LoadArgs {
         // Asked for before the files are read, which takes long with --sample all.
         let parent = self.parent(globals)?;
         let parent = parent.as_ref().map(|parent| parent.schema.as_ref());
-        let found =
-            infer_common_schema(sources, &options, &self.sample()).map_err(with_header_option)?;
+        let found = self.infer(sources, &options)?;
         let made = NewTablePlan::of(&self.table, key, &found, ignore, numbered, mapping, parent)?;
         made.notes.iter().for_each(|note| globals.info(note));
         Ok(Some(made))
+    }
+
+    /// What the files suggest.
+    fn infer(&self, sources: &[Source], options: &ReadOptions) -> CliResult<InferredSchema> {
+        Ok(infer_common_schema(sources, options, &self.sample()).map_err(of_opening)?)
     }
 
     /// The parent of the table, if its path names one.
@@ -266,9 +272,9 @@ impl LoadArgs {
         sources: &[Source],
         options: &ReadOptions,
     ) -> Vec<String> {
-        let mut elsewhere = folder_column_names(sources, options);
-        elsewhere.extend(self.documents.numbered_key().map(str::to_owned));
-        let is_field = |name: &&String| !elsewhere.iter().any(|own| own.eq_ignore_ascii_case(name));
+        let folders = folder_column_names(sources, options);
+        let elsewhere = || folders.iter().map(String::as_str).chain(self.documents.numbered_key());
+        let is_field = |name: &&String| !elsewhere().any(|own| own.eq_ignore_ascii_case(name));
         schema.columns.iter().map(|column| &column.name).filter(is_field).cloned().collect()
     }
 
@@ -299,9 +305,7 @@ impl LoadArgs {
         let is_known =
             |name: &str| table.schema.column_index(name).is_some() && !mapping.fills(name);
         if mapping.names_others(is_known) {
-            let found = infer_common_schema(sources, options, &self.sample())
-                .map_err(with_header_option)?
-                .schema;
+            let found = self.infer(sources, options)?.schema;
             let others = found.fields().iter();
             let others =
                 others.filter(|field| mapping.may_read(field.name()) && !is_known(field.name()));

@@ -26,6 +26,7 @@ use tonnage::{
     BulkPutCallbacks, BulkPutOptions, ColumnDefinition, ColumnType, EntryBatch, Error, ErrorKind,
     ErrorsMax, FailedEntry, OnExisting, Result, Table, TableDefinition, TableSchema,
 };
+use tracing::Span;
 
 use super::names::{CATALOG, SCHEMA};
 use super::update;
@@ -56,9 +57,10 @@ pub(super) async fn ingest(
     let place = context.streams.acquire().await?;
     // From now on the place bounds what the upload has in memory.
     drop(held);
+    let span = Span::current();
     let thread = tokio::task::spawn_blocking(move || {
         let _place = place;
-        ingest.run(first, wire)
+        span.in_scope(|| ingest.run(first, wire))
     });
     let count = thread.await;
     let count = count.map_err(|_| Error::internal("the load panicked: see the log"))??;
