@@ -107,7 +107,11 @@ fn the_rate_of_rows_is_held(#[values(Memory, RocksDb)] on: Backend) {
         (0..100).map(|batch| rows_of("gauges", (batch * 10..batch * 10 + 10).map(gauge))).collect();
     let report = store.bulk_put(batches, &options).unwrap();
     assert_eq!(report.total.inserted, 1_000);
-    assert!(report.seconds >= 0.35, "{} s for half a second's worth of rows", report.seconds);
+    assert!(
+        (0.35..20.0).contains(&report.seconds),
+        "{} s for half a second's worth of rows",
+        report.seconds
+    );
 }
 
 #[rstest]
@@ -124,7 +128,11 @@ fn the_rate_of_bytes_is_held(#[values(Memory, RocksDb)] on: Backend) {
         ..Default::default()
     };
     let report = store.bulk_put(vec![rows_of("gauges", (0..1_000).map(gauge))], &options).unwrap();
-    assert!(report.seconds >= 0.35, "{} s for half a second's worth of bytes", report.seconds);
+    assert!(
+        (0.35..20.0).contains(&report.seconds),
+        "{} s for half a second's worth of bytes",
+        report.seconds
+    );
 }
 
 #[rstest]
