@@ -9,7 +9,7 @@ use tonnage::{
     BulkPutOptions, Cancel, Clock, EntryBatch, EntryStream, ErrorKind, ManualClock, Payload,
     Progress, Result, Row, row_stream,
 };
-use tonnage_testkit::{again, run_alone};
+use tonnage_testkit::alone;
 
 use crate::common::Backend::{self, Memory, RocksDb};
 use crate::common::shop::rows_of;
@@ -163,17 +163,11 @@ fn peak_memory_bytes() -> u64 {
     line.trim().strip_suffix("kB").unwrap().trim().parse::<u64>().unwrap() << 10
 }
 
-/// Tells the test that it runs in a process of its own.
-const ALONE: &str = "TONNAGE_TEST_ALONE";
-
 /// In a process of its own: what other tests take meanwhile is no memory of the load.
 #[test]
 fn a_load_of_many_times_its_memory_stays_within_it() {
-    if std::env::var_os(ALONE).is_some() {
-        return load_many_times_the_memory();
-    }
-    let mut child = again("bulk_put::control::a_load_of_many_times_its_memory_stays_within_it");
-    run_alone(child.env(ALONE, "1"));
+    let test = "bulk_put::control::a_load_of_many_times_its_memory_stays_within_it";
+    alone(test, ("TONNAGE_TEST_ALONE", "1"), load_many_times_the_memory);
 }
 
 fn load_many_times_the_memory() {
