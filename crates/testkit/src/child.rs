@@ -18,15 +18,38 @@ pub fn again(test: &str) -> Command {
     command
 }
 
-/// Runs the command of [`again`] to its end.
+/// Does the work of a test in a process of its own, with this variable in its environment. The name
+/// of the test is that of [`again`].
 ///
 /// # Panics
-/// When the test fails, or when there is none of that name.
-pub fn run_alone(command: &mut Command) {
+/// When the work fails there, or there is no such test, or one of its threads panics.
+pub fn alone(test: &str, (name, value): (&str, &str), work: impl FnOnce()) {
+    if std::env::var(name).is_ok_and(|set| set == value) {
+        return work();
+    }
+    let printed = run_alone(again(test).env(name, value));
+    assert!(!printed.contains("panicked"), "{printed}");
+}
+
+/// Runs the command of [`again`] to its end. Gives what it printed.
+fn run_alone(command: &mut Command) -> String {
     let ended = command.output().expect("this program runs once more");
     let printed = [ended.stdout, ended.stderr].concat();
-    let printed = String::from_utf8_lossy(&printed);
+    let printed = String::from_utf8_lossy(&printed).into_owned();
     assert!(ended.status.success() && printed.contains("1 passed"), "{printed}");
+    printed
+}
+
+/// Rounds of kills at the most.
+const ROUNDS_MAX: i64 = 6;
+
+/// Numbers of kills, in rounds of so many, each with how many times as long as usual its child
+/// lives: twice as long in each round as in the one before.
+///
+/// On a busy machine a child hardly begins before it is killed. The caller stops after the first
+/// round in which the children came to something, and asserts in the end that they did.
+pub fn kill_rounds(kills: i64) -> impl Iterator<Item = (i64, u32)> {
+    (0..ROUNDS_MAX * kills).map(move |kill| (kill, 1_u32 << (kill / kills)))
 }
 
 /// Kills a child after a while. Tells whether it was still at work.

@@ -1,8 +1,8 @@
 //! What the tests of several crates share. It knows nothing of stores.
 //!
 //! - [`SmallDisk`]: a disk that fills up.
-//! - [`again`], [`run_alone`], [`kill_after`]: a test that runs in a process of its own, to its end or
-//!   until it is killed there.
+//! - [`alone`], [`again`], [`kill_after`], [`kill_rounds`]: a test that runs in a process of its
+//!   own, to its end or until it is killed there.
 //! - [`copy_tree`], [`try_copy_tree`], [`make_fifo`], [`test_data`]: directories as a crash leaves
 //!   them, pipes with a name, and files of real data.
 //! - [`Random`], [`mix`]: numbers and bytes that are the same in each run.
@@ -14,7 +14,7 @@ mod files;
 mod random;
 mod wait;
 
-pub use child::{again, kill_after, run_alone};
+pub use child::{again, alone, kill_after, kill_rounds};
 pub use disk::{Ballast, SmallDisk};
 pub use files::{copy_tree, make_fifo, test_data, try_copy_tree};
 pub use random::{Random, mix};

@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader, Write};
 use std::process::Stdio;
 
-use crate::common::{Place, Run, ships_csv};
+use crate::common::{Place, Run, has_read, ships_csv};
 
 fn load(place: &Place, content: impl AsRef<[u8]>) -> Run {
     place.write("a.csv", content);
@@ -166,11 +166,7 @@ fn a_store_that_is_open_elsewhere() {
     let mut command = place.command(&load);
     let mut holder = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
     let mut told = BufReader::new(holder.stderr.take().unwrap()).lines();
-    let reads = |line: &str| {
-        let figures: serde_json::Value = serde_json::from_str(line).unwrap_or_default();
-        figures["read"].as_u64().is_some_and(|read| read > 0)
-    };
-    assert!(told.any(|line| reads(&line.unwrap())));
+    assert!(told.any(|line| has_read(&line.unwrap())));
     let run = place.run(&["count", "ships"]);
     holder.kill().unwrap();
     holder.wait().unwrap();

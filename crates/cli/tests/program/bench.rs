@@ -3,9 +3,7 @@
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use tonnage_testkit::wait_until;
-
-use crate::common::{Place, Run, finished};
+use crate::common::{Place, Run, finished, wait_for_work};
 
 /// A run of less than a second.
 const TINY: [&str; 6] = ["--connections", "2", "--records", "1000", "--phase", "put"];
@@ -134,16 +132,8 @@ fn what_was_measured_before_an_interrupt_is_reported() {
     ];
     let child =
         place.command(&arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    // Until it has worked for half a second, however slowly it started.
-    let has_worked = || {
-        let stat = std::fs::read_to_string(format!("/proc/{}/stat", child.id()));
-        let stat = stat.unwrap_or_default();
-        let behind_name = stat.rsplit(')').next().unwrap_or_default();
-        let ticks = behind_name.split_whitespace().nth(11).and_then(|ticks| ticks.parse().ok());
-        ticks.is_none_or(|ticks: u64| ticks >= 50)
-    };
-    std::thread::sleep(Duration::from_millis(300));
-    wait_until("it measures", has_worked);
+    // However slowly it started, it measures by then.
+    wait_for_work(child.id(), 50);
     let interrupted = Instant::now();
     assert!(
         std::process::Command::new("kill")

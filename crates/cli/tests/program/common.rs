@@ -3,8 +3,10 @@
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::{Child, ChildStdin, Command, Stdio};
+use std::time::Duration;
 
 use tempfile::TempDir;
+use tonnage_testkit::wait_until;
 
 /// What a run of the program left behind.
 #[derive(Debug)]
@@ -110,6 +112,28 @@ pub(crate) fn finished(output: std::process::Output) -> Run {
         bytes: output.stdout,
         err: String::from_utf8_lossy(&output.stderr).into_owned(),
     }
+}
+
+/// Whether a line of `--progress json` tells that something was read.
+pub(crate) fn has_read(line: &str) -> bool {
+    let figures: serde_json::Value = serde_json::from_str(line).unwrap_or_default();
+    figures["read"].as_u64().is_some_and(|read| read > 0)
+}
+
+/// Waits until a process has worked for so many ticks of its CPU time more, of which 100 are a
+/// second. Where the system does not tell them, it waits for a few seconds.
+pub(crate) fn wait_for_work(pid: u32, ticks: u64) {
+    if !cfg!(target_os = "linux") {
+        return std::thread::sleep(Duration::from_secs(3));
+    }
+    let worked = || {
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        let behind_name = stat.rsplit(')').next().unwrap_or_default();
+        behind_name.split_whitespace().nth(11).and_then(|ticks| ticks.parse::<u64>().ok())
+    };
+    let enough = worked().unwrap_or_default() + ticks;
+    // A process that is gone works no more: what the test does next tells of it.
+    wait_until("it works", || worked().is_none_or(|worked| worked >= enough));
 }
 
 /// CSV of `count` ships, each once.

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use flate2::write::GzEncoder;
 use tonnage_testkit::make_fifo;
 
-use crate::common::{Place, finished, piped};
+use crate::common::{Place, finished, has_read, piped};
 
 /// Long enough for a machine with other things to do.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -139,11 +139,7 @@ fn a_signal_ends_the_wait_for_a_silent_pipe() {
     input.write_all(csv().as_bytes()).unwrap();
     input.flush().unwrap();
     // The pipe stays open and silent. The program reads, and soon comes to its wait.
-    let reads = |line: &str| {
-        let figures: serde_json::Value = serde_json::from_str(line).unwrap_or_default();
-        figures["read"].as_u64().is_some_and(|read| read > 0)
-    };
-    assert!(told.any(|line| reads(&line.unwrap())));
+    assert!(told.any(|line| has_read(&line.unwrap())));
     std::thread::sleep(Duration::from_secs(1));
     let asked = Instant::now();
     assert!(

@@ -10,7 +10,7 @@ use nix::pty::{Winsize, openpty};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
-use crate::common::Place;
+use crate::common::{Place, wait_for_work};
 use crate::served::Served;
 
 /// Long enough for a machine with other things to do.
@@ -155,8 +155,9 @@ fn an_interrupt_clears_the_line_or_stops_the_statement_but_not_the_shell() {
     terminal.sees("tonnage> ");
     terminal.types("SELECT sum(a.value * b.value % 7) FROM generate_series(1, 1000000) a, generate_series(1, 1000000) b;\r");
     terminal.sees("b;");
+    // Before the statement runs, the signal would stop nothing.
+    wait_for_work(terminal.program.id(), 100);
     // Only a session of its own has a terminal that sends the signal; so it is sent by hand.
-    std::thread::sleep(Duration::from_secs(3));
     kill(Pid::from_raw(terminal.program.id() as i32), Signal::SIGINT).unwrap();
     terminal.sees("stopped (");
     terminal.types("SELECT 40 + 2 AS answer;\r");

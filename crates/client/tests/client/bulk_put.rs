@@ -222,16 +222,17 @@ fn a_put_that_is_cancelled_returns_without_its_source_and_tells_what_is_stored()
     let options = BulkPutOptions { cancel: cancel.clone(), ..BulkPutOptions::default() };
     let (started, store) = (Instant::now(), server.store.clone());
     std::thread::spawn(move || {
-        // Until what came first is stored: at the latest after some seconds.
+        // Until what came first is stored: at the latest after half a minute.
         let count = || store.table("ships").unwrap().count().unwrap();
-        for _ in (0..60).take_while(|_| count() < 10) {
+        for _ in (0..300).take_while(|_| count() < 10) {
             std::thread::sleep(Duration::from_millis(100));
         }
         cancel.cancel();
     });
     let stopped = server.client().put_batches("ships", stuck(), &options).unwrap_err();
     assert_eq!(stopped.error.kind(), ErrorKind::Cancelled);
-    assert!(started.elapsed() < Duration::from_secs(40), "{:?}", started.elapsed());
+    // Less than the source takes.
+    assert!(started.elapsed() < Duration::from_secs(55), "{:?}", started.elapsed());
     assert_eq!((stopped.report.total.inserted, stopped.report.streams[0].completed), (10, false));
 }
 

@@ -6,7 +6,7 @@ use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
 
 use tonnage::{BulkPutOptions, ErrorKind, record_batch_stream};
-use tonnage_testkit::{again, run_alone};
+use tonnage_testkit::alone;
 
 use crate::support::{Running, ships};
 
@@ -18,13 +18,8 @@ const STACK: (&str, u64) = ("RUST_MIN_STACK", 1 << 30);
 /// threads that it had read and sent all streams behind the caller's back.
 #[test]
 fn a_put_that_lacks_a_thread_sends_nothing_once_its_error_is_told() {
-    let stack = STACK.1.to_string();
-    if std::env::var(STACK.0).is_ok_and(|size| size == stack) {
-        return put_with_few_threads();
-    }
-    let mut alone =
-        again("few_threads::a_put_that_lacks_a_thread_sends_nothing_once_its_error_is_told");
-    run_alone(alone.env(STACK.0, stack));
+    let test = "few_threads::a_put_that_lacks_a_thread_sends_nothing_once_its_error_is_told";
+    alone(test, (STACK.0, &STACK.1.to_string()), put_with_few_threads);
 }
 
 fn put_with_few_threads() {

@@ -16,8 +16,8 @@ use super::*;
 use crate::{RocksEngine, Settings};
 
 const SOON: Duration = Duration::from_secs(60);
-/// Late enough that a busy machine comes to the wait before it.
-const A_WHILE: Duration = Duration::from_secs(2);
+/// Late enough that a machine that stands still for 3 seconds comes to the wait before it.
+const A_WHILE: Duration = Duration::from_secs(4);
 
 fn open() -> (tempfile::TempDir, RocksEngine, SpaceId) {
     let place = tempfile::tempdir().unwrap();

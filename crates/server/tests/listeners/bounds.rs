@@ -203,21 +203,32 @@ fn an_upload_that_has_begun_leaves_that_memory_to_others() {
         ..Settings::default()
     });
     let client = server.client();
-    let begin = |descriptor: FlightDescriptor| {
+    let flight = client.flight.clone();
+    let begin = move |descriptor: FlightDescriptor| {
         let first = FlightData::new().with_descriptor(descriptor);
         // Bytes without a header: whatever they are, they are in memory.
         let first = first.with_data_body(vec![0_u8; 900 << 10]);
         let sent = futures::stream::iter([first]).chain(futures::stream::pending());
-        let mut flight = client.flight.clone();
+        let mut flight = flight.clone();
         async move { flight.do_put(sent).await.map(tonic::Response::into_inner) }
     };
     let ingest = CommandStatementIngest { table: "ships".into(), ..Default::default() };
     let ingest = FlightDescriptor::new_cmd(ingest.as_any().encode_to_vec());
     let mut begun = Vec::new();
     client.runtime.block_on(async {
-        for _ in 0..2 {
-            tokio::spawn(begin(ingest.clone()));
-        }
+        let ingestions = [0, 1].map(|_| {
+            let (begin, ingest) = (begin.clone(), ingest.clone());
+            tokio::spawn(async move {
+                loop {
+                    match begin(ingest.clone()).await {
+                        // An object came before it, and has not begun yet.
+                        Err(status) if status.code() == Code::ResourceExhausted => {}
+                        ended => break ended,
+                    }
+                    tokio::time::sleep(Duration::from_millis(50)).await;
+                }
+            })
+        });
         for key in ["/a", "/b", "/c"] {
             let started = Instant::now();
             let mut answers = loop {
@@ -232,5 +243,7 @@ fn an_upload_that_has_begun_leaves_that_memory_to_others() {
             assert!(said.app_metadata.starts_with(b"{\"ready\":"), "{said:?}");
             begun.push(answers);
         }
+        // They wait for their next messages: only at its end is an ingestion answered.
+        assert!(!ingestions.iter().any(tokio::task::JoinHandle::is_finished));
     });
 }

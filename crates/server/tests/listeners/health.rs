@@ -3,6 +3,7 @@
 use bytes::Bytes;
 use tonic::codegen::http;
 use tonnage_server::Settings;
+use tonnage_testkit::wait_until;
 
 use crate::support::Running;
 
@@ -53,8 +54,5 @@ fn a_server_that_shuts_down_is_not_serving_while_it_still_takes_calls() {
     let settings = Settings { drain_wait: Some("12s".into()), ..Settings::default() };
     let server = Running::with(settings);
     server.stop();
-    let started = std::time::Instant::now();
-    while check(&server, "").0 != [0, 0, 0, 0, 2, 8, 2] {
-        assert!(started.elapsed().as_secs() < 10, "it is still serving");
-    }
+    wait_until("it is not serving", || check(&server, "").0 == [0, 0, 0, 0, 2, 8, 2]);
 }

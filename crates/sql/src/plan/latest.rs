@@ -161,6 +161,7 @@ fn order_within(input: &LogicalPlan, groups: &[Expr], order: &[Sort]) -> Option<
     let (shard, minor) = schema.key.split_at(schema.shard_key_len);
     let mut grouped =
         groups.iter().map(|expr| table_column(input, expr)).collect::<Option<Vec<_>>>()?;
+    // A column that is named twice makes no other groups.
     grouped.sort_unstable();
     grouped.dedup();
     if grouped.len() != shard.len() || !shard.iter().all(|column| grouped.contains(column)) {

@@ -140,6 +140,7 @@ fn an_insert_that_takes_too_long_ends_and_tells_what_it_stored() {
     let endless = Request::new("INSERT INTO n SELECT value FROM generate_series(1, 1000000000000)");
     let stored =
         changed_before(sql.execute(endless.timeout(Duration::from_secs(4))), "timeout", "inserted");
+    assert!(stored > 0, "nothing was stored before it was stopped");
     assert_eq!(rows(&sql, "SELECT count(*) FROM n"), [[stored.to_string()]]);
 }
 
@@ -152,14 +153,16 @@ fn a_cancelled_insert_tells_what_it_stored() {
         .cancel(&cancel);
     let stored = std::thread::scope(|scope| {
         let running = scope.spawn(|| changed_before(sql.execute(endless), "cancelled", "inserted"));
-        // Until something is stored, which a busy machine may not have come to before.
+        // Until something is stored, which a busy machine may not have come to before. It is not
+        // `wait_until`: were that to panic in here, the scope would wait for the insert for ever.
         let count = || sql.store().table("n").unwrap().count().unwrap();
-        for _ in (0..40).take_while(|_| count() == 0) {
+        for _ in (0..600).take_while(|_| count() == 0) {
             std::thread::sleep(Duration::from_millis(100));
         }
         cancel.cancel();
         running.join().unwrap()
     });
+    assert!(stored > 0, "nothing was stored before it was stopped");
     assert_eq!(rows(&sql, "SELECT count(*) FROM n"), [[stored.to_string()]]);
 }
 

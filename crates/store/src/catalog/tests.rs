@@ -160,6 +160,16 @@ fn table_spaces(engine: &dyn Engine) -> Vec<String> {
     names.filter(|name| name.starts_with("table:")).collect()
 }
 
+/// Whether a thread ends within a minute. Who holds what it may wait for lets go of that before he
+/// asserts anything: a panic in its scope would wait for it.
+fn ends<T>(thread: &std::thread::ScopedJoinHandle<'_, T>) -> bool {
+    let began = Instant::now();
+    while !thread.is_finished() && began.elapsed() < Duration::from_secs(60) {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    thread.is_finished()
+}
+
 /// What is done in the background is done soon.
 fn wait_for_spaces(engine: &dyn Engine, wanted: &[&str]) {
     let began = Instant::now();
@@ -242,11 +252,7 @@ fn a_process_that_follows_the_others_does_not_wait_for_its_own_statement() {
     let statement = catalog.ddl.lock();
     std::thread::scope(|scope| {
         let following = scope.spawn(|| catalog.follow());
-        let began = Instant::now();
-        while !following.is_finished() && began.elapsed() < Duration::from_secs(60) {
-            std::thread::sleep(Duration::from_millis(10));
-        }
-        let is_prompt = following.is_finished();
+        let is_prompt = ends(&following);
         drop(statement);
         assert!(is_prompt && !following.join().unwrap().unwrap());
     });
@@ -394,11 +400,7 @@ fn a_process_that_follows_the_others_does_not_wait_for_a_long_write() {
     let write = catalog.gate().enter();
     std::thread::scope(|scope| {
         let following = scope.spawn(|| catalog.follow());
-        let began = Instant::now();
-        while !following.is_finished() && began.elapsed() < Duration::from_secs(60) {
-            std::thread::sleep(Duration::from_millis(10));
-        }
-        let is_prompt = following.is_finished();
+        let is_prompt = ends(&following);
         drop(write);
         assert!(is_prompt && !following.join().unwrap().unwrap());
     });
@@ -415,11 +417,7 @@ fn a_drop_that_a_write_holds_up_is_done_in_the_background() {
     let (write, soon) = (catalog.gate().enter(), Deadline::after(Duration::from_secs(4)));
     std::thread::scope(|scope| {
         let dropping = scope.spawn(|| catalog.drop_table_by("phones", false, soon).map(drop));
-        let began = Instant::now();
-        while !dropping.is_finished() && began.elapsed() < Duration::from_secs(60) {
-            std::thread::sleep(Duration::from_millis(10));
-        }
-        let is_prompt = dropping.is_finished();
+        let is_prompt = ends(&dropping);
         let stays = table_spaces(&*engine) == ["table:phones"];
         drop(write);
         dropping.join().unwrap().unwrap();

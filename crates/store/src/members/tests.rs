@@ -49,7 +49,7 @@ fn follow(member: &Members) -> Arc<AtomicUsize> {
 fn wait_for_looks(member: &Members) {
     let beat = || member.shared.rows.read().unwrap().members[0].0.beat;
     let first = beat();
-    wait_until("two more beats", || beat() > first + 2);
+    wait_until("three more beats", || beat() > first + 2);
 }
 
 fn notify_and_wait(member: &Members, patience: Duration) -> Result<()> {

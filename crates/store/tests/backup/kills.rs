@@ -5,14 +5,16 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use tonnage::{BackupOptions, BackupRepository, Cancel, RestoreOptions};
-use tonnage_testkit::{Random, again, kill_after};
+use tonnage_testkit::{Random, again, kill_after, kill_rounds};
 
 use crate::common::builder;
 use crate::place::{Place, backup, open, pairs, put, text};
 
 const PLACE: &str = "TONNAGE_BACKUP_PLACE";
 /// In which children are killed.
-const PLACES: u32 = 3;
+const PLACES: i64 = 3;
+/// How many children are killed that restore.
+const RESTORES: i64 = 15;
 
 /// Runs a test as a child that works on a place, and kills it after a while. Tells whether it was
 /// still at work.
@@ -38,16 +40,13 @@ fn play_backups() {
 fn a_backup_that_is_killed_is_whole_or_none_and_the_next_one_goes_on() {
     play_backups();
     let (mut random, mut made) = (Random(7), 0);
-    // On a busy machine a child hardly begins before it is killed: they live longer until they come
-    // to something.
-    for number in 0..6 * PLACES {
+    for (number, longer) in kill_rounds(PLACES) {
         if number >= PLACES && made > 3 {
             break;
         }
         let place = Place::new();
         for _ in 0..6 {
-            let life =
-                Duration::from_millis(100 + random.below(500)) * (1_u32 << (number / PLACES));
+            let life = Duration::from_millis(100 + random.below(500)) * longer;
             assert!(run_and_kill(
                 "kills::a_backup_that_is_killed_is_whole_or_none_and_the_next_one_goes_on",
                 &place,
@@ -98,9 +97,12 @@ fn a_restore_that_is_killed_leaves_no_store_or_a_whole_one() {
     let store = place.store(2);
     (0..100).for_each(|at| put(&store, &format!("{at:03}"), &[at; 100_000]));
     backup(&store, &place.repository());
-    let (mut random, target) = (Random(3), place.at("target"));
-    for _ in 0..15 {
-        let life = Duration::from_millis(20 + random.below(250));
+    let (mut random, target, mut restored) = (Random(3), place.at("target"), 0);
+    for (number, longer) in kill_rounds(RESTORES) {
+        if number >= RESTORES && restored > 0 {
+            break;
+        }
+        let life = Duration::from_millis(20 + random.below(250)) * longer;
         assert!(run_and_kill(
             "kills::a_restore_that_is_killed_leaves_no_store_or_a_whole_one",
             &place,
@@ -109,8 +111,12 @@ fn a_restore_that_is_killed_leaves_no_store_or_a_whole_one() {
         let _ = fs::remove_dir_all(place.at("away"));
         if target.join("TONNAGE").exists() {
             assert_eq!(pairs(&open(&target)), pairs(&store));
+            // Whatever is there after the next kill, the next child has restored.
+            fs::remove_dir_all(&target).unwrap();
+            restored += 1;
         }
     }
+    assert!(restored > 0, "the children hardly ran");
     if !target.join("TONNAGE").exists() {
         place.repository().restore(None, &target, &RestoreOptions::default()).unwrap();
     }

@@ -3,7 +3,7 @@
 use tonnage::{
     BulkGetOptions, ErrorKind, KeySource, Result, Row, Store, TableScanOptions, WriteOptions,
 };
-use tonnage_testkit::again;
+use tonnage_testkit::alone;
 
 use crate::common::row;
 
@@ -16,13 +16,8 @@ const NO_THREADS: (&str, &str) = ("RUST_MIN_STACK", "1152921504606846976");
 /// source of keys that may wait could then wait for ever.
 #[test]
 fn a_read_without_threads_gives_all_rows_or_an_error() {
-    if std::env::var_os(NO_THREADS.0).is_some_and(|size| size == NO_THREADS.1) {
-        return read_without_threads();
-    }
-    let mut alone = again("few_threads::a_read_without_threads_gives_all_rows_or_an_error");
-    let ended = alone.env(NO_THREADS.0, NO_THREADS.1).output().unwrap();
-    let said = String::from_utf8_lossy(&ended.stderr);
-    assert!(ended.status.success() && !said.contains("panicked"), "{said}");
+    let test = "few_threads::a_read_without_threads_gives_all_rows_or_an_error";
+    alone(test, NO_THREADS, read_without_threads);
 }
 
 fn read_without_threads() {

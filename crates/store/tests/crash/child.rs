@@ -52,16 +52,6 @@ pub(crate) fn say(line: std::fmt::Arguments<'_>) {
     std::io::stdout().lock().write_all(format!("{line}\n").as_bytes()).unwrap();
 }
 
-/// How many times as long as usual children live in the rounds after the first one. On a busy
-/// machine a child hardly begins before it is killed: so they live longer until they come to
-/// something.
-pub(crate) fn longer_lives(round: i64) -> u32 {
-    1_u32 << round
-}
-
-/// Rounds of kills at the most.
-pub(crate) const MAX_ROUNDS: i64 = 6;
-
 fn rows_in(stream: i64) -> i64 {
     // Empty, small and larger streams: through the log, and by data files.
     [50, 0, 400, 3_000, 10, 9_000][stream as usize % 6]

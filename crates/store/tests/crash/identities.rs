@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use tonnage::{Condition, Durability, Store, Value, WriteOptions};
-use tonnage_testkit::Random;
+use tonnage_testkit::{Random, kill_rounds};
 
-use crate::child::{MAX_ROUNDS, child_store, longer_lives, run_and_kill, say};
+use crate::child::{child_store, run_and_kill, say};
 use crate::common::row;
 
 const TABLE: &str = "CREATE TABLE IF NOT EXISTS tickets (
@@ -38,11 +38,11 @@ fn no_number_is_given_twice() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("store");
     let (mut random, mut given) = (Random(11), BTreeSet::new());
-    for run in 0..MAX_ROUNDS * KILLS {
+    for (run, longer) in kill_rounds(KILLS) {
         if run >= KILLS && given.len() > GIVEN_MIN {
             break;
         }
-        let life = Duration::from_millis(60 + random.below(200)) * longer_lives(run / KILLS);
+        let life = Duration::from_millis(60 + random.below(200)) * longer;
         let said = run_and_kill("identities::no_number_is_given_twice", &path, run, life);
         assert!(!said.iter().any(|line| line.starts_with("taken")), "a row had the number");
         for number in said.iter().filter_map(|line| line.strip_prefix("gave ")) {

@@ -12,9 +12,9 @@ use tonnage::{
     BulkPutOptions, Durability, IndexRange, IndexScanOptions, OnExisting, Row, Store, Value,
     WriteOptions, row_stream,
 };
-use tonnage_testkit::Random;
+use tonnage_testkit::{Random, kill_rounds};
 
-use crate::child::{MAX_ROUNDS, child_store, longer_lives, run_and_kill, say};
+use crate::child::{child_store, run_and_kill, say};
 use crate::common::{all_rows, builder, row};
 
 const TABLE: &str =
@@ -155,7 +155,7 @@ fn survive(test: &str, durability: Durability, kills: i64) {
     let mut random = Random(kills as u64);
     let mut acknowledged = 0;
     let stores = kills / KILLS_PER_STORE;
-    for store in 0..MAX_ROUNDS * stores {
+    for (store, longer) in kill_rounds(stores) {
         if store >= stores && acknowledged > ACKNOWLEDGED_MIN {
             break;
         }
@@ -164,12 +164,11 @@ fn survive(test: &str, durability: Durability, kills: i64) {
         let mut put = Vec::new();
         for kill in 0..KILLS_PER_STORE {
             let life = Duration::from_millis(80 + random.below(500));
-            let life = life * longer_lives(store / stores);
             let said = run_and_kill(
                 &format!("indexes::{test}"),
                 &path,
                 store * KILLS_PER_STORE + kill,
-                life,
+                life * longer,
             );
             let plates = said
                 .iter()

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use tonnage::Durability;
-use tonnage_testkit::Random;
+use tonnage_testkit::{Random, kill_rounds};
 
-use crate::child::{MAX_ROUNDS, Part, longer_lives, play_if_child, run_and_kill};
+use crate::child::{Part, play_if_child, run_and_kill};
 use crate::ledger::Ledger;
 
 /// So many rows are acknowledged, or the children hardly ran.
@@ -19,7 +19,7 @@ fn survive(test: &str, part: Part, kills: i64) {
     let mut random = Random(kills as u64);
     let mut acknowledged = 0;
     let stores = kills / KILLS_PER_STORE;
-    for store in 0..MAX_ROUNDS * stores {
+    for (store, longer) in kill_rounds(stores) {
         if store >= stores && acknowledged > ACKNOWLEDGED_MIN {
             break;
         }
@@ -28,12 +28,11 @@ fn survive(test: &str, part: Part, kills: i64) {
         let mut ledger = Ledger::default();
         for kill in 0..KILLS_PER_STORE {
             let life = Duration::from_millis(50 + random.below(350));
-            let life = life * longer_lives(store / stores);
             let said = run_and_kill(
                 &format!("kills::{test}"),
                 &path,
                 store * KILLS_PER_STORE + kill,
-                life,
+                life * longer,
             );
             said.iter().for_each(|line| ledger.note(line));
             ledger.verify(&path);

@@ -5,9 +5,9 @@ use std::io::Read;
 use std::time::Duration;
 
 use tonnage::{Durability, Key, LobOptions, Store};
-use tonnage_testkit::Random;
+use tonnage_testkit::{Random, kill_rounds};
 
-use crate::child::{MAX_ROUNDS, child_store, longer_lives, run_and_kill, say};
+use crate::child::{child_store, run_and_kill, say};
 use crate::common::builder;
 
 const KILLS: i64 = 8;
@@ -51,11 +51,11 @@ fn objects_are_whole_and_none_that_was_acknowledged_is_lost() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("store");
     let (mut random, mut acknowledged) = (Random(5), BTreeMap::new());
-    for run in 0..MAX_ROUNDS * KILLS {
+    for (run, longer) in kill_rounds(KILLS) {
         if run >= KILLS && acknowledged.len() as u64 == OBJECTS {
             break;
         }
-        let life = Duration::from_millis(60 + random.below(200)) * longer_lives(run / KILLS);
+        let life = Duration::from_millis(60 + random.below(200)) * longer;
         let test = "lobs::objects_are_whole_and_none_that_was_acknowledged_is_lost";
         for line in run_and_kill(test, &path, run, life) {
             if let Some(told) = line.strip_prefix("stored ") {

@@ -47,32 +47,29 @@ impl Store {
 
     /// Files that only a load has use for.
     fn load_files(&self) -> Vec<PathBuf> {
-        let mut files = Vec::new();
-        collect_load_files(self.directory.path(), &mut files);
-        files
+        let is_of_load = |path: &Path| path.parent().is_some_and(|parent| parent.ends_with("load"));
+        files_below(self.directory.path(), is_of_load)
+    }
+
+    fn data_files(&self) -> Vec<PathBuf> {
+        let is_data = |path: &Path| path.extension().is_some_and(|extension| extension == "sst");
+        files_below(self.directory.path(), is_data)
     }
 }
 
-fn collect_load_files(directory: &Path, files: &mut Vec<PathBuf>) {
+/// The wanted files below a directory, in order.
+fn files_below(directory: &Path, is_wanted: fn(&Path) -> bool) -> Vec<PathBuf> {
+    let mut files = Vec::new();
     for entry in std::fs::read_dir(directory).unwrap() {
         let path = entry.unwrap().path();
         if path.is_dir() {
-            collect_load_files(&path, files);
-        } else if path.parent().is_some_and(|parent| parent.ends_with("load")) {
+            files.extend(files_below(&path, is_wanted));
+        } else if is_wanted(&path) {
             files.push(path);
         }
     }
-}
-
-fn collect_data_files(directory: &Path, files: &mut Vec<PathBuf>) {
-    for entry in std::fs::read_dir(directory).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            collect_data_files(&path, files);
-        } else if path.extension().is_some_and(|extension| extension == "sst") {
-            files.push(path);
-        }
-    }
+    files.sort();
+    files
 }
 
 fn little_memory() -> LoadOptions {
@@ -304,12 +301,7 @@ fn the_rows_of_a_load_are_there_after_reopening() {
 fn a_small_load_makes_no_files() {
     let store = Store::new(1);
     let space = store.space("quick");
-    let data_files = || {
-        let mut files = Vec::new();
-        collect_data_files(store.directory.path(), &mut files);
-        files
-    };
-    let before = data_files();
+    let before = store.data_files();
     for row in 0..50 {
         let session = store.load(LoadOptions::default());
         session.push(space, 0, &rows(row..row + 1, b"value")).unwrap();
@@ -317,7 +309,7 @@ fn a_small_load_makes_no_files() {
         assert_eq!(store.load_files(), Vec::<PathBuf>::new());
         session.finish().unwrap();
     }
-    assert_eq!(data_files(), before);
+    assert_eq!(store.data_files(), before);
     assert_eq!(store.count(space), 50);
 }
 

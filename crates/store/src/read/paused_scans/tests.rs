@@ -1,12 +1,10 @@
 //! The bug's story: each open scan kept a thread for every worker, and the files that it read, as
 //! long as its reader took: 1,000 of them took 504 threads and 2.1 GiB.
 
-use std::time::Instant;
-
 use rstest::rstest;
 use tonnage_engine::Direction;
+use tonnage_testkit::wait_until;
 
-use super::*;
 use crate::bulk::get::BulkGet;
 use crate::bulk::get::TableScanOptions;
 use crate::bulk::put::BulkPutOptions;
@@ -29,11 +27,7 @@ fn scan(store: &Store, direction: Direction) -> BulkGet {
 }
 
 fn rest(scan: &BulkGet) {
-    let began = Instant::now();
-    while scan.threads() > 0 {
-        assert!(began.elapsed() < Duration::from_secs(60), "{} threads", scan.threads());
-        std::thread::sleep(Duration::from_millis(10));
-    }
+    wait_until("it has no threads", || scan.threads() == 0);
 }
 
 #[rstest]
@@ -81,11 +75,7 @@ fn a_scan_that_rests_can_be_dropped() {
     resting.next().unwrap().unwrap();
     rest(&resting);
     drop((resting, store));
-    let began = Instant::now();
-    while let Err(error) = Store::open(&path) {
-        assert!(began.elapsed() < Duration::from_secs(60), "{error}");
-        std::thread::sleep(Duration::from_millis(10));
-    }
+    wait_until("the store can be opened", || Store::open(&path).is_ok());
 }
 
 /// 1,000 scans of which one batch each was taken held 11 GB: each had read six more.

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use rstest::rstest;
 use tonnage::{BulkGetOptions, Direction, KeySource, Value};
+use tonnage_testkit::wait_until;
 
 use super::forward;
 use crate::common::Backend::{self, Memory, RocksDb};
@@ -71,11 +72,7 @@ fn a_read_that_is_over_lets_go_of_its_key_source(#[values(Memory, RocksDb)] on: 
         store.table("phones").unwrap().bulk_get(keys, &BulkGetOptions::default()).unwrap();
     read.next().unwrap().unwrap();
     drop(read);
-    let started = Instant::now();
-    while drops.load(Ordering::SeqCst) == 0 {
-        assert!(started.elapsed() < Duration::from_secs(60), "the dispatcher still runs");
-        std::thread::sleep(Duration::from_millis(5));
-    }
+    wait_until("the dispatcher ends", || drops.load(Ordering::SeqCst) > 0);
 }
 
 #[rstest]

@@ -9,7 +9,7 @@ use tonnage::{
     BulkPutOptions, Cancel, Clock, EntryBatch, EntryStream, ErrorKind, ManualClock, Payload,
     Progress, Result, Row, row_stream,
 };
-use tonnage_testkit::{again, run_alone};
+use tonnage_testkit::alone;
 
 use crate::common::Backend::{self, Memory, RocksDb};
 use crate::common::shop::rows_of;
@@ -107,7 +107,11 @@ fn the_rate_of_rows_is_held(#[values(Memory, RocksDb)] on: Backend) {
         (0..100).map(|batch| rows_of("gauges", (batch * 10..batch * 10 + 10).map(gauge))).collect();
     let report = store.bulk_put(batches, &options).unwrap();
     assert_eq!(report.total.inserted, 1_000);
-    assert!(report.seconds >= 0.35, "{} s for half a second's worth of rows", report.seconds);
+    assert!(
+        (0.35..20.0).contains(&report.seconds),
+        "{} s for half a second's worth of rows",
+        report.seconds
+    );
 }
 
 #[rstest]
@@ -124,7 +128,11 @@ fn the_rate_of_bytes_is_held(#[values(Memory, RocksDb)] on: Backend) {
         ..Default::default()
     };
     let report = store.bulk_put(vec![rows_of("gauges", (0..1_000).map(gauge))], &options).unwrap();
-    assert!(report.seconds >= 0.35, "{} s for half a second's worth of bytes", report.seconds);
+    assert!(
+        (0.35..20.0).contains(&report.seconds),
+        "{} s for half a second's worth of bytes",
+        report.seconds
+    );
 }
 
 #[rstest]
@@ -155,17 +163,11 @@ fn peak_memory_bytes() -> u64 {
     line.trim().strip_suffix("kB").unwrap().trim().parse::<u64>().unwrap() << 10
 }
 
-/// Tells the test that it runs in a process of its own.
-const ALONE: &str = "TONNAGE_TEST_ALONE";
-
 /// In a process of its own: what other tests take meanwhile is no memory of the load.
 #[test]
 fn a_load_of_many_times_its_memory_stays_within_it() {
-    if std::env::var_os(ALONE).is_some() {
-        return load_many_times_the_memory();
-    }
-    let mut child = again("bulk_put::control::a_load_of_many_times_its_memory_stays_within_it");
-    run_alone(child.env(ALONE, "1"));
+    let test = "bulk_put::control::a_load_of_many_times_its_memory_stays_within_it";
+    alone(test, ("TONNAGE_TEST_ALONE", "1"), load_many_times_the_memory);
 }
 
 fn load_many_times_the_memory() {
