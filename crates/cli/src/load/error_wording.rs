@@ -1,21 +1,11 @@
-//! Rewords errors of files and of a bulk put for the command line: files, lines, and option names.
+//! Rewords errors of a bulk put for the command line: files, lines, and option names.
 
 use std::sync::Arc;
 
 use tonnage::{Error, ErrorKind};
 
+use super::option_names::in_option_names;
 use super::stream::StreamState;
-
-/// What the library calls its options, and the program its own.
-const OPTIONS: [(&str, &str); 7] = [
-    ("errors_max", "--errors-max"),
-    ("memory_bytes_max", "--memory"),
-    ("per_shard_parallelism", "the threads of a shard"),
-    ("stream_parallelism", "--stream-parallelism"),
-    ("rows_per_second_max", "--rate"),
-    ("flush_interval", "--sync-every"),
-    ("set has_header to false", "give --no-header"),
-];
 
 /// Reword an error in terms of files and options.
 pub(super) fn reworded(error: Error, states: &[Arc<StreamState>]) -> Error {
@@ -28,24 +18,13 @@ pub(super) fn reworded(error: Error, states: &[Arc<StreamState>]) -> Error {
         ErrorKind::Cancelled if error.message().contains("the bulk put was cancelled") => {
             Some("interrupted: what was read before is stored".to_owned())
         }
-        ErrorKind::Invalid => Some(with_options(error.message())),
+        ErrorKind::Invalid => Some(in_option_names(error.message())),
         _ => None,
     };
     match message {
         Some(message) => error.restated().with_message(message),
         None => error,
     }
-}
-
-/// Reword the error of a file that cannot be opened.
-pub(crate) fn of_opening(error: Error) -> Error {
-    let message = with_options(error.message());
-    error.with_message(message)
-}
-
-/// `errors_max (10)` becomes `--errors-max (10)`.
-fn with_options(message: &str) -> String {
-    OPTIONS.iter().fold(message.to_owned(), |text, (name, option)| text.replace(name, option))
 }
 
 /// An error of a file, without the number of its stream: it begins with the name of the file.

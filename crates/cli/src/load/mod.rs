@@ -16,15 +16,16 @@ mod fingerprint;
 mod input;
 mod job;
 mod mapping;
+mod option_names;
 mod reject_files;
 mod resume;
 mod stream;
 mod summary;
 
-pub(crate) use error_wording::of_opening;
 pub(crate) use failure_reporter::FailureReporter;
 pub(crate) use input::{FileInput, records_hint};
 pub(crate) use job::JobArgs;
 pub(crate) use mapping::{Mapping, RowMapping, storable};
+pub(crate) use option_names::with_option_names;
 pub(crate) use stream::{FileStream, LoadTarget};
 pub(crate) use summary::LoadSummary;
