@@ -3,8 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
+use std::path::PathBuf;
 use std::process::Command;
 
+use tonnage_tidy::dependencies::{dependencies_of, documented_dependencies};
 use tonnage_tidy::imports::Modules;
 use tonnage_tidy::sources::{crates, root, rust_files};
 use tonnage_tidy::types::types_of;
@@ -87,6 +89,26 @@ fn the_store_is_a_staircase() -> io::Result<()> {
         }
     }
     assert!(up.len() <= ARROWS_UP_MAX, "{} arrows run back up: {up:?}", up.len());
+    Ok(())
+}
+
+/// Who reads the table of ARCHITECTURE.md knows which crate may use which.
+#[test]
+fn crates_use_what_the_architecture_names_and_only_what_stands_below_them() -> io::Result<()> {
+    let documented = documented_dependencies(&fs::read_to_string(root().join("ARCHITECTURE.md"))?);
+    let order: Vec<&str> = documented.iter().map(|row| row.crate_name.as_str()).collect();
+    for row in &documented {
+        let manifest = root().join("crates").join(&row.crate_name).join("Cargo.toml");
+        let used = dependencies_of(&row.crate_name, &fs::read_to_string(&manifest)?);
+        assert_eq!(*row, used, "{}", manifest.display());
+        let position = |name: &String| order.iter().position(|one| one == name);
+        for below in &used.uses {
+            assert!(position(below) > position(&row.crate_name), "{} -> {below}", row.crate_name);
+        }
+    }
+    let is_documented = |directory: &PathBuf| order.iter().any(|name| directory.ends_with(name));
+    let missing: Vec<_> = crates()?.into_iter().filter(|one| !is_documented(one)).collect();
+    assert!(missing.is_empty(), "the table lacks {missing:?}");
     Ok(())
 }
 
