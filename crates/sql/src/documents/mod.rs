@@ -7,6 +7,7 @@ mod build;
 mod change;
 mod inspect;
 mod member;
+mod order;
 pub(crate) mod path_text;
 mod rows;
 mod scan;
@@ -15,6 +16,7 @@ mod write;
 
 use datafusion::logical_expr::ScalarUDF;
 
+pub(crate) use order::order_of;
 pub(crate) use rows::{ENTRIES, ITEMS, TEXT_ENTRIES, TEXT_ITEMS};
 pub(crate) use set::json_set;
 
@@ -22,12 +24,12 @@ use crate::functions::Scalar;
 
 /// The functions as sessions have them.
 pub(crate) fn scalars() -> Vec<ScalarUDF> {
-    let all = [inspect::ALL.as_slice(), &build::ALL, &change::ALL, &rows::ALL];
+    let all = [inspect::ALL.as_slice(), &build::ALL, &change::ALL, &order::ALL, &rows::ALL];
     all.into_iter().flatten().map(Scalar::function).collect()
 }
 
 /// One of the functions, by its name.
 pub(crate) fn function(name: &str) -> Option<ScalarUDF> {
-    let all = [inspect::ALL.as_slice(), &build::ALL, &change::ALL, &rows::ALL];
+    let all = [inspect::ALL.as_slice(), &build::ALL, &change::ALL, &order::ALL, &rows::ALL];
     all.into_iter().flatten().find(|scalar| scalar.name == name).map(Scalar::function)
 }

@@ -14,6 +14,7 @@ mod interval_groups;
 mod intervals;
 mod join_order;
 mod json_keys;
+mod json_values;
 mod keyset;
 mod latest;
 mod list_calls;

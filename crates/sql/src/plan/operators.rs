@@ -14,6 +14,7 @@ use datafusion::logical_expr::{
 use datafusion::sql::sqlparser::ast::BinaryOperator;
 use tonnage::ColumnType;
 
+use super::json_values::unify;
 use crate::documents;
 use crate::functions::{over, times};
 
@@ -151,17 +152,6 @@ fn named_call<'e>(expr: &'e Expr, name: &str) -> Option<&'e ScalarFunction> {
     }
 }
 
-/// The part as text.
-fn text_of(expr: &Expr) -> Expr {
-    match part(expr) {
-        Some(call) => Expr::ScalarFunction(ScalarFunction {
-            func: datafusion_functions_json::udfs::json_as_text_udf(),
-            args: call.args.clone(),
-        }),
-        None => expr.clone(),
-    }
-}
-
 fn call(name: &str, args: Vec<Expr>) -> Result<Expr> {
     match documents::function(name) {
         Some(function) => Ok(Expr::ScalarFunction(ScalarFunction { func: function.into(), args })),
@@ -231,25 +221,14 @@ fn document_operator(expr: &RawBinaryExpr, schema: &DFSchema) -> Result<Option<E
     }))
 }
 
-/// A part of a document beside a value: by its text beside text. A number is refused, for `9` as
-/// text comes behind `10`.
+/// A document beside a value. Those that the planner can compare are rewritten later, with all other
+/// comparisons (`json_values.rs`); a truth value beside a text is an error to it.
 fn document_comparison(expr: &RawBinaryExpr, schema: &DFSchema) -> Result<Option<Expr>> {
-    let RawBinaryExpr { op, left, right } = expr;
-    let (of_document, other) = match (part(left).is_some(), part(right).is_some()) {
-        (true, false) => (left, right),
-        (false, true) => (right, left),
-        _ => return Ok(None),
-    };
-    let Ok(kind) = other.get_type(schema) else { return Ok(None) };
-    if kind.is_numeric() {
-        return plan_err!(
-            "a part of a document is compared with a number: say as which, such as CAST(doc->>'a' AS LONG)"
-        );
-    }
-    if !kind.is_string() || is_json(other, schema) {
+    let (mut left, mut right) = (expr.left.clone(), expr.right.clone());
+    if !unify(&mut [&mut left, &mut right], schema)? {
         return Ok(None);
     }
-    let op = match op {
+    let op = match expr.op {
         BinaryOperator::Eq => Operator::Eq,
         BinaryOperator::NotEq => Operator::NotEq,
         BinaryOperator::Gt => Operator::Gt,
@@ -258,12 +237,7 @@ fn document_comparison(expr: &RawBinaryExpr, schema: &DFSchema) -> Result<Option
         // In step with `document_operator`, which hands on these six operators alone.
         _ => Operator::LtEq,
     };
-    // The sides keep their places, for the operator is not turned.
-    let (one, another) = match std::ptr::eq(of_document, left) {
-        true => (text_of(left), right.clone()),
-        false => (left.clone(), text_of(right)),
-    };
-    Ok(Some(Expr::BinaryExpr(BinaryExpr::new(Box::new(one), op, Box::new(another)))))
+    Ok(Some(Expr::BinaryExpr(BinaryExpr::new(Box::new(left), op, Box::new(right)))))
 }
 
 /// A list and NULL, which adds no item to it: NULL stands for a list that is not there.

@@ -22,8 +22,8 @@ use super::intervals::as_length;
 use super::named_expressions::map_named;
 use super::numbers::{self, NumberKind};
 use super::{
-    casts, interval_groups, intervals, json_keys, list_calls, map_keys, moments, nested_values,
-    patterns, uuid, values, window_frames,
+    casts, interval_groups, intervals, json_keys, json_values, list_calls, map_keys, moments,
+    nested_values, patterns, uuid, values, window_frames,
 };
 use crate::interval::is_interval;
 
@@ -53,6 +53,7 @@ fn rewrite_node(node: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
         LogicalPlan::TableScan(scan) => scan.projected_schema.as_ref().clone(),
         node => merge_schema(&node.inputs()),
     };
+    let node = json_values::sort_documents(node, &schema);
     let node = nested_values::sort_nested(intervals::sort_by_length(node, &schema)?, &schema);
     let rewritten =
         map_named(node, |expr| expr.transform_up(|part| rewrite_expression(part, &schema)))?;
@@ -77,6 +78,7 @@ fn rewrite_node(node: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
 fn rewrite_expression(part: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
     let part = casts::rewrite_cast(part, schema)?;
     let part = part.transform_data(|part| Ok(column_first(part)))?;
+    let part = part.transform_data(|part| json_values::compare_documents(part, schema))?;
     let part = part.transform_data(|part| Ok(uuid::rewrite_uuids(part, schema)))?;
     let part = part.transform_data(|part| Ok(moments::compare_with_columns(part, schema)))?;
     let part = part.transform_data(|part| intervals::compare_by_length(part, schema))?;
@@ -194,6 +196,7 @@ fn with_doubles(input: Arc<LogicalPlan>, places: &[usize]) -> Result<Arc<Logical
 
 /// A join by pairs of columns, which no expression compares yet.
 fn unify_join(mut join: Join) -> Result<Join> {
+    json_values::join_by_texts(&mut join)?;
     let (left, right) = (join.left.schema().clone(), join.right.schema().clone());
     for (one, other) in &mut join.on {
         numbers::unify(&mut [(one, left.as_ref()), (other, right.as_ref())]);

@@ -1,0 +1,483 @@
+//! Documents beside other values: `doc.city IN ('Brest', 'Köln')`, `lower(doc.city)`,
+//! `ORDER BY doc.price`.
+//!
+//! A part of a document is JSON: a text in it has its quotes, and `10` comes before `9`.
+//!
+//! 1. Beside a text, and as the argument of a function of texts, its text is meant: what `->>`
+//!    gives.
+//! 2. Beside a truth value, it is one if it is `true` or `false`.
+//! 3. Beside any other value it is refused: JSON does not say which type its numbers have, and a
+//!    moment is a text there.
+//! 4. Documents among themselves are ordered as PostgreSQL orders them (`documents/order.rs`).
+
+use std::sync::Arc;
+
+use arrow::datatypes::DataType;
+use datafusion::common::tree_node::Transformed;
+use datafusion::common::{DFSchema, Result, ScalarValue, not_impl_err, plan_err};
+use datafusion::functions_aggregate::first_last::first_value_udaf;
+use datafusion::logical_expr::expr::{
+    AggregateFunction, AggregateFunctionParams, InList, InSubquery, ScalarFunction, SetComparison,
+    Sort, WindowFunction,
+};
+use datafusion::logical_expr::{
+    Between, BinaryExpr, Case, Distinct, Expr, ExprSchemable, Join, Like, LogicalPlan, Operator,
+    Projection, ScalarUDF, Subquery,
+};
+use datafusion_functions_json::udfs::{json_as_text_udf, json_get_bool_udf, json_get_json_udf};
+use tonnage::ColumnType;
+use tonnage::internal::json_text;
+
+use super::keyset::key_set_of;
+use super::numbers::is_compared;
+use crate::documents;
+
+/// Functions that take texts alone, by the names that plans have for them.
+const OF_TEXTS: [&str; 33] = [
+    "ascii",
+    "bit_length",
+    "btrim",
+    "character_length",
+    "concat",
+    "concat_ws",
+    "contains",
+    "ends_with",
+    "find_in_set",
+    "initcap",
+    "left",
+    "levenshtein",
+    "lower",
+    "lpad",
+    "ltrim",
+    "md5",
+    "octet_length",
+    "regexp_count",
+    "regexp_instr",
+    "regexp_like",
+    "regexp_match",
+    "regexp_replace",
+    "repeat",
+    "replace",
+    "reverse",
+    "right",
+    "rpad",
+    "rtrim",
+    "split_part",
+    "starts_with",
+    "strpos",
+    "substr",
+    "upper",
+];
+
+/// Functions that give one of their arguments.
+const CHOOSING: [&str; 5] = ["coalesce", "greatest", "ifnull", "least", "nvl"];
+
+/// An expression whose parts are done.
+pub(super) fn compare_documents(mut part: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
+    let changed = match &mut part {
+        Expr::BinaryExpr(BinaryExpr { left, op, right }) if is_compared(*op) || is_pattern(*op) => {
+            unify(&mut [left, right], schema)? || order_both(left, *op, right, schema)
+        }
+        Expr::Like(Like { expr, pattern, .. }) | Expr::SimilarTo(Like { expr, pattern, .. }) => {
+            unify(&mut [expr, pattern], schema)?
+        }
+        Expr::InList(InList { expr, list, .. }) => {
+            let mut parts: Vec<&mut Expr> = std::iter::once(expr.as_mut()).chain(list).collect();
+            unify(&mut parts, schema)?
+        }
+        Expr::Between(Between { expr, low, high, .. }) => {
+            unify(&mut [expr, low, high], schema)? || {
+                let mut parts = [expr, low, high];
+                let are_documents = parts.iter().all(|part| is_document(part, schema));
+                are_documents && parts.iter_mut().all(|part| order(part, schema))
+            }
+        }
+        Expr::Case(case) => unify_case(case, schema)?,
+        Expr::InSubquery(InSubquery { expr, subquery, .. })
+        | Expr::SetComparison(SetComparison { expr, subquery, .. }) => {
+            unify_membership(expr, subquery, schema)?
+        }
+        Expr::ScalarFunction(call) => unify_call(call, schema)?,
+        Expr::AggregateFunction(AggregateFunction { func, params }) => {
+            let is_changed = match func.name() {
+                "min" | "max" if params.args.iter().any(|value| is_document(value, schema)) => {
+                    let is_least = func.name() == "min";
+                    *params = extreme(params, is_least, schema);
+                    *func = first_value_udaf();
+                    return Ok(Transformed::yes(part));
+                }
+                "string_agg" => all_as_texts(&mut params.args, schema),
+                _ => false,
+            };
+            order_keys(&mut params.order_by, schema) || is_changed
+        }
+        Expr::WindowFunction(function) => {
+            let WindowFunction { fun, params } = function.as_mut();
+            if matches!(fun.name(), "min" | "max")
+                && params.args.iter().any(|value| is_document(value, schema))
+            {
+                return not_impl_err!(
+                    "{} of documents over windows: say as which type, such as CAST(doc->>'a' AS LONG)",
+                    fun.name()
+                );
+            }
+            order_keys(&mut params.order_by, schema)
+        }
+        _ => false,
+    };
+    Ok(if changed { Transformed::yes(part) } else { Transformed::no(part) })
+}
+
+/// A sort, or DISTINCT ON, by documents.
+pub(super) fn sort_documents(node: LogicalPlan, schema: &DFSchema) -> LogicalPlan {
+    match node {
+        LogicalPlan::Sort(mut sort) => {
+            order_keys(&mut sort.expr, schema);
+            LogicalPlan::Sort(sort)
+        }
+        LogicalPlan::Distinct(Distinct::On(mut distinct)) => {
+            // It names what the order begins with, so both change in the same way.
+            for key in &mut distinct.on_expr {
+                order(key, schema);
+            }
+            order_keys(distinct.sort_expr.as_deref_mut().unwrap_or_default(), schema);
+            LogicalPlan::Distinct(Distinct::On(distinct))
+        }
+        node => node,
+    }
+}
+
+/// A join by pairs of columns, which no expression compares yet.
+pub(super) fn join_by_texts(join: &mut Join) -> Result<()> {
+    for (one, other) in &mut join.on {
+        let (left, right) = (join.left.schema(), join.right.schema());
+        match (is_document(one, left), is_document(other, right)) {
+            (true, false) => beside(one, &[other.get_type(right)?])?,
+            (false, true) => beside(other, &[one.get_type(left)?])?,
+            _ => false,
+        };
+    }
+    Ok(())
+}
+
+/// Values that are compared: those that are documents become what the others are. False when
+/// nothing is to be changed.
+///
+/// # Errors
+/// For a document beside what is neither a text nor a truth value.
+pub(super) fn unify(parts: &mut [&mut Expr], schema: &DFSchema) -> Result<bool> {
+    // The types of the others are asked for only where there is a document.
+    if !parts.iter().any(|part| is_document(part, schema)) {
+        return Ok(false);
+    }
+    let others = parts.iter().filter(|part| !is_document(part, schema));
+    let others: Vec<DataType> = others.map(|part| type_beside(part, schema)).collect();
+    let mut changed = false;
+    for part in parts {
+        if is_document(part, schema) {
+            changed |= beside(part, &others)?;
+        }
+    }
+    Ok(changed)
+}
+
+/// The type of what is no document. A parameter without a type is taken for a text.
+fn type_beside(part: &Expr, schema: &DFSchema) -> DataType {
+    match part {
+        Expr::Placeholder(placeholder) if placeholder.field.is_none() => DataType::Utf8,
+        part => part.get_type(schema).unwrap_or(DataType::Null),
+    }
+}
+
+/// Makes of a document what values of these types are.
+fn beside(document: &mut Expr, others: &[DataType]) -> Result<bool> {
+    let mut others = others.iter().filter(|kind| !kind.is_null());
+    match others.next() {
+        // NULL and other documents are left as they are.
+        None => Ok(false),
+        Some(kind) if kind.is_string() && others.all(DataType::is_string) => {
+            turn(document, json_as_text_udf);
+            Ok(true)
+        }
+        Some(DataType::Boolean) => match call_of(document) {
+            Some(args) => {
+                *document = named(document, call(json_get_bool_udf(), args));
+                Ok(true)
+            }
+            None => plan_err!(
+                "a document is compared with a BOOLEAN: say as which, such as CAST(doc->>'a' AS BOOLEAN)"
+            ),
+        },
+        Some(kind) if kind.is_numeric() => plan_err!(
+            "a part of a document is compared with a number: say as which, such as CAST(doc->>'a' AS LONG)"
+        ),
+        Some(_) => plan_err!(
+            "a part of a document is compared with a value of another type: say as which, such as \
+             CAST(doc->>'a' AS TIMESTAMP)"
+        ),
+    }
+}
+
+/// A comparison of two documents by their order. Whether they are the same their texts tell.
+fn order_both(left: &mut Expr, op: Operator, right: &mut Expr, schema: &DFSchema) -> bool {
+    let is_order = matches!(op, Operator::Lt | Operator::LtEq | Operator::Gt | Operator::GtEq);
+    is_order
+        && is_document(left, schema)
+        && is_document(right, schema)
+        && order(left, schema)
+        && order(right, schema)
+}
+
+/// The operand of CASE with what it is compared with, and its results with each other.
+fn unify_case(case: &mut Case, schema: &DFSchema) -> Result<bool> {
+    let Case { expr, when_then_expr, else_expr } = case;
+    let mut changed = false;
+    // Without an operand CASE compares nothing: its conditions compare for themselves.
+    if let Some(operand) = expr {
+        let listed = when_then_expr.iter_mut().map(|(when, _)| when.as_mut());
+        let mut parts: Vec<&mut Expr> = std::iter::once(operand.as_mut()).chain(listed).collect();
+        changed |= unify(&mut parts, schema)?;
+    }
+    let results = when_then_expr.iter_mut().map(|(_, then)| then.as_mut());
+    let mut results: Vec<&mut Expr> = results.chain(else_expr.as_deref_mut()).collect();
+    Ok(choose(&mut results, schema) || changed)
+}
+
+/// Values of which one is the result: documents become texts where one of them is a text that is
+/// no document.
+fn choose(values: &mut [&mut Expr], schema: &DFSchema) -> bool {
+    let is_text = |value: &&mut Expr| {
+        !may_be_document(value, schema) && value.get_type(schema).is_ok_and(|kind| kind.is_string())
+    };
+    if !values.iter().any(is_text) {
+        return false;
+    }
+    let mut changed = false;
+    for value in values {
+        changed |= become_text(value, schema);
+    }
+    changed
+}
+
+/// A value and the rows of a subquery that it is held against.
+fn unify_membership(
+    value: &mut Box<Expr>,
+    subquery: &mut Subquery,
+    schema: &DFSchema,
+) -> Result<bool> {
+    let rows = &mut subquery.subquery;
+    let (relation, field) = rows.schema().qualified_field(0);
+    let mut column = Expr::from((relation, field));
+    let are_documents = is_document(&column, rows.schema());
+    match (is_document(value, schema), are_documents) {
+        (true, false) => beside(value, &[field.data_type().clone()]),
+        (false, true) => {
+            let name = field.name().clone();
+            let changed = beside(&mut column, &[type_beside(value, schema)])?;
+            if changed {
+                // It names nothing of the row outside, so `outer_ref_columns` stays complete.
+                let texts = Projection::try_new(vec![column.alias(name)], rows.clone())?;
+                *rows = Arc::new(LogicalPlan::Projection(texts));
+            }
+            Ok(changed)
+        }
+        _ => Ok(false),
+    }
+}
+
+fn unify_call(call: &mut ScalarFunction, schema: &DFSchema) -> Result<bool> {
+    let name = call.func.name();
+    if OF_TEXTS.contains(&name) {
+        return Ok(all_as_texts(&mut call.args, schema));
+    }
+    if CHOOSING.contains(&name) {
+        return Ok(choose(&mut call.args.iter_mut().collect::<Vec<_>>(), schema));
+    }
+    // It compares its arguments as `=` does.
+    if name == "nullif" {
+        return unify(&mut call.args.iter_mut().collect::<Vec<_>>(), schema);
+    }
+    // A long list of values, which stands for `IN`.
+    let whole = Expr::ScalarFunction(call.clone());
+    match key_set_of(&whole) {
+        Some((tested, values)) if is_document(tested, schema) => {
+            beside(&mut call.args[0], &[values.data_type().clone()])
+        }
+        _ => Ok(false),
+    }
+}
+
+fn all_as_texts(values: &mut [Expr], schema: &DFSchema) -> bool {
+    let mut changed = false;
+    for value in values {
+        changed |= become_text(value, schema);
+    }
+    changed
+}
+
+/// The text of a value that is a document. False for what is none.
+fn become_text(value: &mut Expr, schema: &DFSchema) -> bool {
+    let is_document = is_document(value, schema);
+    if is_document {
+        turn(value, json_as_text_udf);
+    }
+    is_document
+}
+
+/// The least or greatest document as the first one in their order.
+fn extreme(
+    params: &mut AggregateFunctionParams,
+    is_least: bool,
+    schema: &DFSchema,
+) -> AggregateFunctionParams {
+    let mut args = std::mem::take(&mut params.args);
+    // A member that is `null` is nothing, as one that is not there.
+    let mut text = args[0].clone();
+    turn(&mut text, json_as_text_udf);
+    let there = text.is_not_null();
+    let filter = match params.filter.take() {
+        Some(filter) => filter.and(there),
+        None => there,
+    };
+    let mut key = args[0].clone();
+    order(&mut key, schema);
+    turn(&mut args[0], json_get_json_udf);
+    AggregateFunctionParams {
+        args,
+        distinct: false,
+        filter: Some(Box::new(filter)),
+        order_by: vec![key.sort(is_least, !is_least)],
+        null_treatment: None,
+    }
+}
+
+fn order_keys(keys: &mut [Sort], schema: &DFSchema) -> bool {
+    let mut changed = false;
+    for key in keys {
+        changed |= order(&mut key.expr, schema);
+    }
+    changed
+}
+
+/// Makes of a document what sorts as documents do. False for what is none.
+fn order(document: &mut Expr, schema: &DFSchema) -> bool {
+    let is_document = is_document(document, schema);
+    if is_document {
+        turn(document, json_get_json_udf);
+        *document = documents::order_of(std::mem::take(document));
+    }
+    is_document
+}
+
+/// Makes a text of a document, or JSON of what `->` gives, which is a value of several types.
+fn turn(document: &mut Expr, into: fn() -> Arc<ScalarUDF>) {
+    // What a choice gives is none of the calls below, so each that it chooses from is turned.
+    if let Some(choices) = choices_of(document) {
+        choices.into_iter().for_each(|choice| turn(choice, into));
+        return;
+    }
+    match call_of(document) {
+        Some(args) => *document = named(document, call(into(), args)),
+        // JSON stays what it is. The text of a whole document is that at the end of no path.
+        None if into().name() == "json_get_json" || is_null(document) => {}
+        None => *document = named(document, call(into(), vec![document.clone()])),
+    }
+}
+
+/// The values of which an expression gives one.
+fn choices_of(expr: &mut Expr) -> Option<Vec<&mut Expr>> {
+    match expr {
+        Expr::Alias(alias) => choices_of(&mut alias.expr),
+        Expr::Case(Case { when_then_expr, else_expr, .. }) => {
+            let results = when_then_expr.iter_mut().map(|(_, then)| then.as_mut());
+            Some(results.chain(else_expr.as_deref_mut()).collect())
+        }
+        Expr::ScalarFunction(call) if is_choosing(call) => Some(call.args.iter_mut().collect()),
+        _ => None,
+    }
+}
+
+fn is_choosing(call: &ScalarFunction) -> bool {
+    CHOOSING.contains(&call.func.name()) || call.func.name() == "nullif"
+}
+
+fn is_null(expr: &Expr) -> bool {
+    matches!(unaliased(expr), Expr::Literal(value, _) if value.is_null())
+}
+
+/// A call under the name of what it takes the place of.
+fn named(before: &Expr, call: Expr) -> Expr {
+    call.alias(before.schema_name().to_string())
+}
+
+fn call(func: Arc<ScalarUDF>, args: Vec<Expr>) -> Expr {
+    Expr::ScalarFunction(ScalarFunction { func, args })
+}
+
+/// The arguments of a call that takes a part out of a document.
+fn call_of(expr: &Expr) -> Option<Vec<Expr>> {
+    match unaliased(expr) {
+        Expr::ScalarFunction(call) if matches!(call.func.name(), "json_get" | "json_get_json") => {
+            Some(call.args.clone())
+        }
+        _ => None,
+    }
+}
+
+/// Whether a value is JSON: a document, or a part of one.
+pub(super) fn is_document(expr: &Expr, schema: &DFSchema) -> bool {
+    match unaliased(expr) {
+        Expr::Literal(..) | Expr::Placeholder(_) | Expr::BinaryExpr(_) | Expr::Not(_) => false,
+        // The type of a choice does not tell that all it chooses from is JSON.
+        Expr::Case(Case { when_then_expr, else_expr, .. }) => {
+            let results = when_then_expr.iter().map(|(_, then)| then.as_ref());
+            is_choice(results.chain(else_expr.as_deref()), schema)
+        }
+        Expr::ScalarFunction(call) if is_choosing(call) => is_choice(call.args.iter(), schema),
+        expr => {
+            call_of(expr).is_some()
+                || expr
+                    .to_field(schema)
+                    .is_ok_and(|(_, field)| ColumnType::of_arrow(&field) == Some(ColumnType::Json))
+        }
+    }
+}
+
+fn is_choice<'e>(mut values: impl Iterator<Item = &'e Expr> + Clone, schema: &DFSchema) -> bool {
+    values.clone().any(|value| is_document(value, schema))
+        && values.all(|value| may_be_document(value, schema))
+}
+
+/// Whether a value is JSON, or stands for some: NULL, and a text in quotes that is written as JSON.
+fn may_be_document(value: &Expr, schema: &DFSchema) -> bool {
+    match unaliased(value) {
+        Expr::Literal(ScalarValue::Null, _) => true,
+        Expr::Literal(value, _) => match value.try_as_str() {
+            Some(Some(text)) => json_text::checked(text).is_ok(),
+            Some(None) => true,
+            None => false,
+        },
+        value => is_document(value, schema),
+    }
+}
+
+fn unaliased(expr: &Expr) -> &Expr {
+    match expr {
+        Expr::Alias(alias) => unaliased(&alias.expr),
+        expr => expr,
+    }
+}
+
+fn is_pattern(op: Operator) -> bool {
+    matches!(
+        op,
+        Operator::RegexMatch
+            | Operator::RegexIMatch
+            | Operator::RegexNotMatch
+            | Operator::RegexNotIMatch
+            | Operator::LikeMatch
+            | Operator::ILikeMatch
+            | Operator::NotLikeMatch
+            | Operator::NotILikeMatch
+    )
+}
