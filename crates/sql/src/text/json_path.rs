@@ -61,7 +61,7 @@ pub(super) fn stepwise(expr: &Expr) -> Result<Option<Expr>> {
 }
 
 fn operator(left: &Expr, op: &BinaryOperator, right: &Expr) -> Result<Option<Expr>> {
-    let (last, steps) = match (op, text(right)) {
+    let (last, mut steps) = match (op, text(right)) {
         (BinaryOperator::Arrow | BinaryOperator::LongArrow, Some(path)) if is_path(path) => {
             (op.clone(), steps(path)?)
         }
@@ -75,6 +75,13 @@ fn operator(left: &Expr, op: &BinaryOperator, right: &Expr) -> Result<Option<Exp
         }
         _ => return Ok(None),
     };
+    // A choice between such values cannot be taken back to a document: there a number is a place.
+    if is_choice(left)
+        && let Some(first) = steps.first_mut()
+        && let Some(index) = text(first).and_then(|name| name.parse().ok())
+    {
+        *first = place(index);
+    }
     let Some((end, inner)) = steps.split_last() else {
         return Err(Error::unsupported(format!(
             "{op} needs a path of at least one step: {right} names the document itself"
@@ -99,16 +106,24 @@ fn operator(left: &Expr, op: &BinaryOperator, right: &Expr) -> Result<Option<Exp
 /// What `->` leads to, as the text of a document where that step is computed. Otherwise it would be
 /// a value that holds arrays apart from objects, and a step by name looks among the objects alone.
 fn behind_computed_step(document: &Expr) -> Expr {
-    let mut place = document;
-    while let Expr::Nested(inner) = place {
-        place = inner.as_ref();
-    }
-    match place {
+    match unnested(document) {
         // A literal step and those behind it become one call, which begins at the document.
         Expr::BinaryOp { left, op: BinaryOperator::Arrow, right } if !is_literal(right) => {
             call("json_get_json", [left.as_ref().clone(), right.as_ref().clone()])
         }
         _ => document.clone(),
+    }
+}
+
+/// `coalesce(doc->'a', doc->'b')`
+fn is_choice(document: &Expr) -> bool {
+    matches!(unnested(document), Expr::Function(_) | Expr::Case { .. })
+}
+
+fn unnested(expr: &Expr) -> &Expr {
+    match expr {
+        Expr::Nested(inner) => unnested(inner),
+        expr => expr,
     }
 }
 
