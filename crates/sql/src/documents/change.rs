@@ -33,6 +33,7 @@ pub(super) const ALL: [Scalar; 4] = [
         let (documents, paths) = (arguments.texts(0)?, paths(arguments, 1)?);
         arguments.map_text(|row| match (text_of(&documents, row), &paths[row]) {
             (Some(document), Some(path)) => {
+                let path = known(path)?;
                 change_at_path(checked(document)?, path, &DocumentChange::Delete).map(Some)
             }
             _ => Ok(None),
@@ -58,12 +59,15 @@ fn set(arguments: &Arguments) -> Result<ArrayRef> {
             return Ok(None);
         };
         let change = DocumentChange::Set { value: checked(value)?, creates: creates.value(row) };
-        change_at_path(checked(document)?, path, &change).map(Some)
+        change_at_path(checked(document)?, known(path)?, &change).map(Some)
     })
 }
 
+/// The steps of a path, or the number of the first one that is NULL.
+type Steps = Result<Vec<String>, usize>;
+
 /// Paths as `'{a,b,0}'`, or as lists of text.
-fn paths(arguments: &Arguments, index: usize) -> Result<Vec<Option<Vec<String>>>> {
+fn paths(arguments: &Arguments, index: usize) -> Result<Vec<Option<Steps>>> {
     let array = &arguments.arrays[index];
     if matches!(
         array.data_type(),
@@ -72,20 +76,33 @@ fn paths(arguments: &Arguments, index: usize) -> Result<Vec<Option<Vec<String>>>
         let item = Field::new_list_field(DataType::Utf8, true);
         let lists = cast(array, &DataType::List(item.into()))?;
         let lists = lists.as_list::<i32>();
-        let steps = |list: ArrayRef| {
-            let steps =
-                list.as_string::<i32>().iter().map(|step| step.unwrap_or_default().to_owned());
-            steps.collect()
+        // A row whose document is NULL has no use for its path: a NULL in it is no error yet.
+        let steps = |list: ArrayRef| -> Steps {
+            let names = list.as_string::<i32>();
+            match names.iter().position(|name| name.is_none()) {
+                Some(place) => Err(place + 1),
+                None => Ok(names.iter().flatten().map(str::to_owned).collect()),
+            }
         };
         return Ok(lists.iter().map(|list| list.map(steps)).collect());
     }
     let texts = arguments.texts(index)?;
-    texts.iter().map(|text| text.map(parse_steps).transpose()).collect()
+    let steps = |text: &str| -> Result<Steps> { parse_steps(text).map(Ok) };
+    texts.iter().map(|text| text.map(steps).transpose()).collect()
 }
 
 fn parse_steps(path: &str) -> Result<Vec<String>> {
-    let steps = path_steps(path).map_err(DataFusionError::Execution)?;
-    Ok(steps.into_iter().map(|step| step.name).collect())
+    path_steps(path).map_err(DataFusionError::Execution)
+}
+
+/// The steps of a path that has no NULL.
+fn known(path: &Steps) -> Result<&[String]> {
+    match path {
+        Ok(steps) => Ok(steps.as_slice()),
+        Err(step) => exec_err!(
+            "step {step} of a path is NULL: it must be the name of a member or the place of an item"
+        ),
+    }
 }
 
 /// A document with a change at the end of a path. A path that leads nowhere changes nothing.
@@ -249,6 +266,7 @@ mod tests {
         assert_eq!(set("[1,2]", "{-1}", "9", true), "[1,9]");
         assert_eq!(set("[1,2]", "{5}", "9", true), "[1,2,9]");
         assert_eq!(set("{}", r#"{"a,b"}"#, "1", true), r#"{"a,b":1}"#);
+        assert_eq!(set(r#"{"2024":[1]}"#, "{2024,0}", "2", true), r#"{"2024":[2]}"#);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use datafusion::sql::sqlparser::ast::{BinaryOperator, Expr, Value, ValueWithSpan
 use tonnage::{Error, Result};
 
 use super::call::{arguments, call};
-use crate::documents::path_text::{PathStep, path_steps};
+use crate::documents::path_text::path_steps;
 
 /// The functions on documents, whose first argument is the document; of `json_set` the last one is
 /// the new value.
@@ -61,7 +61,7 @@ pub(super) fn stepwise(expr: &Expr) -> Result<Option<Expr>> {
 }
 
 fn operator(left: &Expr, op: &BinaryOperator, right: &Expr) -> Result<Option<Expr>> {
-    let (last, steps) = match (op, text(right)) {
+    let (last, mut steps) = match (op, text(right)) {
         (BinaryOperator::Arrow | BinaryOperator::LongArrow, Some(path)) if is_path(path) => {
             (op.clone(), steps(path)?)
         }
@@ -75,6 +75,13 @@ fn operator(left: &Expr, op: &BinaryOperator, right: &Expr) -> Result<Option<Exp
         }
         _ => return Ok(None),
     };
+    // A choice between such values cannot be taken back to a document: there a number is a place.
+    if is_choice(left)
+        && let Some(first) = steps.first_mut()
+        && let Some(index) = text(first).and_then(|name| name.parse().ok())
+    {
+        *first = place(index);
+    }
     let Some((end, inner)) = steps.split_last() else {
         return Err(Error::unsupported(format!(
             "{op} needs a path of at least one step: {right} names the document itself"
@@ -85,11 +92,46 @@ fn operator(left: &Expr, op: &BinaryOperator, right: &Expr) -> Result<Option<Exp
         op,
         right: Box::new(step.clone()),
     };
+    let may_be_place = |name: &str| name.parse::<isize>().is_ok();
+    let start = match steps.first().and_then(text).is_some_and(may_be_place) {
+        true => behind_computed_step(left),
+        false => left.clone(),
+    };
     // All steps but the last use `->`: the text that `->>` gives has no members.
-    let document = inner
-        .iter()
-        .fold(left.clone(), |document, next| step(document, next, BinaryOperator::Arrow));
+    let document =
+        inner.iter().fold(start, |document, next| step(document, next, BinaryOperator::Arrow));
     Ok(Some(step(document, end, last)))
+}
+
+/// What `->` leads to, as the text of a document where that step is computed. Otherwise it would be
+/// a value that holds arrays apart from objects, and a step by name looks among the objects alone.
+fn behind_computed_step(document: &Expr) -> Expr {
+    match unnested(document) {
+        // A literal step and those behind it become one call, which begins at the document.
+        Expr::BinaryOp { left, op: BinaryOperator::Arrow, right } if !is_literal(right) => {
+            call("json_get_json", [left.as_ref().clone(), right.as_ref().clone()])
+        }
+        _ => document.clone(),
+    }
+}
+
+/// `coalesce(doc->'a', doc->'b')`
+fn is_choice(document: &Expr) -> bool {
+    matches!(unnested(document), Expr::Function(_) | Expr::Case { .. })
+}
+
+fn unnested(expr: &Expr) -> &Expr {
+    match expr {
+        Expr::Nested(inner) => unnested(inner),
+        expr => expr,
+    }
+}
+
+fn is_literal(expr: &Expr) -> bool {
+    matches!(
+        expr,
+        Expr::Value(ValueWithSpan { value, .. }) if !matches!(value, Value::Placeholder(_))
+    )
 }
 
 fn text(expr: &Expr) -> Option<&str> {
@@ -138,14 +180,11 @@ fn steps(path: &str) -> Result<Vec<Expr>> {
     Ok(steps)
 }
 
-/// The steps of `{a,"b,c",0}`, a list of texts as PostgreSQL writes it.
+/// The steps of `{a,"b,c",0}`, a list of texts as PostgreSQL writes it. All are keys: a number is a
+/// place where an array stands, and a name where an object does.
 fn listed(path: &str) -> Result<Vec<Expr>> {
     let steps = path_steps(path).map_err(Error::invalid)?;
-    let step = |PathStep { name, is_quoted }: PathStep| match name.parse() {
-        Ok(index) if !is_quoted => place(index),
-        _ => key(&name),
-    };
-    Ok(steps.into_iter().map(step).collect())
+    Ok(steps.iter().map(|name| key(name)).collect())
 }
 
 fn key(name: &str) -> Expr {
@@ -167,7 +206,7 @@ mod tests {
     #[test]
     fn paths_are_taken_apart() {
         assert_eq!(shown(steps("$.a.\"b c\"[10].d").unwrap()), "'a' 'b c' 10 'd'");
-        assert_eq!(shown(listed("{a, 0,\"1\"}").unwrap()), "'a' 0 '1'");
+        assert_eq!(shown(listed("{a, 0,-1,\"1\"}").unwrap()), "'a' '0' '-1' '1'");
         assert!(is_path("$[0]") && !is_path("$ref") && !is_path("a.b"));
     }
 
@@ -176,6 +215,6 @@ mod tests {
         for path in ["$..a", "$.a[*]", "$.*", "$.a[-1]", "$.a[0", "$a.b"] {
             assert!(steps(path).is_err(), "{path}");
         }
-        assert!(listed("a,b").is_err());
+        assert!(listed("a,b").is_err() && listed("{{a}}").is_err() && listed("{a,NULL}").is_err());
     }
 }
