@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use arrow::array::{Int64Array, RecordBatch, StringArray};
 use arrow_flight::sql::{CommandStatementIngest, ProstMessageExt};
-use arrow_flight::{FlightData, FlightDescriptor, Ticket};
-use futures::StreamExt;
+use arrow_flight::{FlightData, FlightDescriptor, PutResult, Ticket};
+use futures::{Stream, StreamExt};
 use prost::Message;
 use serde_json::{Value as Json, json};
 use tonic::Code;
@@ -17,7 +17,7 @@ use tonic::codegen::http;
 use tonnage_server::Settings;
 use tonnage_testkit::wait_until;
 
-use crate::support::{Running, code, command, messages, path};
+use crate::support::{Running, code, command, messages, path, say, ships};
 
 const ROWS: i64 = 100_000;
 
@@ -191,6 +191,85 @@ fn messages_in_memory_are_bounded_for_all_calls_together() {
     assert!(refused.message().contains("2097152 bytes"), "{refused}");
     drop(resting);
     wait_until("it is read", || define().code() == Code::InvalidArgument);
+}
+
+/// The message with a body that fills most of a mebibyte. Without rows in its header nobody decodes
+/// that, but it is in memory.
+fn swollen(message: FlightData) -> FlightData {
+    message.with_data_body(vec![0_u8; 900 << 10])
+}
+
+/// The first message of an upload of a large object.
+fn lob(key: &str) -> FlightData {
+    FlightData::new().with_descriptor(command(json!({"put_lob": {"key": key}})))
+}
+
+/// An upload that has sent its first message, and sends no other.
+fn rest_behind(first: FlightData) -> impl Stream<Item = FlightData> + Send + 'static {
+    futures::stream::iter([first]).chain(futures::stream::pending())
+}
+
+fn is_ready(said: &PutResult) -> bool {
+    said.app_metadata.starts_with(b"{\"ready\":")
+}
+
+/// The story of a bug: such a message counted twice until its call had a place. With one call at a
+/// time, what needs more than half of the memory was told to try again later, and for ever.
+#[test]
+fn the_first_message_of_a_stream_counts_once() {
+    let server = Running::with(Settings {
+        message_bytes_max: Some("1MiB".into()),
+        calls_max: Some(1),
+        ..Settings::default()
+    });
+    let mut client = server.client();
+    let led_by_much = |descriptor, batch| {
+        let mut messages = messages(descriptor, vec![batch]);
+        messages[0] = swollen(std::mem::take(&mut messages[0]));
+        messages
+    };
+    let (_, status) = client.put(led_by_much(path(), ships(0..3)));
+    assert_eq!(code(&status), None, "a bulk put: {status:?}");
+    assert_eq!(server.rows(), 3);
+    let end = say(json!({"end": {"bytes": 0}}));
+    let (_, status) = client.put(vec![swollen(lob("/a")), end]);
+    assert_eq!(code(&status), None, "a large object: {status:?}");
+    let get = command(json!({"bulk_get": {"table": "ships"}}));
+    let keys = ships(0..3).project(&[0]).unwrap();
+    let (_, status) = client.exchange(led_by_much(get, keys));
+    assert_eq!(code(&status), None, "a bulk get: {status:?}");
+}
+
+/// Its call is answered at once, but what it sent stays in memory.
+#[test]
+fn an_upload_that_waits_for_its_place_counts_towards_that_memory() {
+    let server = Running::with(Settings {
+        message_bytes_max: Some("1MiB".into()),
+        calls_max: Some(1),
+        streams_max: Some(1),
+        admission_wait: Some("60s".into()),
+        ..Settings::default()
+    });
+    let mut client = server.client();
+    let (end, ended) = tokio::sync::oneshot::channel::<()>();
+    let runs = rest_behind(lob("/a")).take_until(ended);
+    let answers = client.runtime.block_on(client.flight.do_put(runs));
+    let mut running = answers.unwrap().into_inner();
+    let said = client.runtime.block_on(running.message()).unwrap().unwrap();
+    assert!(is_ready(&said), "{said:?}");
+    let answers = client.runtime.block_on(client.flight.do_put(rest_behind(swollen(lob("/b")))));
+    let mut waiting = answers.unwrap().into_inner();
+    // It is no definition: where there is memory for it, it is read and refused for that.
+    let text = "x".repeat(900 << 10);
+    let refused = client.act("tonnage.Define", text.as_str()).unwrap_err();
+    assert_eq!(refused.code(), Code::ResourceExhausted, "{refused}");
+    assert!(refused.message().contains("1048576 bytes"), "{refused}");
+    // The one that has the place ends, so the other gets it.
+    drop(end);
+    let said = client.runtime.block_on(waiting.message()).unwrap().unwrap();
+    assert!(is_ready(&said), "{said:?}");
+    let refused = client.act("tonnage.Define", text.as_str()).unwrap_err();
+    assert_eq!(refused.code(), Code::InvalidArgument, "{refused}");
 }
 
 /// The story of a bug: uploads of large objects, and ingestions, kept what their first message had
