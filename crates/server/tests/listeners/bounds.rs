@@ -4,7 +4,7 @@
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use arrow::array::{Int64Array, RecordBatch, StringArray};
 use arrow_flight::sql::{CommandStatementIngest, ProstMessageExt};
@@ -279,50 +279,34 @@ fn an_upload_that_has_begun_leaves_that_memory_to_others() {
     let server = Running::with(Settings {
         message_bytes_max: Some("1MiB".into()),
         calls_max: Some(2),
+        loads_max: Some(2),
         ..Settings::default()
     });
-    let client = server.client();
-    let flight = client.flight.clone();
-    let begin = move |descriptor: FlightDescriptor| {
-        let first = FlightData::new().with_descriptor(descriptor);
-        // Bytes without a header: whatever they are, they are in memory.
-        let first = first.with_data_body(vec![0_u8; 900 << 10]);
-        let sent = futures::stream::iter([first]).chain(futures::stream::pending());
-        let mut flight = flight.clone();
-        async move { flight.do_put(sent).await.map(tonic::Response::into_inner) }
-    };
+    let mut client = server.client();
     let ingest = CommandStatementIngest { table: "ships".into(), ..Default::default() };
     let ingest = FlightDescriptor::new_cmd(ingest.as_any().encode_to_vec());
+    // Its schema makes it a load. Only at its end is an ingestion answered.
+    let first = swollen(messages(ingest, vec![ships(0..1)]).swap_remove(0));
+    for _ in 0..2 {
+        let (mut flight, sent) = (client.flight.clone(), rest_behind(first.clone()));
+        client.runtime.spawn(async move { flight.do_put(sent).await });
+    }
+    let running = || {
+        let (_, body) = server.http("GET /v1/jobs", "", "");
+        let told: Json = serde_json::from_str(&body).unwrap();
+        let jobs = told["jobs"].as_array().unwrap();
+        jobs.iter().filter(|job| job["state"] == "running").count()
+    };
+    wait_until("both ingestions run", || running() == 2);
     let mut begun = Vec::new();
-    client.runtime.block_on(async {
-        let ingestions = [0, 1].map(|_| {
-            let (begin, ingest) = (begin.clone(), ingest.clone());
-            tokio::spawn(async move {
-                loop {
-                    match begin(ingest.clone()).await {
-                        // An object came before it, and has not begun yet.
-                        Err(status) if status.code() == Code::ResourceExhausted => {}
-                        ended => break ended,
-                    }
-                    tokio::time::sleep(Duration::from_millis(50)).await;
-                }
-            })
-        });
-        for key in ["/a", "/b", "/c"] {
-            let started = Instant::now();
-            let mut answers = loop {
-                // The others may not have begun yet.
-                match begin(command(json!({"put_lob": {"key": key}}))).await {
-                    Ok(answers) => break answers,
-                    Err(status) => assert!(started.elapsed().as_secs() < 20, "{key}: {status}"),
-                }
-                tokio::time::sleep(Duration::from_millis(50)).await;
-            };
-            let said = answers.message().await.unwrap().unwrap();
-            assert!(said.app_metadata.starts_with(b"{\"ready\":"), "{said:?}");
-            begun.push(answers);
-        }
-        // They wait for their next messages: only at its end is an ingestion answered.
-        assert!(!ingestions.iter().any(tokio::task::JoinHandle::is_finished));
-    });
+    for key in ["/a", "/b", "/c"] {
+        let sent = rest_behind(swollen(lob(key)));
+        let answers = client.runtime.block_on(client.flight.do_put(sent));
+        let mut answers = answers.unwrap_or_else(|status| panic!("{key}: {status}")).into_inner();
+        let said = client.runtime.block_on(answers.message()).unwrap().unwrap();
+        assert!(is_ready(&said), "{said:?}");
+        begun.push(answers);
+    }
+    // They wait for their next messages.
+    assert_eq!(running(), 2);
 }
