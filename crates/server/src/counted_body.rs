@@ -1,8 +1,8 @@
 //! Limits the memory of all request bodies together.
 //!
 //! Each body or message has a limit of its own, but a client may send many at once: 256 over one
-//! connection of HTTP/2 alone. The bytes of a body count until its call is answered. Those of a call
-//! that reads a stream count until it has its place, which may be later than its answer:
+//! connection of HTTP/2 alone. The bytes of a body count until its call is answered. Those of a
+//! call that reads a stream count until it has its place, which may be later than its answer:
 //! [`CallMemory::keep`] and [`CallMemory::release`]. What streams after that has the limits of its
 //! call.
 

@@ -14,9 +14,9 @@ pub(super) struct OpenedStream {
     pub(super) held: MessageMemory,
 }
 
-/// What the messages of a call that has no place yet have of the memory. Dropping it gives that back,
-/// and the answer of the call does not: an upload is answered while it waits for its place. Further
-/// messages take none: the place bounds them.
+/// What the messages of a call that has no place yet have of the memory. Dropping it gives that
+/// back, and the answer of the call does not: an upload is answered while it waits for its place.
+/// Further messages take none: the place bounds them.
 pub(super) struct MessageMemory(CallMemory);
 
 impl MessageMemory {
