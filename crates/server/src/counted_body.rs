@@ -1,9 +1,10 @@
 //! Limits the memory of all request bodies together.
 //!
 //! Each body or message has a limit of its own, but a client may send many at once: 256 over one
-//! connection of HTTP/2 alone. The bytes of a body count until its call is answered, or until a call
-//! that reads a stream has its place: [`CallMemory::release`]. What streams after that has the limits
-//! of its call.
+//! connection of HTTP/2 alone. The bytes of a body count until its call is answered. Those of a
+//! call that reads a stream count until it has its place, which may be later than its answer:
+//! [`CallMemory::keep`] and [`CallMemory::release`]. What streams after that has the limits of its
+//! call.
 
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
@@ -23,17 +24,25 @@ use crate::error::{Problem, status};
 use crate::metrics::ListenerKind;
 
 /// What a body has of the memory, and why it was refused more.
+#[derive(Default)]
 struct BodyMemory {
     /// Nothing once the call is answered or has begun.
     taken: Option<MemoryReservation>,
+    /// Whether the answer of the call leaves it what it has.
+    kept: bool,
     refused: Option<Error>,
 }
 
 /// What the body of a call has of the memory. It stands among the request's extensions.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub(crate) struct CallMemory(Arc<Mutex<BodyMemory>>);
 
 impl CallMemory {
+    /// Has the call keep it beyond its answer. Whoever says so releases it.
+    pub(crate) fn keep(&self) {
+        lock(&self.0).kept = true;
+    }
+
     /// Gives it back. What comes from now on takes none.
     pub(crate) fn release(&self) {
         lock(&self.0).taken = None;
@@ -79,20 +88,22 @@ impl HttpBody for CountedBody {
     }
 }
 
-/// Counts the body of a request until the request is answered.
+/// Counts the body of a request until the request is answered, or longer where its call keeps it.
 pub(crate) async fn count_body(
     State((budget, listener)): State<(Arc<MemoryBudget>, ListenerKind)>,
     request: Request,
     next: Next,
 ) -> Response {
-    let holding = BodyMemory { taken: Some(budget.reservation()), refused: None };
-    let holding = Arc::new(Mutex::new(holding));
+    let taken = Some(budget.reservation());
+    let holding = Arc::new(Mutex::new(BodyMemory { taken, ..BodyMemory::default() }));
     let held = holding.clone();
     let mut request = request.map(|inner| Body::new(CountedBody { inner, holding: held }));
     request.extensions_mut().insert(CallMemory(holding.clone()));
     let response = next.run(request).await;
     let mut holding = lock(&holding);
-    holding.taken = None;
+    if !holding.kept {
+        holding.taken = None;
+    }
     match (holding.refused.take(), listener) {
         (None, _) => response,
         (Some(error), ListenerKind::http) => Problem::from(error).into_response(),

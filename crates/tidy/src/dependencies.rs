@@ -5,6 +5,9 @@ use std::collections::BTreeSet;
 /// The heading of the table in ARCHITECTURE.md.
 const TABLE_HEAD: &str = "| crate | uses | in its tests, too |";
 
+/// What a name may stand between in a manifest.
+const QUOTES: [char; 2] = ['"', '\''];
+
 /// What a crate uses of the workspace. Crates are named by their directories.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct CrateDependencies {
@@ -42,11 +45,12 @@ pub fn dependencies_of(crate_name: &str, manifest: &str) -> CrateDependencies {
     let mut used =
         CrateDependencies { crate_name: crate_name.to_owned(), ..CrateDependencies::default() };
     let mut section = "";
-    for line in manifest.lines() {
+    for line in manifest.lines().map(str::trim).filter(|line| !line.starts_with('#')) {
+        let mut asked = line;
         if line.starts_with('[') {
-            section = line.trim_matches(['[', ']']);
+            (section, asked) = section_of(line);
         }
-        let Some(name) = workspace_crate(line) else { continue };
+        let Some(name) = workspace_crate(asked) else { continue };
         // The section of a platform ends in the same way.
         if section.ends_with("dev-dependencies") {
             used.tests_use.insert(name);
@@ -60,13 +64,31 @@ pub fn dependencies_of(crate_name: &str, manifest: &str) -> CrateDependencies {
     used
 }
 
+/// The section that a head begins, and the crate that it asks for itself:
+/// `[dependencies.tonnage-files]`.
+fn section_of(head: &str) -> (&str, &str) {
+    let head = head.trim_start_matches('[').split(']').next().unwrap_or_default();
+    match head.rsplit_once('.') {
+        Some((section, name)) if section.ends_with("dependencies") => (section, name),
+        _ => (head, ""),
+    }
+}
+
 /// The directory of the crate that a line of a manifest asks for: that of `tonnage` is `store`.
 fn workspace_crate(line: &str) -> Option<String> {
-    let name = line.split(['.', '=', ' ']).next()?;
+    let first_word = || line.split(['.', '=', ' ', '\t']).next();
+    let name = package_of(line).or_else(first_word)?.trim_matches(QUOTES);
     match name.strip_prefix("tonnage")? {
         "" => Some("store".to_owned()),
         rest => rest.strip_prefix('-').map(str::to_owned),
     }
+}
+
+/// The crate that a line asks for under another name: `rows = { package = "tonnage-files" }`.
+fn package_of(line: &str) -> Option<&str> {
+    let (_, behind) = line.split_once("package")?;
+    let value = behind.trim_start().strip_prefix('=')?.trim_start();
+    value.strip_prefix(QUOTES)?.split(QUOTES).next()
 }
 
 #[cfg(test)]
@@ -85,6 +107,29 @@ mod tests {
         let used = dependencies_of("sql", manifest);
         assert_eq!(used.uses, names(&["store", "files"]));
         assert_eq!(used.tests_use, names(&["testkit"]));
+    }
+
+    /// Once none of these forms counted: such a crate could use any other.
+    #[test]
+    fn each_form_that_a_manifest_has_for_a_crate_counts() {
+        for asked in [
+            "[dependencies]\n  tonnage-files.workspace = true",
+            "[dependencies]\n\"tonnage-files\" = { path = \"..\" }",
+            "[dependencies]\nrows = { path = \"..\", package = \"tonnage-files\" }",
+            "[dependencies.tonnage-files]\npath = \"..\"",
+            "[dependencies.rows]\npath = \"..\"\npackage='tonnage-files'",
+            "[target.'cfg(unix)'.dependencies.tonnage-files]\npath = \"..\"",
+            "[build-dependencies.tonnage-files] # to generate code\nworkspace = true",
+        ] {
+            let used = dependencies_of("sql", asked);
+            assert_eq!(used.uses, names(&["files"]), "{asked}");
+            let asked = asked.replace("build-", "").replace("dependencies", "dev-dependencies");
+            let used = dependencies_of("sql", &asked);
+            assert!(used.uses.is_empty(), "{asked}");
+            assert_eq!(used.tests_use, names(&["files"]), "{asked}");
+        }
+        let others = "[package.metadata.tonnage-files]\n[dependencies]\n# tonnage-files = \"1\"";
+        assert_eq!(dependencies_of("sql", others).uses, names(&[]));
     }
 
     #[test]

@@ -126,14 +126,28 @@ pub(crate) fn wait_for_work(pid: u32, ticks: u64) {
     if !cfg!(target_os = "linux") {
         return std::thread::sleep(Duration::from_secs(3));
     }
-    let worked = || {
+    let worked = || -> Option<u64> {
         let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-        let behind_name = stat.rsplit(')').next().unwrap_or_default();
-        behind_name.split_whitespace().nth(11).and_then(|ticks| ticks.parse::<u64>().ok())
+        let mut behind_name = stat.rsplit(')').next()?.split_whitespace();
+        // A child that has ended is there until it is waited for, and so is the time that it took.
+        if behind_name.next()? == "Z" {
+            return None;
+        }
+        behind_name.nth(10)?.parse().ok()
     };
     let enough = worked().unwrap_or_default() + ticks;
     // A process that is gone works no more: what the test does next tells of it.
     wait_until("it works", || worked().is_none_or(|worked| worked >= enough));
+}
+
+/// Once whoever waited for a child that had ended waited for a minute, and was told that it does not
+/// work, and not why it ended.
+#[cfg(target_os = "linux")]
+#[test]
+fn nobody_waits_for_the_work_of_a_child_that_has_ended() {
+    let mut child = Command::new("true").spawn().unwrap();
+    wait_for_work(child.id(), 1_000_000);
+    assert!(child.wait().unwrap().success());
 }
 
 /// CSV of `count` ships, each once.

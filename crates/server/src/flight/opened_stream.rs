@@ -3,7 +3,6 @@
 use arrow_flight::{FlightData, FlightDescriptor};
 
 use super::client_stream::ClientStream;
-use crate::budget::MemoryReservation;
 use crate::counted_body::CallMemory;
 
 /// A call with a stream of the client's.
@@ -15,25 +14,20 @@ pub(super) struct OpenedStream {
     pub(super) held: MessageMemory,
 }
 
-/// What the messages of a call that has no place yet have of the memory. Dropping it gives that back.
+/// What the messages of a call that has no place yet have of the memory. Dropping it gives that
+/// back, and the answer of the call does not: an upload is answered while it waits for its place.
 /// Further messages take none: the place bounds them.
-pub(super) struct MessageMemory {
-    /// Of the first message, though the call may have been answered.
-    _first: MemoryReservation,
-    /// Of all messages, until the call is answered.
-    all: Option<CallMemory>,
-}
+pub(super) struct MessageMemory(CallMemory);
 
 impl MessageMemory {
-    pub(super) fn new(first: MemoryReservation, all: Option<CallMemory>) -> Self {
-        Self { _first: first, all }
+    pub(super) fn new(memory: CallMemory) -> Self {
+        memory.keep();
+        Self(memory)
     }
 }
 
 impl Drop for MessageMemory {
     fn drop(&mut self) {
-        if let Some(all) = &self.all {
-            all.release();
-        }
+        self.0.release();
     }
 }

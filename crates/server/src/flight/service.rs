@@ -71,7 +71,9 @@ impl FlightHandler {
     /// Reads the first message of a client's stream.
     async fn open(&self, request: Request<Streaming<FlightData>>) -> Result<OpenedStream> {
         let end = request.extensions().get::<BodyEnd>().cloned().unwrap_or_default();
-        let memory = request.extensions().get::<CallMemory>().cloned();
+        let memory = request.extensions().get::<CallMemory>().cloned().unwrap_or_default();
+        // Before the first message comes: an error on the way gives back what it took.
+        let held = MessageMemory::new(memory);
         let config = &self.context.config;
         let phases = self.context.phases.clone();
         let mut wire = ClientStream::new(request.into_inner(), end, phases, config.idle_timeout);
@@ -83,9 +85,7 @@ impl FlightHandler {
         let descriptor = first.flight_descriptor.take().ok_or_else(|| {
             Error::invalid("the first message has no descriptor: docs/flight.md tells which")
         })?;
-        let mut held = self.context.messages.reservation();
-        held.grow(first.data_body.len())?;
-        Ok(OpenedStream { first, descriptor, wire, held: MessageMemory::new(held, memory) })
+        Ok(OpenedStream { first, descriptor, wire, held })
     }
 
     fn put(
@@ -127,6 +127,8 @@ impl FlightHandler {
         }
         let keys = decoder.schema().cloned().ok_or_else(|| Error::internal("no schema"))?;
         let place = self.context.calls.acquire().await?;
+        // From now on `key_memory_bytes` bounds the keys.
+        drop(opened.held);
         let get = BulkGetCall::new(&self.context, command, &keys)?;
         let (sender, stream) = row_channel(&self.context, get.schema())?;
         let memory = self.context.config.key_memory_bytes;

@@ -139,7 +139,7 @@ fn an_insert_that_takes_too_long_ends_and_tells_what_it_stored() {
     sql.execute("CREATE TABLE n (n LONG PRIMARY KEY)").unwrap();
     let endless = Request::new("INSERT INTO n SELECT value FROM generate_series(1, 1000000000000)");
     let stored =
-        changed_before(sql.execute(endless.timeout(Duration::from_secs(4))), "timeout", "inserted");
+        changed_before(sql.execute(endless.timeout(Duration::from_secs(8))), "timeout", "inserted");
     assert!(stored > 0, "nothing was stored before it was stopped");
     assert_eq!(rows(&sql, "SELECT count(*) FROM n"), [[stored.to_string()]]);
 }
