@@ -58,6 +58,7 @@ mod write;
 mod write_many;
 mod write_throttle;
 
+pub use directory::database_id::database_id;
 pub use directory::restore::RestoreTarget;
 pub use engine::RocksEngine;
 pub use settings::{Compression, Settings};

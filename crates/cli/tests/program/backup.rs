@@ -56,3 +56,18 @@ fn a_restore_over_a_store_and_a_backup_of_nothing_are_refused() {
     place.run(&["restore", "B", "--store", "memory:"]).ends(3).says(&["no directory"]);
     place.run(&["backup", "B", "--prune"]).ends(3).says(&["--keep"]);
 }
+
+/// The story of a bug: the backup was taken, and `--keep` removed all those of the first store.
+#[test]
+fn a_backup_of_another_store_is_refused_before_keep_removes_any() {
+    let place = Place::new();
+    place.run(&["kv", "put", "/a", "1"]).ends(0);
+    place.run(&["backup", "B"]).ends(0);
+    place.run(&["backup", "B"]).ends(0);
+    place.run(&["kv", "put", "/m", "1", "--store", "M"]).ends(0);
+    let refused = place.run(&["backup", "B", "--keep", "1", "--store", "M"]).ends(3);
+    refused.says(&["conflict", "B holds backups of another store", "a repository of its own"]);
+    assert_eq!(place.run(&["backup", "B", "--list"]).ends(0).lines().len(), 3);
+    place.run(&["restore", "B", "--store", "new"]).ends(0);
+    assert_eq!(place.run(&["kv", "get", "/a", "--store", "new"]).ends(0).out, "1");
+}

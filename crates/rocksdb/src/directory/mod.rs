@@ -1,6 +1,7 @@
 //! The directories of a store: finds them, makes them, and keeps others out while the store is
 //! open.
 
+pub(crate) mod database_id;
 mod locks;
 pub(crate) mod manifest;
 mod owner;

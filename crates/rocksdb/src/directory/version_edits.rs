@@ -142,6 +142,16 @@ pub(crate) fn files_added(edit: &[u8]) -> Option<Vec<u64>> {
     Some(state.files.into_keys().collect())
 }
 
+/// The identity of the database, if one record of a MANIFEST tells it. RocksDB puts it before all
+/// other fields of that record.
+pub(crate) fn database_id_in(edit: &[u8]) -> Option<&str> {
+    let mut input = EditReader(edit);
+    if input.varint()? != tag::DATABASE_ID {
+        return None;
+    }
+    std::str::from_utf8(input.bytes()?).ok().filter(|id| !id.is_empty())
+}
+
 /// What begins a field of a version edit.
 mod tag {
     pub(super) const COMPARATOR: u64 = 1;
@@ -159,6 +169,7 @@ mod tag {
     pub(super) const MAX_COLUMN_FAMILY: u64 = 203;
     pub(super) const IN_ATOMIC_GROUP: u64 = 300;
     pub(super) const MAY_BE_SKIPPED: u64 = 1 << 13;
+    pub(super) const DATABASE_ID: u64 = MAY_BE_SKIPPED + 1;
 }
 
 /// What begins a field of a new file.

@@ -12,6 +12,7 @@ use tonnage_engine::{CheckpointFile, Result};
 use super::copy::{file_error, read_through, sync_directory, tail_checksum};
 use super::entry::{FileEntry, WHOLE};
 use super::manifest::{BackupInfo, BackupManifest};
+use super::owner::check_owner;
 use super::repository::{BackupRepository, LockMode, PARTIAL};
 use crate::call_limits::CallLimits;
 use crate::cancel::Cancel;
@@ -61,6 +62,7 @@ pub(crate) fn make(
     limits.check()?;
     // Held to the end: dropping it removes the files that are copied below.
     let staged = store.engine.stage_checkpoint()?;
+    check_owner(repository, &staged.files)?;
     let mut maker = BackupMaker {
         repository,
         options,

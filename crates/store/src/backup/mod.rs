@@ -10,7 +10,7 @@
 //! A backup is made in this order:
 //!
 //! 1. The engine stages a checkpoint: data files linked, logs copied, on the disks of the store.
-//!    Writing goes on.
+//!    Writing goes on. A repository that has backups of another store is left alone (`owner`).
 //! 2. Each file that `files/` lacks is linked, where the disk is the same, or copied and synced. A
 //!    file gets its name only when it is whole. The name holds its origin, size and checksum, so a
 //!    file of an earlier backup is not copied again. Neither is one of a backup that was cut short.
@@ -25,6 +25,7 @@ mod copy;
 mod entry;
 mod make;
 mod manifest;
+mod owner;
 mod repository;
 mod restore;
 mod verify;

@@ -21,7 +21,7 @@ const BACKUPS: &str = "backups";
 /// What a file is called that is not whole.
 pub(super) const PARTIAL: &str = ".partial";
 
-/// A directory with backups of a store.
+/// A directory with backups of one store, which refuses those of another.
 ///
 /// ```
 /// # fn main() -> tonnage::Result<()> {

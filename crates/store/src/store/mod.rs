@@ -525,8 +525,9 @@ impl Store {
     /// the repository has are not copied again.
     ///
     /// # Errors
-    /// `Unsupported` when the engine cannot; `Unavailable` when a disk refuses or the repository is
-    /// in use; `Cancelled` when it is called off. What was copied is kept for the next backup.
+    /// `Conflict` when the repository has backups of another store; `Unsupported` when the engine
+    /// cannot; `Unavailable` when a disk refuses or the repository is in use; `Cancelled` when it
+    /// is called off. What was copied is kept for the next backup.
     pub fn backup(
         &self,
         repository: &BackupRepository,

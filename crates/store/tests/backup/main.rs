@@ -10,4 +10,5 @@ mod full_disk;
 mod kills;
 mod making;
 mod model;
+mod owner;
 mod place;
