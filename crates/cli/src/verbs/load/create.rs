@@ -300,6 +300,19 @@ fn outlier_note(outlier: &Outlier) -> String {
     )
 }
 
+/// Records of a table that was just made had the keys of others: the key may be the wrong one.
+pub(super) fn repeated_keys_note(schema: &TableSchema, existed: u64) -> String {
+    let rows = match existed {
+        1 => "1 row has".to_owned(),
+        _ => format!("{} rows have", grouped(existed)),
+    };
+    let key: Vec<_> = schema.key_columns().map(|column| column.name.as_str()).collect();
+    format!(
+        "hint: {rows} a key that came earlier in the files: the primary key ({}) does not tell them apart",
+        key.join(", ")
+    )
+}
+
 /// A type of Arrow as SQL calls it.
 fn type_told(data_type: &DataType) -> String {
     let column_type = ColumnType::of_arrow(&Field::new("", data_type.clone(), true));

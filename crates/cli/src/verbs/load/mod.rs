@@ -114,6 +114,10 @@ impl LoadArgs {
         if let (Exit::Rejected, true, Some(made)) = (end.exit, end.rejected_values, &made) {
             made.note_sample(globals);
         }
+        // What existed in a table that was just made came with this load.
+        if made.is_some() && end.existed > 0 {
+            globals.info(create::repeated_keys_note(&table.schema, end.existed));
+        }
         Ok(end.exit)
     }
 
