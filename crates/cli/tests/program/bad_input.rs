@@ -355,6 +355,15 @@ fn wrong_usage() {
 }
 
 #[test]
+fn verbs_that_there_are_not_lead_to_those_that_there_are() {
+    let place = Place::new();
+    place.run(&["drop", "t"]).ends(3).says(&["tip: ", "tonnage sql \"DROP TABLE t\""]);
+    place.run(&["query", "t", "--store", "S"]).ends(3).says(&["tonnage sql \"SELECT"]);
+    place.run(&["import", "t", "a.csv"]).ends(3).says(&["tip: files are loaded with"]);
+    place.run(&["laod", "t", "a.csv"]).ends(3).says(&["'load', 'unload'"]);
+}
+
+#[test]
 fn options_out_of_their_range() {
     let place = Place::new().with_ships();
     place.write("a.csv", ships_csv(1));
