@@ -56,3 +56,14 @@ fn a_restore_over_a_store_and_a_backup_of_nothing_are_refused() {
     place.run(&["restore", "B", "--store", "memory:"]).ends(3).says(&["no directory"]);
     place.run(&["backup", "B", "--prune"]).ends(3).says(&["--keep"]);
 }
+
+/// It said "File exists (os error 17)".
+#[test]
+fn a_file_in_place_of_a_directory_is_called_one() {
+    let place = Place::new();
+    place.run(&["kv", "put", "/a", "1"]).ends(0);
+    place.write("orders.csv", "id\n1\n");
+    let run = place.run(&["backup", "orders.csv"]).ends(3);
+    run.says(&["orders.csv is a file, not a directory"]);
+    assert_eq!(place.read("orders.csv"), "id\n1\n");
+}
