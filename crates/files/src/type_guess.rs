@@ -75,7 +75,7 @@ impl TypeGuess {
         place: impl FnOnce() -> ValuePlace,
     ) {
         // Nothing makes another type of it.
-        if self.text && self.kinds.is_mixed() {
+        if self.text && self.kinds.has_no_outlier() {
             return;
         }
         if let Some(kind) = self.see(cell, text) {
@@ -239,7 +239,8 @@ impl TypeGuess {
 
     /// The first of few values that make text of the column, and its type without them.
     pub(crate) fn outlier(&self) -> Option<(&ValuePlace, DataType)> {
-        if self.data_type() != DataType::Utf8 {
+        // The values of JSON are not counted.
+        if self.is_json || self.data_type() != DataType::Utf8 {
             return None;
         }
         let (kind, place) = self.kinds.outlier()?;

@@ -1,8 +1,8 @@
 //! Counts what the values of a column read as, to find the few that make text of it.
 //!
 //! 1. Every value of the sample counts for one kind, and the first of each kind is kept.
-//! 2. A column without a kind for nine tenths of its first values is not counted on: most columns of
-//!    text are done after [`TRIAL`] values.
+//! 2. Where no kind but text has nine tenths of the first [`TRIAL`] values, no more are counted:
+//!    columns of text cost little.
 //! 3. The outlier is the first value of another kind than those nine tenths.
 
 /// What a value reads as.
@@ -57,7 +57,7 @@ pub(crate) struct KindCounts {
     /// In the order of [`ValueKind::ALL`].
     kinds: [KindCount; ValueKind::ALL.len()],
     total: u64,
-    is_mixed: bool,
+    has_no_outlier: bool,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -74,9 +74,9 @@ struct FirstValue {
 }
 
 impl KindCounts {
-    /// Whether the column has no kind that stands out: nothing more is counted then.
-    pub(crate) fn is_mixed(&self) -> bool {
-        self.is_mixed
+    /// Whether enough was counted to know that no value is an outlier.
+    pub(crate) fn has_no_outlier(&self) -> bool {
+        self.has_no_outlier
     }
 
     pub(crate) fn count(&mut self, kind: ValueKind, place: impl FnOnce() -> ValuePlace) {
@@ -85,7 +85,8 @@ impl KindCounts {
         counted.count += 1;
         counted.first.get_or_insert_with(|| FirstValue { before, place: place() });
         self.total += 1;
-        self.is_mixed = self.total >= TRIAL && self.usual().is_none();
+        self.has_no_outlier =
+            self.total >= TRIAL && self.usual().is_none_or(|usual| usual == ValueKind::Text);
     }
 
     /// Adds what was counted behind these values.
@@ -101,12 +102,13 @@ impl KindCounts {
             }
         }
         self.total += other.total;
-        self.is_mixed |= other.is_mixed;
+        self.has_no_outlier |= other.has_no_outlier;
     }
 
     /// The kind of nearly all values, and the first value of another.
     pub(crate) fn outlier(&self) -> Option<(ValueKind, &ValuePlace)> {
-        let usual = self.usual().filter(|usual| !self.is_mixed && *usual != ValueKind::Text)?;
+        let usual =
+            self.usual().filter(|usual| !self.has_no_outlier && *usual != ValueKind::Text)?;
         let others = ValueKind::ALL.into_iter().filter(|kind| *kind != usual);
         let first = others
             .filter_map(|kind| self.kinds[kind as usize].first.as_ref())
@@ -154,10 +156,12 @@ mod tests {
     }
 
     #[test]
-    fn what_is_mixed_stays_so() {
+    fn columns_of_text_are_known_soon_and_stay_so() {
         use ValueKind::{Number, Text};
         let mut mixed = counted(&[(Number, 500), (Text, 500)]);
-        assert!(mixed.is_mixed());
+        assert!(mixed.has_no_outlier());
+        assert!(counted(&[(Text, 1_000)]).has_no_outlier());
+        assert!(!counted(&[(Number, 999), (Text, 1)]).has_no_outlier());
         mixed.merge(&counted(&[(Number, 100_000)]));
         assert_eq!(line_of(&mixed), None);
     }
