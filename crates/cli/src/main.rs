@@ -6,7 +6,7 @@
 //! - `shell/` is the interactive shell of `tonnage sql`.
 //! - `store_connection` leads to the rows: in a store of this process, or behind a server.
 //! - `cli` is the command line as a whole, `args` the options of every verb, `config` options in a
-//!   file.
+//!   file, `unknown_verb` what is said of a verb that there is not.
 //! - `output`, `display`, `stderr` and the shell's `screen` print. `exit` ends the program,
 //!   `interrupt` listens to signals. `plain` escapes the control characters that a terminal would
 //!   obey.
@@ -36,6 +36,7 @@ mod stderr;
 mod store_connection;
 mod table_columns;
 mod time_limit;
+mod unknown_verb;
 mod values;
 mod verbs;
 
@@ -66,6 +67,7 @@ fn run() -> Exit {
         Err(usage) => {
             // Help and version go to standard output and are no failure; that nobody reads them is
             // none either.
+            let usage = unknown_verb::with_tip(usage);
             let _ = usage.print();
             return if usage.use_stderr() { Exit::Usage } else { Exit::Success };
         }

@@ -80,7 +80,7 @@ enum Direction {
 /// `--direction`, and `--reverse` for one of its values.
 #[derive(Args)]
 pub(crate) struct DirectionArgs {
-    /// Order of what is returned
+    /// Order of what is returned; a scan keeps it under each shard key alone
     #[arg(long, value_enum, default_value_t)]
     direction: Direction,
     /// Means --direction reverse: what many try first

@@ -11,7 +11,7 @@ use tonnage_engine::{Error, Result};
 use crate::Format;
 use crate::folders::columns_in;
 use crate::foreign_format;
-use crate::inferred_column::{InferredColumn, NullWords};
+use crate::inferred_column::{InferredColumn, NullWords, Outlier};
 use crate::input::Input;
 use crate::options::{ReadOptions, Sample};
 use crate::reader::RecordReader;
@@ -21,6 +21,7 @@ use crate::text::block_reader::BlockReader;
 use crate::text::json_sample::JsonColumns;
 use crate::text::reader::{no_documents, open_csv};
 use crate::type_guess::{TypeGuess, json_field, reads_as_value};
+use crate::value_kinds::ValuePlace;
 
 /// What files suggest.
 #[derive(Clone, Debug, PartialEq)]
@@ -37,6 +38,8 @@ pub struct InferredSchema {
     pub is_guessed: bool,
     /// Columns that became text because of words that seem to mean NULL.
     pub null_words: Vec<NullWords>,
+    /// Columns of CSV that became text because of a few values.
+    pub outliers: Vec<Outlier>,
     /// Names in headers of CSV that read as values: the first line may be a record.
     pub header_values: Vec<String>,
     /// Whether the headers of CSV have no other names.
@@ -116,6 +119,7 @@ pub fn infer_common_schema(
     }
     let fields: Vec<_> = columns.iter().map(|(name, column)| column.field(name)).collect();
     let null_words = columns.iter().filter_map(|(name, column)| column.null_words(name)).collect();
+    let outliers = columns.iter().filter_map(|(name, column)| column.outlier(name)).collect();
     Ok(InferredSchema {
         schema: Schema::new(fields),
         records,
@@ -123,6 +127,7 @@ pub fn infer_common_schema(
         is_whole,
         is_guessed,
         null_words,
+        outliers,
         header_values,
         has_only_values,
         records_at,
@@ -259,14 +264,15 @@ fn infer_csv(
             Err(_) => break,
         };
         let rows = block.spans.len().min(sample.records - records);
-        for cells in block.cells.chunks(columns).take(rows) {
+        for (cells, span) in block.cells.chunks(columns).zip(&block.spans).take(rows) {
+            let line = block.first_line + u64::from(span.line);
             for (guess, cell) in guesses.iter_mut().zip(cells) {
                 let text = cell.bytes(&block.bytes);
                 let is_null = cell.kind() == CellKind::Plain
                     && options.csv.nulls.iter().any(|null| null.as_bytes() == text);
                 // What will be NULL says nothing of a type.
                 if !is_null && !text.is_empty() && text != UNCACHED_FORMULA {
-                    guess.observe(*cell, text);
+                    guess.observe_at(*cell, text, || ValuePlace::new(source.name(), line, text));
                 }
             }
         }

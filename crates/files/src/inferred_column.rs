@@ -4,6 +4,7 @@ use arrow::datatypes::{DataType, Field, TimeUnit};
 
 use crate::type_guess::TypeGuess;
 use crate::type_name::is_json_field;
+use crate::value_kinds::ValuePlace;
 
 /// A column that would be of another type if some words in it meant NULL.
 #[derive(Clone, Debug, PartialEq)]
@@ -12,6 +13,22 @@ pub struct NullWords {
     pub column: String,
     /// The words.
     pub words: Vec<&'static str>,
+    /// What the column would hold without them.
+    pub data_type: DataType,
+}
+
+/// A column that is text because of a few values, though nine tenths of those of the sample and
+/// more read as another type.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outlier {
+    /// The column.
+    pub column: String,
+    /// The file of the first such value.
+    pub source: String,
+    /// The line on which its record begins, from 1.
+    pub line: u64,
+    /// Its first 40 characters.
+    pub value: String,
     /// What the column would hold without them.
     pub data_type: DataType,
 }
@@ -36,6 +53,13 @@ impl InferredColumn {
         let InferredColumn::Guessed(guess) = self else { return None };
         let (words, data_type) = guess.null_words()?;
         Some(NullWords { column: name.to_owned(), words, data_type })
+    }
+
+    pub(crate) fn outlier(&self, name: &str) -> Option<Outlier> {
+        let InferredColumn::Guessed(guess) = self else { return None };
+        let (place, data_type) = guess.outlier()?;
+        let ValuePlace { source, line, value } = place.clone();
+        Some(Outlier { column: name.to_owned(), source, line, value, data_type })
     }
 
     /// Adds what another file says of the column.

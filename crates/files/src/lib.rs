@@ -80,6 +80,7 @@ mod stop_token;
 mod text;
 mod type_guess;
 mod type_name;
+mod value_kinds;
 mod writer;
 
 pub use arrow_stream::read_ipc_stream;
@@ -88,7 +89,7 @@ pub use encoding::Encoding;
 pub use folders::{FOLDER_OF_NULL, folder_column_names};
 pub use format::{Compression, Format};
 pub use infer::{InferredSchema, infer_common_schema, infer_schema};
-pub use inferred_column::NullWords;
+pub use inferred_column::{NullWords, Outlier};
 pub use ipc_guard::check_ipc_message;
 pub use options::{CsvOptions, DocumentOptions, ExtraColumns, ReadOptions, Sample};
 pub use progress::Progress;

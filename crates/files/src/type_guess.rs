@@ -22,6 +22,7 @@ use crate::text::block::{Cell, CellKind};
 use crate::text::decimal::DecimalDigits;
 use crate::text::scalar;
 use crate::text::timestamp::{self, ParsedInstant};
+use crate::value_kinds::{KindCounts, ValueKind, ValuePlace};
 use crate::{TYPE_JSON, TYPE_KEY};
 
 /// Words that often stand where a value is missing.
@@ -57,52 +58,93 @@ pub(crate) struct TypeGuess {
     is_csv: bool,
     /// Which of the [`NULL_WORDS`] were seen.
     null_words: u16,
+    /// What the values of CSV read as.
+    kinds: KindCounts,
 }
 
 impl TypeGuess {
     pub(crate) fn observe(&mut self, cell: Cell, text: &[u8]) {
+        self.see(cell, text);
+    }
+
+    /// The same for a value whose place is told if it makes text of the column.
+    pub(crate) fn observe_at(
+        &mut self,
+        cell: Cell,
+        text: &[u8],
+        place: impl FnOnce() -> ValuePlace,
+    ) {
+        // Nothing makes another type of it.
+        if self.text && self.kinds.has_no_outlier() {
+            return;
+        }
+        if let Some(kind) = self.see(cell, text) {
+            self.kinds.count(kind, place);
+        }
+    }
+
+    /// What the value reads as, unless it may be of several kinds.
+    fn see(&mut self, cell: Cell, text: &[u8]) -> Option<ValueKind> {
         match cell.kind() {
-            CellKind::Missing => return,
+            CellKind::Missing => return None,
             CellKind::Plain | CellKind::Quoted | CellKind::QuotedEscaped => self.is_csv = true,
             _ => self.is_json = true,
         }
         match cell.kind() {
-            CellKind::Missing => {}
-            CellKind::Number => self.see_number(text),
-            CellKind::Bool => self.boolean = true,
-            CellKind::Nested => self.nested = true,
+            CellKind::Missing => None,
+            CellKind::Number => Some(self.see_number(text)),
+            CellKind::Bool => Some(self.see_boolean()),
+            CellKind::Nested => {
+                self.nested = true;
+                None
+            }
             CellKind::String | CellKind::StringEscaped => {
                 self.string = true;
+                // A string of JSON is no number, whatever its letters are.
                 let may_be_time =
                     cell.kind() == CellKind::String && text.first().is_some_and(u8::is_ascii_digit);
-                if may_be_time { self.see_time(text) } else { self.text = true }
+                Some(if may_be_time { self.see_time(text) } else { self.see_words() })
             }
+            // Blanks around a value count only within quotes.
             CellKind::Plain => self.see_text(text.trim_ascii()),
             CellKind::Quoted | CellKind::QuotedEscaped => self.see_text(text),
         }
     }
 
-    fn see_text(&mut self, text: &[u8]) {
-        if self.text {
-            return;
-        }
+    fn see_text(&mut self, text: &[u8]) -> Option<ValueKind> {
         let digits = text.strip_prefix(b"-").unwrap_or(text);
-        match digits {
+        Some(match digits {
             [b'0'..=b'9', ..] if is_number(digits) => self.see_number(text),
             [b'.', b'0'..=b'9', ..] if scalar::double(text).is_ok() => self.see_number(text),
             [b'0'..=b'9', ..] => self.see_time(text),
-            b"NaN" | b"nan" | b"inf" => self.unusual = true,
+            b"NaN" | b"nan" | b"inf" => {
+                self.unusual = true;
+                return None;
+            }
             _ if text.eq_ignore_ascii_case(b"true") || text.eq_ignore_ascii_case(b"false") => {
-                self.boolean = true
+                self.see_boolean()
             }
             _ => match NULL_WORDS.iter().position(|word| word.as_bytes() == text) {
-                Some(word) => self.null_words |= 1 << word,
-                None => self.text = true,
+                Some(word) => {
+                    self.null_words |= 1 << word;
+                    return None;
+                }
+                None => self.see_words(),
             },
-        }
+        })
     }
 
-    fn see_number(&mut self, text: &[u8]) {
+    fn see_words(&mut self) -> ValueKind {
+        self.text = true;
+        ValueKind::Text
+    }
+
+    fn see_boolean(&mut self) -> ValueKind {
+        self.boolean = true;
+        ValueKind::Boolean
+    }
+
+    fn see_number(&mut self, text: &[u8]) -> ValueKind {
         match scalar::integer::<i64>(text) {
             Ok(_) => self.whole = true,
             Err(_) if text.iter().all(|byte| byte.is_ascii_digit() || *byte == b'-') => {
@@ -115,18 +157,22 @@ impl TypeGuess {
                 self.digits_before = self.digits_before.max(digits.integer_digits());
                 self.digits_behind = self.digits_behind.max(digits.fraction_digits());
                 self.rounded |= !digits.fit_double();
+                ValueKind::Number
             }
-            None => self.text = true,
+            None => self.see_words(),
         }
     }
 
-    fn see_time(&mut self, text: &[u8]) {
+    fn see_time(&mut self, text: &[u8]) -> ValueKind {
         match timestamp::parse(text) {
             // A date counts days in 32 bits.
             Some(instant) if !instant.has_time => {
                 match i32::try_from(instant.seconds.div_euclid(timestamp::DAY_SECONDS)) {
-                    Ok(_) => self.date = true,
-                    Err(_) => self.text = true,
+                    Ok(_) => {
+                        self.date = true;
+                        ValueKind::Date
+                    }
+                    Err(_) => self.see_words(),
                 }
             }
             Some(instant) => {
@@ -134,8 +180,9 @@ impl TypeGuess {
                 self.fraction_digits = self.fraction_digits.max(instant.fraction_digits);
                 let (first, last) = self.seconds.unwrap_or((instant.seconds, instant.seconds));
                 self.seconds = Some((first.min(instant.seconds), last.max(instant.seconds)));
+                ValueKind::Time
             }
-            _ => self.text = true,
+            _ => self.see_words(),
         }
     }
 
@@ -164,6 +211,7 @@ impl TypeGuess {
         self.is_json |= other.is_json;
         self.is_csv |= other.is_csv;
         self.null_words |= other.null_words;
+        self.kinds.merge(&other.kinds);
     }
 
     /// The field that takes all values.
@@ -187,6 +235,33 @@ impl TypeGuess {
         let words =
             NULL_WORDS.iter().enumerate().filter(|(index, _)| self.null_words & 1 << index != 0);
         Some((words.map(|(_, word)| *word).collect(), data_type))
+    }
+
+    /// The first of few values that make text of the column, and its type without them.
+    pub(crate) fn outlier(&self) -> Option<(&ValuePlace, DataType)> {
+        // The values of JSON are not counted.
+        if self.is_json || self.data_type() != DataType::Utf8 {
+            return None;
+        }
+        let (kind, place) = self.kinds.outlier()?;
+        let has_numbers = kind == ValueKind::Number;
+        // Numbers among which some begin with a zero are codes, which are text for a reason.
+        if has_numbers && place.value.bytes().all(|byte| byte.is_ascii_digit()) {
+            return None;
+        }
+        let usual = TypeGuess {
+            whole: has_numbers && self.whole,
+            fractional: has_numbers && self.fractional,
+            long: has_numbers && self.long,
+            boolean: kind == ValueKind::Boolean,
+            time: kind == ValueKind::Time,
+            date: kind == ValueKind::Date,
+            text: false,
+            ..self.clone()
+        };
+        // Numbers may be text all the same, such as those with more digits than any type holds.
+        let data_type = usual.data_type();
+        (data_type != DataType::Utf8).then_some((place, data_type))
     }
 
     /// Whether some of its numbers would be rounded if they became doubles.

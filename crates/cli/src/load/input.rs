@@ -7,7 +7,7 @@ use tonnage_files::{ExtraColumns, Format, ReadOptions, RecordReader, Source};
 
 use super::fingerprint::Fingerprint;
 use super::mapping::RowMapping;
-use super::option_names::with_option_names;
+use super::option_names::with_header_option;
 use crate::exit::{CliResult, Failure};
 
 /// One file to load.
@@ -45,7 +45,7 @@ impl FileInput {
             // Taken before the file is read: a file that changes meanwhile is another one for the
             // next run.
             let looks = source.path().and_then(|path| Fingerprint::of(path).ok());
-            let reader = RecordReader::open(&source, first_look).map_err(with_option_names)?;
+            let reader = RecordReader::open(&source, first_look).map_err(with_header_option)?;
             let checked = check(&source, &reader.schema());
             let mapping =
                 checked.map_err(|failure| with_hint(failure, &reader, options))?.map(Arc::new);

@@ -83,6 +83,8 @@ pub(crate) struct LoadExit {
     pub(crate) exit: Exit,
     /// Whether a value did not fit its column, so that another type might have taken it.
     pub(crate) rejected_values: bool,
+    /// How many records had a key that existed, in the table or in an earlier record.
+    pub(crate) existed: u64,
 }
 
 /// How the files are to be read.
@@ -243,7 +245,11 @@ impl JobArgs {
             globals.info(&summary);
         }
         let written = summary.write(self.summary.as_deref()).map_err(Failure::stopped);
-        let end = LoadExit { exit, rejected_values: failures.rejected_values() };
+        let end = LoadExit {
+            exit,
+            rejected_values: failures.rejected_values(),
+            existed: report.total.existed,
+        };
         failure.map_or(written.map(|()| end), Err)
     }
 

@@ -26,6 +26,6 @@ pub(crate) use failure_reporter::FailureReporter;
 pub(crate) use input::{FileInput, records_hint};
 pub(crate) use job::JobArgs;
 pub(crate) use mapping::{Mapping, RowMapping, storable};
-pub(crate) use option_names::with_option_names;
+pub(crate) use option_names::with_header_option;
 pub(crate) use stream::{FileStream, LoadTarget};
 pub(crate) use summary::LoadSummary;

@@ -71,3 +71,14 @@ fn a_backup_of_another_store_is_refused_before_keep_removes_any() {
     place.run(&["restore", "B", "--store", "new"]).ends(0);
     assert_eq!(place.run(&["kv", "get", "/a", "--store", "new"]).ends(0).out, "1");
 }
+
+/// It said "File exists (os error 17)".
+#[test]
+fn a_file_in_place_of_a_directory_is_called_one() {
+    let place = Place::new();
+    place.run(&["kv", "put", "/a", "1"]).ends(0);
+    place.write("orders.csv", "id\n1\n");
+    let run = place.run(&["backup", "orders.csv"]).ends(3);
+    run.says(&["orders.csv is a file, not a directory"]);
+    assert_eq!(place.read("orders.csv"), "id\n1\n");
+}

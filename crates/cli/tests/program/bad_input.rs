@@ -221,6 +221,18 @@ fn kinds_of_files_that_are_not_read_are_named() {
     load(&place, "ship,at\r1,2022-01-03T00:00:00\r").ends(3).says(&["carriage returns alone"]);
 }
 
+/// A column called `flush_interval` was called --sync-every in errors, and a file of keys was offered
+/// an option that `tonnage get` does not have.
+#[test]
+fn errors_name_options_only_where_there_are_such() {
+    let place = Place::new().with_ships();
+    let run = load(&place, "ship,flush_interval,flush_interval\n1,2,3\n").ends(3);
+    run.says(&["the column flush_interval appears twice"]);
+    load(&place, "1,1,x\n").ends(3).says(&["the file has no header: give --no-header"]);
+    let keys = place.run(&["get", "ships", "--keys", "a.csv"]).ends(3);
+    assert!(!keys.says(&["the file has no header"]).err.contains("--no-header"));
+}
+
 #[test]
 fn control_characters_do_not_reach_a_terminal() {
     let place = Place::new().with_ships();
@@ -340,6 +352,15 @@ fn wrong_usage() {
     }
     place.run(&["--help"]).ends(0);
     place.run(&["--version"]).ends(0);
+}
+
+#[test]
+fn verbs_that_there_are_not_lead_to_those_that_there_are() {
+    let place = Place::new();
+    place.run(&["drop", "t"]).ends(3).says(&["tip: ", "tonnage sql \"DROP TABLE t\""]);
+    place.run(&["query", "t", "--store", "S"]).ends(3).says(&["tonnage sql \"SELECT"]);
+    place.run(&["import", "t", "a.csv"]).ends(3).says(&["tip: files are loaded with"]);
+    place.run(&["laod", "t", "a.csv"]).ends(3).says(&["'load', 'unload'"]);
 }
 
 #[test]

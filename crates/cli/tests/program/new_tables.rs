@@ -103,6 +103,47 @@ fn what_makes_a_column_text_is_told() {
         .says(&["c.csv: it is empty"]);
 }
 
+/// Of 5,000 amounts one was none: the column became STRING, without a word.
+#[test]
+fn the_record_that_makes_a_column_text_is_told() {
+    let place = Place::new();
+    let amounts = (2..=5_001).map(|line| match line {
+        3_000 => "2999,x4\n".to_owned(),
+        _ => format!("{},{line}.25\n", line - 1),
+    });
+    place.write("a.csv", format!("id,amount\n{}", amounts.collect::<String>()));
+    let load = ["load", "t", "a.csv", "--create", "--primary-key", "id"];
+    place.run(&load).ends(0).says(&[
+        "5,000 inserted",
+        "hint: column amount is STRING because of line 3000 of a.csv: 'x4'",
+        "without such values it would be DOUBLE",
+    ]);
+    // A wide file does not fill the screen.
+    let rows: String = (1..=20).map(|id| format!("{id},1,2,3,4\n")).collect();
+    place.write("b.csv", format!("id,a,b,c,d\n0,w,x,y,z\n{rows}"));
+    let run = place.run(&["load", "u", "b.csv", "--create", "--primary-key", "id"]).ends(0);
+    assert_eq!(run.err.matches("is STRING because of line 2").count(), 3, "{}", run.err);
+}
+
+/// Of 5,000 orders 200 were stored, with exit code 0 and without a word of why.
+#[test]
+fn a_key_that_does_not_tell_records_apart_is_told() {
+    let place = Place::new();
+    let orders: String = (0..5_000).map(|id| format!("{id},{}\n", id % 200)).collect();
+    place.write("orders.csv", format!("id,customer\n{orders}"));
+    let load = |table: &str, key: &str| {
+        place.run(&["load", table, "orders.csv", "--create", "--primary-key", key]).ends(0)
+    };
+    load("t", "customer").says(&[
+        "200 inserted, 4,800 existed",
+        "hint: 4,800 rows have a key that came earlier in the files: the primary key (customer) does not tell them apart",
+    ]);
+    // Those of the second time are in the table.
+    let again = load("t", "customer");
+    assert!(!again.says(&["0 inserted, 5,000 existed"]).err.contains("hint"));
+    assert!(!load("u", "SHARD(customer), id").err.contains("hint"));
+}
+
 #[test]
 fn records_in_a_document_are_found_by_their_path() {
     let place = Place::new();

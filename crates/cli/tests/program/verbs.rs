@@ -21,6 +21,15 @@ fn ddl_is_carried_out_and_told() {
     assert_eq!(place.run(&["sql", "--store", "T", "DESCRIBE a"]).out, described);
 }
 
+/// It promised the order for all rows.
+#[test]
+fn the_help_of_a_scan_says_how_far_its_order_goes() {
+    let help = Place::new().run(&["scan", "--help"]).ends(0).out;
+    // Its lines break somewhere.
+    let help = help.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(help.contains("under each shard key alone"), "{help}");
+}
+
 /// SHOW TABLES on a misspelt store once made an empty one, which `check` then called sound.
 #[test]
 fn only_a_statement_that_makes_a_table_makes_a_store() {

@@ -19,8 +19,13 @@ pub(super) fn check(options: &BulkPutOptions) -> Result<()> {
     if zero(options.timeout) || zero(options.flush_interval) {
         return Err(Error::invalid("a time is 0: give a longer one, or none"));
     }
-    if options.rows_per_second_max == Some(0) || options.stream_parallelism == Some(0) {
-        return Err(Error::invalid("rows_per_second_max and stream_parallelism are at least 1"));
+    for (name, is_zero) in [
+        ("rows_per_second_max", options.rows_per_second_max == Some(0)),
+        ("stream_parallelism", options.stream_parallelism == Some(0)),
+    ] {
+        if is_zero {
+            return Err(Error::invalid(format!("{name} is 0: it must be at least 1")));
+        }
     }
     if let Some(bytes) = options.memory_bytes_max.filter(|bytes| *bytes < MEMORY_BYTES_MIN) {
         return Err(Error::invalid(format!(

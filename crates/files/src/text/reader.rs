@@ -229,7 +229,7 @@ fn with_doubt(error: Error, names: &[String], options: &ReadOptions) -> Error {
     if !options.csv.has_header || !names.iter().any(|name| reads_as_value(name)) {
         return error;
     }
-    let message = format!("{}; if they are values, set has_header to false", error.message());
+    let message = format!("{}; if they are values, the file has no header", error.message());
     error.with_message(message)
 }
 

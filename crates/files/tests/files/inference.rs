@@ -258,6 +258,35 @@ fn words_that_seem_to_mean_null_are_told() {
     );
 }
 
+/// A column of amounts became text because of one value, and nobody was told of which.
+#[test]
+fn the_value_that_makes_text_of_a_column_is_told() {
+    let text: String = (0..50).map(|id| format!("{id},{id}.5,2024-01-03,{id}\n")).collect();
+    let source =
+        csv(format!("id,amount,day,code\n{text}50,x4,0,007\n51,?,2024-01-03,1\n52,x5,,1\n"));
+    let found = |sources: &[Source]| {
+        infer_common_schema(sources, &ReadOptions::default(), &Sample::default()).unwrap().outliers
+    };
+    let told: Vec<_> = found(std::slice::from_ref(&source))
+        .into_iter()
+        .map(|told| (told.column, told.source, told.line, told.value, told.data_type))
+        .collect();
+    let place = |column: &str, value: &str, data_type| {
+        (column.to_owned(), "test.csv".to_owned(), 52_u64, value.to_owned(), data_type)
+    };
+    // Codes such as 007 are text for a reason.
+    assert_eq!(
+        told,
+        [place("amount", "x4", DataType::Float64), place("day", "0", DataType::Date32)]
+    );
+    // Words are no exception where another file has nothing else.
+    let words: String = (0..50).map(|id| format!("{id},words,2024-01-03\n")).collect();
+    let words = csv(format!("id,amount,day\n{words}"));
+    let columns: Vec<_> =
+        found(&[words, source]).into_iter().map(|outlier| outlier.column).collect();
+    assert_eq!(columns, ["day"]);
+}
+
 #[rstest]
 #[case("x.csv", "", "it is empty")]
 #[case("x.json", " [ ] ", "its array is empty")]

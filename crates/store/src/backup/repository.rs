@@ -95,10 +95,14 @@ impl BackupRepository {
     /// Opens a repository, making it in a directory that is empty or does not exist.
     ///
     /// # Errors
-    /// As [`BackupRepository::open`]; `Invalid` when the directory holds anything else.
+    /// As [`BackupRepository::open`]; `Invalid` when the directory holds anything else, or is a file.
     pub fn open_or_create(root: &Path) -> Result<Self> {
         if root.join(MARKER).exists() {
             return Self::open(root);
+        }
+        if root.is_file() {
+            let what = format!("{} is a file, not a directory", root.display());
+            return Err(Error::invalid(what));
         }
         fs::create_dir_all(root).map_err(|error| file_error(root, error))?;
         let ours = [FILES, BACKUPS, LOCK, &format!("{MARKER}{PARTIAL}"), "lost+found"];

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use arrow::array::RecordBatch;
-use arrow::datatypes::{Field, Schema};
+use arrow::datatypes::{DataType, Field, Schema};
 use tonnage::{
     ColumnDefinition, ColumnType, Error, Generated, Identity, Result, Statement, TableDefinition,
     TableEntry, TableSchema, parse_ddl,
 };
-use tonnage_files::{InferredSchema, NullWords, type_name};
+use tonnage_files::{InferredSchema, NullWords, Outlier, type_name};
 
 use crate::args::Globals;
 use crate::exit::{CliResult, Failure};
@@ -271,11 +271,7 @@ fn notes(found: &InferredSchema) -> Vec<String> {
     let mut by_words: Vec<(String, Vec<String>)> = Vec::new();
     for NullWords { column, words, data_type } in &found.null_words {
         let options: Vec<_> = words.iter().map(|word| format!("--null '{word}'")).collect();
-        let column_type = ColumnType::of_arrow(&Field::new(column, data_type.clone(), true));
-        let told = format!(
-            "{column} {}",
-            column_type.map(|column_type| column_type.to_string()).unwrap_or_default()
-        );
+        let told = format!("{column} {}", type_told(data_type));
         // Columns with the same words share a hint: a wide file would print one for each.
         match by_words.iter_mut().find(|(known, _)| *known == options.join(" ")) {
             Some((_, columns)) => columns.push(told),
@@ -288,7 +284,39 @@ fn notes(found: &InferredSchema) -> Vec<String> {
             columns.join(", ")
         ));
     }
+    notes.extend(found.outliers.iter().take(OUTLIERS_TOLD).map(outlier_note));
     notes
+}
+
+/// A file of words among numbers would have a hint for each column.
+const OUTLIERS_TOLD: usize = 3;
+
+/// Where the value is that made text of a column.
+fn outlier_note(outlier: &Outlier) -> String {
+    let Outlier { column, source, line, value, data_type } = outlier;
+    format!(
+        "hint: column {column} is STRING because of line {line} of {source}: '{value}'; without such values it would be {}",
+        type_told(data_type)
+    )
+}
+
+/// Records of a table that was just made had the keys of others: the key may be the wrong one.
+pub(super) fn repeated_keys_note(schema: &TableSchema, existed: u64) -> String {
+    let rows = match existed {
+        1 => "1 row has".to_owned(),
+        _ => format!("{} rows have", grouped(existed)),
+    };
+    let key: Vec<_> = schema.key_columns().map(|column| column.name.as_str()).collect();
+    format!(
+        "hint: {rows} a key that came earlier in the files: the primary key ({}) does not tell them apart",
+        key.join(", ")
+    )
+}
+
+/// A type of Arrow as SQL calls it.
+fn type_told(data_type: &DataType) -> String {
+    let column_type = ColumnType::of_arrow(&Field::new("", data_type.clone(), true));
+    column_type.map(|column_type| column_type.to_string()).unwrap_or_default()
 }
 
 fn column(field: &Field, is_key: bool) -> Result<ColumnDefinition> {

@@ -17,7 +17,7 @@ use tonnage_files::{
 use crate::args::{Globals, TimeoutArgs};
 use crate::config::ConfigArgs;
 use crate::exit::{CliResult, Exit, Failure};
-use crate::load::{FileInput, JobArgs, LoadTarget, Mapping, storable, with_option_names};
+use crate::load::{FileInput, JobArgs, LoadTarget, Mapping, storable, with_header_option};
 use crate::store_connection::StoreConnection;
 use crate::values;
 use create::{NewTablePlan, PrimaryKey};
@@ -114,6 +114,10 @@ impl LoadArgs {
         if let (Exit::Rejected, true, Some(made)) = (end.exit, end.rejected_values, &made) {
             made.note_sample(globals);
         }
+        // What existed in a table that was just made came with this load.
+        if made.is_some() && end.existed > 0 {
+            globals.info(create::repeated_keys_note(&table.schema, end.existed));
+        }
         Ok(end.exit)
     }
 
@@ -168,7 +172,7 @@ impl LoadArgs {
 
     /// What the files suggest.
     fn infer(&self, sources: &[Source], options: &ReadOptions) -> CliResult<InferredSchema> {
-        Ok(infer_common_schema(sources, options, &self.sample()).map_err(with_option_names)?)
+        Ok(infer_common_schema(sources, options, &self.sample()).map_err(with_header_option)?)
     }
 
     /// The parent of the table, if its path names one.
