@@ -24,9 +24,9 @@ use crate::functions;
 use crate::lag_lead::shifts;
 use crate::options::SqlOptions;
 use crate::plan::{
-    CorrelatedNamesRule, DependentRule, EqualKeysRule, IndexOrderRule, LatestRule, MembershipRule,
-    MergedListRule, OperatorPlanner, OuterTypesRule, OverflowRule, OwnRelationPlanner,
-    SubqueryRule, TypeRule, UsingRule, UuidPlanner, physical_rules,
+    CorrelatedNamesRule, DependentRule, EqualKeysRule, IndexOrderRule, LatestRule, MemberPlanner,
+    MembershipRule, MergedListRule, OperatorPlanner, OuterTypesRule, OverflowRule,
+    OwnRelationPlanner, SubqueryRule, TypeRule, UsingRule, UuidPlanner, physical_rules,
 };
 use crate::text::{CATALOG, SCHEMA};
 
@@ -125,6 +125,7 @@ fn state(context: &CatalogContext) -> std::result::Result<SessionState, DataFusi
     // Before those of the library, which take every name behind a column for a field of a struct.
     if let Some(planners) = builder.expr_planners() {
         planners.insert(0, Arc::new(OperatorPlanner));
+        planners.insert(1, Arc::new(MemberPlanner));
     }
     let mut state = builder.build();
     state.register_relation_planner(Arc::new(OwnRelationPlanner))?;

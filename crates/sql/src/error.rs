@@ -1,15 +1,14 @@
 //! Turns errors of DataFusion into errors of Tonnage.
 
 use std::borrow::Cow;
-use std::collections::HashSet;
 
-use datafusion::common::utils::datafusion_strsim::normalized_levenshtein;
-use datafusion::common::{Column, DataFusionError, SchemaError};
+use datafusion::common::{DataFusionError, SchemaError};
 use datafusion::sql::sqlparser::parser::ParserError;
 use datafusion::sql::sqlparser::tokenizer::Location;
 use tonnage::{Error, ErrorKind};
 
-use crate::access::{EXPIRY, VERSION};
+use crate::missing_column::{ambiguous, no_column};
+use crate::rewordings::reworded;
 use crate::type_words::in_sql;
 
 /// An error on its way through DataFusion, as it comes out again in [`from_datafusion`].
@@ -23,7 +22,7 @@ pub(crate) fn from_datafusion(error: DataFusionError) -> Error {
         .diagnostic()
         .and_then(|diagnostic| diagnostic.span)
         .map(|span| (span.start.line, span.start.column));
-    let (kind, message) = kind_and_message(error.find_root());
+    let (kind, message) = kind_and_message(error.find_root(), &possible_columns(&error));
     let translated = Error::new(kind, message);
     let translated = match place {
         Some((line, column)) => translated.at(format_args!("line {line}, column {column}")),
@@ -34,8 +33,17 @@ pub(crate) fn from_datafusion(error: DataFusionError) -> Error {
     if kind == ErrorKind::Internal { translated.with_source(error) } else { translated }
 }
 
-fn kind_and_message(root: &DataFusionError) -> (ErrorKind, String) {
-    let plain = |error: &DataFusionError| in_sql(&own_words(&error.message()));
+/// The columns that the planner notes beside a name that several have.
+fn possible_columns(error: &DataFusionError) -> Vec<String> {
+    let notes = error.diagnostic().into_iter().flat_map(|diagnostic| &diagnostic.notes);
+    let columns = notes.filter_map(|note| note.message.strip_prefix("possible column "));
+    // Nobody can write the tables that joins by names make: their names begin with blanks.
+    columns.filter(|column| !column.starts_with(' ')).map(str::to_owned).collect()
+}
+
+/// `possible` are the columns that an ambiguous name may mean.
+fn kind_and_message(root: &DataFusionError, possible: &[String]) -> (ErrorKind, String) {
+    let plain = |error: &DataFusionError| reworded(in_sql(&own_words(&error.message())));
     // Errors of the store go in wrapped, some in an error of Arrow, and come out as they were.
     match root {
         DataFusionError::External(source) => match source.downcast_ref::<Error>() {
@@ -49,10 +57,13 @@ fn kind_and_message(root: &DataFusionError) -> (ErrorKind, String) {
                 (error.kind(), error.message().to_owned())
             }
             arrow::error::ArrowError::IoError(message, _) => of_files(message.clone()),
-            error => (ErrorKind::Invalid, in_sql(&error.to_string())),
+            error => (ErrorKind::Invalid, reworded(in_sql(&error.to_string()))),
         },
         DataFusionError::SchemaError(error, _) => match error.as_ref() {
             SchemaError::FieldNotFound { field, valid_fields } => (ErrorKind::Invalid, no_column(field, valid_fields)),
+            SchemaError::AmbiguousReference { field } if field.relation.is_none() => {
+                (ErrorKind::Invalid, ambiguous(&field.name, possible))
+            }
             _ => (ErrorKind::Invalid, plain(root)),
         },
         DataFusionError::Plan(_) | DataFusionError::Configuration(_) | DataFusionError::Execution(_) => {
@@ -71,9 +82,9 @@ fn kind_and_message(root: &DataFusionError) -> (ErrorKind, String) {
         DataFusionError::Internal(message) if message.starts_with("Failed to coerce types ") => {
             (ErrorKind::Invalid, plain(root))
         }
-        DataFusionError::Shared(shared) => kind_and_message(shared.find_root()),
+        DataFusionError::Shared(shared) => kind_and_message(shared.find_root(), possible),
         DataFusionError::Collection(errors) => match errors.first() {
-            Some(first) => kind_and_message(first.find_root()),
+            Some(first) => kind_and_message(first.find_root(), possible),
             None => (ErrorKind::Internal, plain(root)),
         },
         _ => (ErrorKind::Internal, plain(root)),
@@ -111,37 +122,6 @@ fn of_files(message: String) -> (ErrorKind, String) {
         return (ErrorKind::Exhausted, remedy.to_owned());
     }
     (ErrorKind::Unavailable, message)
-}
-
-/// The words that the store has for a table that is not there.
-fn no_column(field: &Column, valid: &[Column]) -> String {
-    /// A column by another name than this is no slip of the finger.
-    const LIKENESS_MIN: f64 = 0.5;
-    let mut seen = HashSet::new();
-    // The hidden columns are in every table: to list them would help nobody.
-    let valid: Vec<&Column> = valid
-        .iter()
-        .filter(|column| ![VERSION, EXPIRY].contains(&column.name.as_str()))
-        .filter(|column| seen.insert(column.flat_name()))
-        .collect();
-    let likeness = |column: &&&Column| normalized_levenshtein(&column.name, &field.name);
-    let nearest = valid
-        .iter()
-        .max_by(|a, b| likeness(a).total_cmp(&likeness(b)))
-        .filter(|column| likeness(column) >= LIKENESS_MIN);
-    // Names of tables help where there are several.
-    let is_one_table = valid.windows(2).all(|pair| pair[0].relation == pair[1].relation);
-    let told =
-        |column: &Column| if is_one_table { column.name.clone() } else { column.flat_name() };
-    let mut message = format!("there is no column {}", field.flat_name());
-    if let Some(nearest) = nearest {
-        message.push_str(&format!("; did you mean {}?", told(nearest)));
-    }
-    if !valid.is_empty() {
-        let names: Vec<String> = valid.iter().map(|column| told(column)).collect();
-        message.push_str(&format!("; the columns are {}", names.join(", ")));
-    }
-    message
 }
 
 /// The parser names the place behind its message; here it comes first.

@@ -1,5 +1,6 @@
 //! Plans statements with DataFusion and runs them.
 
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -23,6 +24,7 @@ use crate::catalog::{CatalogContext, FileTable, StoreCatalog, StoreTable, path_o
 use crate::engine::Engine;
 use crate::error::from_datafusion;
 use crate::guard::Guard;
+use crate::missing_column::as_typed;
 use crate::plan::{
     KeySets, joins_by_hash, with_cheap_conditions_first, with_joins_in_order, with_null_joins,
     with_sort_fallback,
@@ -168,22 +170,32 @@ impl Planner {
     fn logical(&self, state: &SessionState, mut parsed: ast::Statement) -> Result<LogicalPlan> {
         views::expand(&self.context.store, &mut parsed)?;
         let is_one = has_one_table(&parsed);
-        scopes::resolve(&mut parsed, &|name| self.columns_of(name, state, is_one))?;
+        let spellings = RefCell::default();
+        scopes::resolve(&mut parsed, &|name| self.columns_of(name, state, is_one, &spellings))?;
         let planned = wait(state.statement_to_plan(PlannedStatement::Statement(Box::new(parsed))));
-        planned
-            .map_err(|error| self.missing_table(&error).unwrap_or_else(|| from_datafusion(error)))
+        planned.map_err(|error| {
+            self.missing_table(&error)
+                .unwrap_or_else(|| in_own_case(from_datafusion(error), &spellings.take()))
+        })
     }
 
     /// The columns of a table as SQL finds them. `is_one` says that the statement has no other.
+    /// `spellings` gets the names that stand in quotes and have large letters.
     fn columns_of(
         &self,
         name: &ast::ObjectName,
         state: &SessionState,
         is_one: bool,
+        spellings: &RefCell<Vec<String>>,
     ) -> Option<Vec<String>> {
         if let Some(table) = self.context.store.known_table(&views::path_of(name)) {
-            let columns = table.schema().columns.iter();
-            return Some(columns.map(|column| column.name.to_ascii_lowercase()).collect());
+            let names = || table.schema().columns.iter().map(|column| &column.name);
+            let is_told = |name: &&String| {
+                name.contains(|letter: char| letter.is_ascii_uppercase())
+                    && as_typed(name) != **name
+            };
+            spellings.borrow_mut().extend(names().filter(is_told).cloned());
+            return Some(names().map(|name| name.to_ascii_lowercase()).collect());
         }
         let parts = name.0.iter().map(ast::ObjectNamePart::as_ident);
         let parts = parts.map(|part| Some(folded(part?))).collect::<Option<Vec<_>>>()?;
@@ -295,6 +307,14 @@ impl Planner {
             execute_stream(physical, state.task_ctx())
         }))
     }
+}
+
+/// The error with names in quotes as the tables have them: a plan has them in small letters.
+fn in_own_case(error: Error, spellings: &[String]) -> Error {
+    let message = spellings.iter().fold(error.message().to_owned(), |message, name| {
+        message.replace(&as_typed(&name.to_ascii_lowercase()), &as_typed(name))
+    });
+    error.with_message(message)
 }
 
 /// Whether a statement reads one table, and that once.

@@ -4,6 +4,7 @@ use datafusion::sql::sqlparser::ast::{Expr, Ident, SelectItem, TableAlias};
 use tonnage::Error;
 
 use crate::error::invalid_at;
+use crate::missing_column::ambiguous;
 use crate::text::folded;
 
 /// The names of the columns of a table or query.
@@ -168,12 +169,9 @@ impl VisibleColumns {
     pub(super) fn ambiguous(&self, name: &Ident) -> Error {
         let wanted = folded(name);
         let meant = self.columns.iter().filter(|column| column.name == wanted);
-        let meant: Vec<String> = meant.map(|column| column.to_expr().to_string()).collect();
-        let message = format!(
-            "column {wanted} is ambiguous: several tables have one; write its table before it, as in {}",
-            meant.join(" or ").replace('"', "")
-        );
-        invalid_at(name.span.start, message)
+        let meant: Vec<String> =
+            meant.map(|column| column.to_expr().to_string().replace('"', "")).collect();
+        invalid_at(name.span.start, ambiguous(&wanted, &meant))
     }
 
     /// The column that is written so, with its table before it or without.

@@ -1,17 +1,25 @@
 //! Adds line and column to an error that names something in the statement.
 
-use datafusion::sql::sqlparser::tokenizer::{Location, Token};
+use datafusion::sql::sqlparser::tokenizer::{Location, Token, TokenWithSpan};
 use tonnage::Error;
 
 use super::Piece;
 
 /// The error with its place in front, where neither the planner nor the store could tell it.
 pub(crate) fn with_location(error: Error, piece: &Piece) -> Error {
-    let error = with_alias(error, piece);
+    let error = with_member(with_text(with_alias(error, piece), piece), piece);
     if error.message().starts_with("line ") {
-        return error;
+        return with_by(error, piece);
     }
-    match subject_of(error.message()).and_then(|name| find(piece, name)) {
+    let member = member_of(error.message());
+    let place = match text_of(error.message()) {
+        Some(text) => find_text(piece, text),
+        None => member
+            .as_deref()
+            .or_else(|| subject_of(error.message()))
+            .and_then(|name| find(piece, name)),
+    };
+    match place {
         Some(place) => error.at(format_args!("line {}, column {}", place.line, place.column)),
         None => error,
     }
@@ -37,22 +45,145 @@ fn with_alias(error: Error, piece: &Piece) -> Error {
     error.restated().with_message(message)
 }
 
+/// The error with the quotes that text has, where a name in double quotes is like no column.
+fn with_text(error: Error, piece: &Piece) -> Error {
+    let Some((_, rest)) = error.message().split_once("there is no column ") else { return error };
+    // That says it already.
+    if ["; did you mean ", " is a name that SELECT gives"].iter().any(|said| rest.contains(said)) {
+        return error;
+    }
+    let name = rest.split_once(';').map_or(rest, |(name, _)| name);
+    let is_point = |at: Option<usize>| {
+        at.and_then(|at| piece.tokens.get(at)).is_some_and(|token| token.token == Token::Period)
+    };
+    let written = piece.tokens.iter().enumerate().find_map(|(at, token)| match &token.token {
+        // What has a point beside it is the name of a table or of its column.
+        Token::Word(word)
+            if word.quote_style == Some('"')
+                && word.value.eq_ignore_ascii_case(name)
+                && !is_point(at.checked_sub(1))
+                && !is_point(Some(at + 1)) =>
+        {
+            Some(&word.value)
+        }
+        _ => None,
+    });
+    let Some(text) = written else { return error };
+    let message = format!(
+        "{}; text stands in single quotes: '{}'",
+        error.message(),
+        text.replace('\'', "''")
+    );
+    error.restated().with_message(message)
+}
+
+/// The error with the name of the member that is read from a document of the query outside.
+fn with_member(error: Error, piece: &Piece) -> Error {
+    const BEFORE: &str = "of the query outside: write ";
+    const MEMBER: &str = "->>'member'";
+    let message = error.message();
+    let column = message.split_once(BEFORE).and_then(|(_, rest)| rest.strip_suffix(MEMBER));
+    let Some(column) = column else { return error };
+    // The planner tells the column alone.
+    let Some(first) = find_token(piece, column) else { return error };
+    let name = |at: usize| match piece.tokens.get(at).map(|token| &token.token) {
+        Some(Token::Word(word)) => Some(word.value.as_str()),
+        _ => None,
+    };
+    let follows =
+        |at: usize| piece.tokens.get(at + 1).is_some_and(|token| token.token == Token::Period);
+    let own = column.rsplit('.').next().unwrap_or(column).trim_matches('"');
+    // The table may stand before the column.
+    let mut at = first;
+    while follows(at) && name(at).is_some_and(|name| !name.eq_ignore_ascii_case(own)) {
+        at += 2;
+    }
+    match name(at + 2).filter(|_| follows(at)) {
+        Some(member) => {
+            let message = message.replace(MEMBER, &format!("->>'{}'", member.replace('\'', "''")));
+            error.restated().with_message(message)
+        }
+        None => error,
+    }
+}
+
+/// The error with what is missing, where the parser met ORDER, PARTITION or GROUP alone.
+fn with_by(error: Error, piece: &Piece) -> Error {
+    let Some((_, found)) = error.message().rsplit_once("found") else { return error };
+    let found = found.trim_matches([':', ' ', '\'']);
+    // The parser takes ORDER without BY for no part of the clause, and names it as what it found.
+    let word = ["ORDER", "PARTITION", "GROUP"].into_iter().find(|w| found.eq_ignore_ascii_case(w));
+    let Some(word) = word else { return error };
+    let is_word = |at: usize, wanted: &str| {
+        matches!(piece.tokens.get(at).map(|token| &token.token),
+            Some(Token::Word(word)) if word.value.eq_ignore_ascii_case(wanted))
+    };
+    // The place tells which of several it is; with BY behind it something else is wrong.
+    let is_here = |token: &TokenWithSpan| {
+        let Location { line, column } = token.span.start;
+        error.message().starts_with(&format!("line {line}, column {column}: "))
+    };
+    let is_alone = piece
+        .tokens
+        .iter()
+        .position(is_here)
+        .is_some_and(|at| is_word(at, word) && !is_word(at + 1, "BY"));
+    if !is_alone {
+        return error;
+    }
+    let message = format!("{}; {word} is followed by BY", error.message());
+    error.restated().with_message(message)
+}
+
+/// The text that a message says to be no value of a type.
+fn text_of(message: &str) -> Option<&str> {
+    message.strip_prefix('\'')?.split_once("' is no ").map(|(text, _)| text)
+}
+
+/// The column and the first name behind it, of a message about a column without members.
+fn member_of(message: &str) -> Option<String> {
+    let (column, rest) = message.split_once(" is ")?;
+    let (_, remedy) = rest.split_once(" and has no members: ")?;
+    let (_, steps) = remedy.split_once("->'")?;
+    Some(format!("{column}.{}", steps.split('\'').next()?))
+}
+
+/// The last text in single quotes that says it.
+fn find_text(piece: &Piece, text: &str) -> Option<Location> {
+    let says = |token: &&TokenWithSpan| {
+        matches!(&token.token,
+            Token::SingleQuotedString(own) if own == text)
+    };
+    piece.tokens.iter().rev().find(says).map(|token| token.span.start)
+}
+
 /// The name or the text that a message is about.
 fn subject_of(message: &str) -> Option<&str> {
-    const LEADS: [(&str, &str); 4] = [
+    const LEADS: [(&str, &str); 5] = [
         ("there is no column ", ";"),
         ("there is no table ", ";"),
         (" has no index ", ";"),
         ("Cannot cast string '", "' to "),
+        ("a document of the query outside: write ", "->>"),
     ];
+    if let Some((name, _)) =
+        message.strip_prefix("column ").and_then(|rest| rest.split_once(" is ambiguous"))
+    {
+        return Some(name);
+    }
     LEADS.iter().find_map(|(lead, end)| {
         let (_, rest) = message.split_once(lead)?;
         Some(rest.split_once(end).map_or(rest, |(name, _)| name))
     })
 }
 
-/// The last token that says it: what a statement orders by stands behind what it selects.
+/// Where a name stands.
 fn find(piece: &Piece, name: &str) -> Option<Location> {
+    find_token(piece, name).map(|at| piece.tokens[at].span.start)
+}
+
+/// The last token that says it: what a statement orders by stands behind what it selects.
+fn find_token(piece: &Piece, name: &str) -> Option<usize> {
     let parts: Vec<&str> = name.split('.').map(|part| part.trim_matches('"')).collect();
     let says = |token: &Token, part: &str| match token {
         Token::Word(word) => word.value.eq_ignore_ascii_case(part),
@@ -75,7 +206,7 @@ fn find(piece: &Piece, name: &str) -> Option<Location> {
             .rev()
             .find(|at| parts.last().is_some_and(|part| says(&piece.tokens[*at].token, part)))
     };
-    whole.or_else(last).map(|at| piece.tokens[at].span.start)
+    whole.or_else(last)
 }
 
 #[cfg(test)]
@@ -108,6 +239,49 @@ mod tests {
             place("SELECT 'a', 'b c'", "Cast error: Cannot cast string 'b c' to value"),
             "line 1, column 13: "
         );
+    }
+
+    fn remedied(statement: &str, message: &str) -> String {
+        let error = with_location(Error::invalid(message), &single(statement).unwrap());
+        error.message().to_owned()
+    }
+
+    #[test]
+    fn the_remedy_is_in_words_of_the_statement() {
+        assert_eq!(
+            remedied("SELECT a FROM t WHERE a = \"C001\"", "there is no column c001"),
+            "line 1, column 27: there is no column c001; text stands in single quotes: 'C001'"
+        );
+        assert_eq!(
+            remedied("SELECT a FROM t WHERE t.\"C001\" = a", "there is no column t.c001"),
+            "line 1, column 23: there is no column t.c001"
+        );
+        assert_eq!(
+            remedied(
+                "SELECT 1 WHERE y = x.doc.Ship",
+                "a member of a document of the query outside: write x.doc->>'member'"
+            ),
+            "line 1, column 20: a member of a document of the query outside: write x.doc->>'Ship'"
+        );
+        assert_eq!(
+            remedied(
+                "SELECT notes.ship FROM t ORDER BY notes",
+                "notes is STRING and has no members: make the column JSON, or write CAST(notes AS JSON)->'ship'"
+            ),
+            "line 1, column 8: notes is STRING and has no members: make the column JSON, or write CAST(notes AS JSON)->'ship'"
+        );
+    }
+
+    #[test]
+    fn words_that_need_by_are_told() {
+        let told = "line 1, column 17: Expected: ROWS, RANGE, GROUPS, found: order";
+        assert_eq!(
+            remedied("SELECT f() OVER (order a)", "line 1, column 18: Expected: ), found: order"),
+            "line 1, column 18: Expected: ), found: order; ORDER is followed by BY"
+        );
+        // BY is there, or the word is another one.
+        assert_eq!(remedied("SELECT f() OVER order BY a", told), told);
+        assert_eq!(remedied("SELECT f() OVER a", told), told);
     }
 
     #[test]

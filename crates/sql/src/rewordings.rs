@@ -1,0 +1,122 @@
+//! Messages of DataFusion and Arrow in words that say what to do.
+
+/// What a message says, its types named as in SQL, and what Tonnage says. `*` stands for any text,
+/// which `$1`, `$2` put into the words.
+const WORDS: [(&str, &str); 12] = [
+    (
+        "Parser error: Error parsing timestamp from '*': *",
+        "'$1' is no moment: write it as '2022-01-03' or '2022-01-03 06:00:00'",
+    ),
+    ("Cast error: Cannot cast string '*' to value of NUMBER(*) type", "'$1' is no number"),
+    ("Cast error: Cannot cast string '*' to value of DOUBLE type", "'$1' is no number"),
+    ("Cast error: Cannot cast string '*' to value of FLOAT type", "'$1' is no number"),
+    ("Cast error: Cannot cast string '*' to value of LONG type", "'$1' is no LONG"),
+    ("Cast error: Cannot cast string '*' to value of INTEGER type", "'$1' is no INTEGER"),
+    ("Cast error: Cannot cast string '*' to value of BOOLEAN type", "'$1' is no BOOLEAN"),
+    (
+        "Cast error: Cannot cast string '*' to value of DATE type",
+        "'$1' is no date: write it as '2022-01-03'",
+    ),
+    (
+        "Cast error: Cannot cast string '*' to value of TIME type",
+        "'$1' is no time: write it as '09:30' or '09:30:15'",
+    ),
+    // Said of every column, whether it comes from a star or not.
+    ("*: While expanding wildcard, *", "$1: $2"),
+    (
+        "Nested identifiers are not yet supported for OuterReferenceColumn *",
+        "a member of a document of the query outside: write $1->>'member'",
+    ),
+    (
+        "Cannot access field at argument *: type * is not Struct, Map, or NULL",
+        "$2 has no members: make the column JSON, or write CAST(... AS JSON)->'member'",
+    ),
+];
+
+/// The message in Tonnage's words, or as it is.
+pub(crate) fn reworded(message: String) -> String {
+    let told = WORDS.iter().find_map(|(said, words)| filled(words, &taken(&message, said)?));
+    match told {
+        Some(told) => with_double(told),
+        None => message,
+    }
+}
+
+/// The texts in a message that stand for the stars of a pattern.
+fn taken<'a>(message: &'a str, pattern: &str) -> Option<Vec<&'a str>> {
+    let mut parts = pattern.split('*');
+    let mut rest = message.strip_prefix(parts.next()?)?;
+    let mut texts = Vec::new();
+    for part in parts {
+        let (text, behind) = match part {
+            "" => (rest, ""),
+            part => rest.split_once(part)?,
+        };
+        texts.push(text);
+        rest = behind;
+    }
+    rest.is_empty().then_some(texts)
+}
+
+/// The words with the texts in them.
+fn filled(words: &str, texts: &[&str]) -> Option<String> {
+    let mut pieces = words.split('$');
+    let mut told = pieces.next()?.to_owned();
+    for piece in pieces {
+        let number: usize = piece.get(..1)?.parse().ok()?;
+        told.push_str(texts.get(number.checked_sub(1)?)?);
+        told.push_str(&piece[1..]);
+    }
+    Some(told)
+}
+
+/// The message with the remedy for `1e2` and `1.5`, which are numbers, but no whole ones.
+fn with_double(told: String) -> String {
+    let text = [" is no LONG", " is no INTEGER"].iter().find_map(|end| told.strip_suffix(*end));
+    let text = text.map_or("", |text| text.trim_matches('\'').trim());
+    // Digits alone are too large: a double would not help.
+    let has_digits = text.starts_with(|c: char| c.is_ascii_digit() || "+-.".contains(c));
+    let is_double = text.contains(['.', 'e', 'E'])
+        && has_digits
+        && text.parse::<f64>().is_ok_and(f64::is_finite);
+    if is_double { format!("{told}: cast it to DOUBLE first") } else { told }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_of_the_library_say_what_to_do() {
+        for (message, told) in [
+            (
+                "Cast error: Cannot cast string '1e2' to value of LONG type",
+                "'1e2' is no LONG: cast it to DOUBLE first",
+            ),
+            ("Cast error: Cannot cast string 'e' to value of LONG type", "'e' is no LONG"),
+            (
+                "Cast error: Cannot cast string '99999999999' to value of INTEGER type",
+                "'99999999999' is no INTEGER",
+            ),
+            (
+                "Cast error: Cannot cast string '$2' to value of NUMBER(38, 10) type",
+                "'$2' is no number",
+            ),
+            (
+                "Column in SELECT must be in GROUP BY or an aggregate function: While expanding wildcard, column \"t.a\" must appear in the GROUP BY clause",
+                "Column in SELECT must be in GROUP BY or an aggregate function: column \"t.a\" must appear in the GROUP BY clause",
+            ),
+            ("Cast error: something else", "Cast error: something else"),
+        ] {
+            assert_eq!(reworded(message.to_owned()), told);
+        }
+    }
+
+    #[test]
+    fn all_words_can_be_filled() {
+        for (said, words) in WORDS {
+            let texts = taken(said, said).unwrap();
+            assert!(filled(words, &texts).is_some(), "{said}");
+        }
+    }
+}
