@@ -72,6 +72,7 @@ fn run() -> Exit {
             return if usage.use_stderr() { Exit::Usage } else { Exit::Success };
         }
     };
+    // Nothing panics on bad input. If something does, the exit code tells it from a wrong argument.
     let run = catch_unwind(AssertUnwindSafe(|| cli.verb.run(&cli.globals, Cli::command)));
     match run {
         Ok(Ok(exit)) => exit,

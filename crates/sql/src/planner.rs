@@ -189,6 +189,7 @@ impl Planner {
         spellings: &RefCell<Vec<String>>,
     ) -> Option<Vec<String>> {
         if let Some(table) = self.context.store.known_table(&views::path_of(name)) {
+            // The planner folds names, so an error could not say how such a column is typed.
             let names = || table.schema().columns.iter().map(|column| &column.name);
             let is_told = |name: &&String| {
                 name.contains(|letter: char| letter.is_ascii_uppercase())

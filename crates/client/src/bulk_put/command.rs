@@ -15,10 +15,12 @@ pub(super) fn check(options: &BulkPutOptions) -> Result<()> {
             "bytes_per_second_max is not offered over Flight: limit the rows",
         ));
     }
+    // The wire counts in milliseconds, where 0 would say that there is no limit.
     let zero = |time: Option<Duration>| time.is_some_and(|time| time.is_zero());
     if zero(options.timeout) || zero(options.flush_interval) {
         return Err(Error::invalid("a time is 0: give a longer one, or none"));
     }
+    // Worded as the library words it, so that the program finds the name of its own option.
     for (name, is_zero) in [
         ("rows_per_second_max", options.rows_per_second_max == Some(0)),
         ("stream_parallelism", options.stream_parallelism == Some(0)),

@@ -87,6 +87,7 @@ pub(super) fn compare_documents(mut part: Expr, schema: &DFSchema) -> Result<Tra
         }
         Expr::Between(Between { expr, low, high, .. }) => {
             unify(&mut [expr, low, high], schema)? || {
+                // As two comparisons: among documents alone the order is that of their keys.
                 let mut parts = [expr, low, high];
                 let are_documents = parts.iter().all(|part| is_document(part, schema));
                 are_documents && parts.iter_mut().all(|part| order(part, schema))
@@ -101,6 +102,7 @@ pub(super) fn compare_documents(mut part: Expr, schema: &DFSchema) -> Result<Tra
         Expr::AggregateFunction(AggregateFunction { func, params }) => {
             let is_changed = match func.name() {
                 "min" | "max" if params.args.iter().any(|value| is_document(value, schema)) => {
+                    // The library would compare documents as they are written.
                     let is_least = func.name() == "min";
                     *params = extreme(params, is_least, schema);
                     *func = first_value_udaf();

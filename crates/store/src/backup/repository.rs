@@ -105,6 +105,7 @@ impl BackupRepository {
             return Err(Error::invalid(what));
         }
         fs::create_dir_all(root).map_err(|error| file_error(root, error))?;
+        // What a run that was cut short has left is no reason to refuse, nor is a fresh file system.
         let ours = [FILES, BACKUPS, LOCK, &format!("{MARKER}{PARTIAL}"), "lost+found"];
         for entry in fs::read_dir(root).map_err(|error| file_error(root, error))? {
             let name = entry.map_err(|error| file_error(root, error))?.file_name();
