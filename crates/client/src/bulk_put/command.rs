@@ -15,7 +15,7 @@ pub(super) fn check(options: &BulkPutOptions) -> Result<()> {
             "bytes_per_second_max is not offered over Flight: limit the rows",
         ));
     }
-    // The wire counts in milliseconds, where 0 would say that there is no limit.
+    // A time of 0 would be over before the call begins.
     let zero = |time: Option<Duration>| time.is_some_and(|time| time.is_zero());
     if zero(options.timeout) || zero(options.flush_interval) {
         return Err(Error::invalid("a time is 0: give a longer one, or none"));
