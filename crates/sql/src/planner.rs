@@ -367,7 +367,7 @@ fn bound(plan: LogicalPlan, parameters: &Parameters) -> Result<LogicalPlan> {
 
 /// Whether a plan may be optimised once for many executions: it has no parameters, and nothing in
 /// it changes with time.
-fn is_lasting(plan: &LogicalPlan) -> datafusion::common::Result<bool> {
+pub(crate) fn is_lasting(plan: &LogicalPlan) -> datafusion::common::Result<bool> {
     let mut lasting = true;
     plan.apply_with_subqueries(|node| {
         node.apply_expressions(|expr| {

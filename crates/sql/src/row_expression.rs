@@ -29,6 +29,7 @@ use crate::engine::Engine;
 use crate::error::from_datafusion;
 use crate::guard::Guard;
 use crate::plan::{KeySets, canonicalise_doubles};
+use crate::planner::is_lasting;
 use crate::session::Sql;
 use crate::text::{single, with_location};
 use crate::wait::wait;
@@ -60,6 +61,7 @@ pub struct RowExpression {
     plan: Arc<dyn ExecutionPlan>,
     task: Arc<TaskContext>,
     field: FieldRef,
+    is_lasting: bool,
     /// Its threads must be there as long as the plan runs.
     engine: Arc<Engine>,
 }
@@ -94,20 +96,24 @@ fn planned(sql: &Sql, statement: &str, schema: &Schema) -> Result<RowExpression>
     KeySets::take_from(&mut parsed).register(&mut state).map_err(from_datafusion)?;
     let _threads = planner.engine.handle().enter();
     let parsed = PlannedStatement::Statement(Box::new(parsed));
-    let plan = || {
+    let plan = || -> DataFusionResult<(Arc<dyn ExecutionPlan>, bool)> {
         let logical = wait(state.statement_to_plan(parsed))?;
-        // Before the optimiser, which may put other nodes in the place of those that are allowed.
+        // Before the optimiser, which may put other nodes in the place of those that are allowed,
+        // and the time of now in the place of `now()`.
         check(&logical)?;
+        let is_lasting = is_lasting(&logical)?;
         let logical = state.optimize(&logical)?;
-        wait(state.query_planner().create_physical_plan(&logical, &state))
+        let plan = wait(state.query_planner().create_physical_plan(&logical, &state))?;
+        Ok((plan, is_lasting))
     };
-    let plan = plan().map_err(|error| with_location(from_datafusion(error), &piece))?;
+    let (plan, is_lasting) =
+        plan().map_err(|error| with_location(from_datafusion(error), &piece))?;
     let field = match &declared_schema(&plan.schema()).fields()[..] {
         [field] => Arc::new(plain(field)),
         _ => return Err(not_one_expression()),
     };
     let task = state.task_ctx();
-    Ok(RowExpression { plan, task, field, engine: planner.engine.clone() })
+    Ok(RowExpression { plan, task, field, is_lasting, engine: planner.engine.clone() })
 }
 
 /// Whether the item of the statement is a list: `a, b` in the parentheses around the expression.
@@ -188,6 +194,12 @@ impl RowExpression {
     /// The type of the values; they may be NULL.
     pub fn field(&self) -> &FieldRef {
         &self.field
+    }
+
+    /// Whether the expression gives a record the same value whenever it is asked: `uuid()` and
+    /// `now()` do not.
+    pub fn is_lasting(&self) -> bool {
+        self.is_lasting
     }
 
     /// Whether the expression reads a field.

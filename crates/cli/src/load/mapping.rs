@@ -155,6 +155,12 @@ impl RowMapping {
         &self.schema
     }
 
+    /// Whether an expression fills a column with values that another run would not give again.
+    pub(crate) fn changes(&self, column: &str) -> bool {
+        let mut columns = self.columns.iter();
+        columns.any(|(name, filled)| name.eq_ignore_ascii_case(column) && !filled.is_lasting())
+    }
+
     /// What tells it from another mapping.
     pub(super) fn text(&self) -> &str {
         &self.text

@@ -411,6 +411,22 @@ pub(super) fn check_resumed(schema: &TableSchema, source: &str, found: &Schema) 
     }
 }
 
+/// Refuses to go on later with records whose keys another run would not give again, for the same
+/// reason.
+pub(super) fn check_mapping_resumed(
+    schema: &TableSchema,
+    source: &str,
+    rows: &RowMapping,
+) -> CliResult<()> {
+    match schema.key_columns().find(|column| rows.changes(&column.name)) {
+        Some(column) => Err(Failure::usage(format!(
+            "{source}: --map gives the key column {} values that change from run to run, so --resume could store some records twice: leave out --resume, or make the key of fields of the file",
+            column.name
+        ))),
+        None => Ok(()),
+    }
+}
+
 /// What [`check_columns`] does, for the rows that a mapping makes of a file. What it computes the store converts.
 pub(super) fn check_mapped(
     table: &TableEntry,

@@ -17,7 +17,9 @@ use tonnage_files::{
 use crate::args::{Globals, TimeoutArgs};
 use crate::config::ConfigArgs;
 use crate::exit::{CliResult, Exit, Failure};
-use crate::load::{FileInput, JobArgs, LoadTarget, Mapping, storable, with_header_option};
+use crate::load::{
+    FileInput, JobArgs, LoadTarget, Mapping, RowMapping, storable, with_header_option,
+};
 use crate::store_connection::StoreConnection;
 use crate::values;
 use create::{NewTablePlan, PrimaryKey};
@@ -249,7 +251,7 @@ impl LoadArgs {
             options.schema = Some(schema.arrow_schema());
             let check = |source: &Source, found: &Schema| {
                 create::check_columns(schema, source.name(), found, ignore)?;
-                self.check_resumed(schema, source, found).map(|()| None)
+                self.check_resumed(schema, source, found, None).map(|()| None)
             };
             return FileInput::prepare(sources, &options, ignore, check);
         };
@@ -261,7 +263,7 @@ impl LoadArgs {
                 .plan(found, |name, is_read| has(name) || !is_read && !ignore)
                 .map_err(|failure| Failure { error: failure.error.at(source.name()), ..failure })?;
             create::check_mapped(table, source.name(), mapping, &rows, ignore)?;
-            self.check_resumed(schema, source, rows.schema())?;
+            self.check_resumed(schema, source, rows.schema(), Some(&rows))?;
             Ok(Some(rows))
         };
         FileInput::prepare(sources, &options, ignore, check)
@@ -287,10 +289,15 @@ impl LoadArgs {
         schema: &TableSchema,
         source: &Source,
         found: &Schema,
+        rows: Option<&RowMapping>,
     ) -> CliResult<()> {
-        match self.job.resume.is_some() && !self.dry_run {
-            true => create::check_resumed(schema, source.name(), found),
-            false => Ok(()),
+        if self.job.resume.is_none() || self.dry_run {
+            return Ok(());
+        }
+        create::check_resumed(schema, source.name(), found)?;
+        match rows {
+            Some(rows) => create::check_mapping_resumed(schema, source.name(), rows),
+            None => Ok(()),
         }
     }
 
