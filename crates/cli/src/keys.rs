@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use arrow::array::RecordBatch;
-use arrow::datatypes::Schema;
+use arrow::array::{Array, RecordBatch};
+use arrow::datatypes::{FieldRef, Schema};
 use tonnage::{BulkKey, Error, KeySource, Result, Row, TableSchema, Value};
-use tonnage_files::{ExtraColumns, ReadOptions, RecordReader, Source, type_name};
+use tonnage_files::{ExtraColumns, Format, ReadOptions, RecordReader, Source, type_name};
 
 /// Keys, however they were given.
 pub(crate) enum Keys {
@@ -123,7 +123,7 @@ fn push(fields: &mut [String], character: char) {
 }
 
 /// Keys in a file: its leading key columns by name, all other columns are passed over. The answer
-/// tells how many key columns the file has.
+/// tells how many key columns the file has; of JSON, how many its first key has.
 pub(crate) fn from_file(
     schema: &TableSchema,
     file: &Source,
@@ -168,7 +168,26 @@ pub(crate) fn from_file(
         .iter()
         .take_while(|field| found.column_with_name(field.name()).is_some())
         .count();
-    Ok((Keys::Batches(Box::new(reader.map(|batch| batch.and_then(keys_of)))), columns))
+    let is_json = reader.format() == Format::JsonLines;
+    let mut keys = reader.map(|batch| batch.and_then(keys_of)).peekable();
+    // JSON has no header: any record may have any member, and only a key tells which it has.
+    let columns = if is_json { given_by_first(keys.peek(), &wanted)? } else { columns };
+    Ok((Keys::Batches(Box::new(keys)), columns))
+}
+
+/// How many leading key columns the first key gives. One without the first column is refused later,
+/// and without a key it does not matter.
+fn given_by_first(keys: Option<&Result<RecordBatch>>, wanted: &Schema) -> Result<usize> {
+    let keys = match keys {
+        None => return Ok(1),
+        Some(Err(error)) => return Err(error.restated()),
+        Some(Ok(keys)) => keys,
+    };
+    let is_given = |field: &&FieldRef| {
+        let column = keys.column_by_name(field.name());
+        column.is_some_and(|column| !column.is_empty() && column.is_valid(0))
+    };
+    Ok(wanted.fields().iter().take_while(is_given).count().max(1))
 }
 
 /// The keys of one batch; a record that cannot be read is an error, for nobody could tell which

@@ -208,6 +208,22 @@ fn keys_in_a_file_may_be_whole_and_may_have_a_range() {
     assert_eq!(run.ends(0).lines().len(), 5);
 }
 
+/// Keys in JSON were taken for whole ones: each record may have every member.
+#[test]
+fn a_range_goes_with_partial_keys_in_json() {
+    let place = track();
+    let get = |keys: &str| {
+        place.write("keys.json", keys);
+        let range = ["--from", "2022-01-03T22:00:00", "--keys-only"];
+        place.run(&[&["get", "ships", "--keys", "keys.json"], &range[..]].concat())
+    };
+    for keys in ["{\"ship\": 1}\n{\"ship\": 2}\n", "[{\"ship\": 1}, {\"ship\": 2}]"] {
+        assert_eq!(get(keys).ends(0).lines().len(), 5, "{keys}");
+    }
+    let whole = "{\"ship\": 1, \"at\": \"2022-01-03T23:00:00\"}\n";
+    get(whole).ends(3).says(&["--from and --to", "all 2 key columns"]);
+}
+
 #[test]
 fn scan_knows_limits_and_directions() {
     let place = track();
