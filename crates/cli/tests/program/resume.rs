@@ -2,11 +2,27 @@
 
 use std::io::Write;
 use std::process::Stdio;
-use std::time::{Duration, Instant};
 
 use tonnage_testkit::wait_until;
 
-use crate::common::{Place, finished, ships_csv};
+use crate::common::{Place, Run, finished, ships_csv};
+
+/// Runs a load that notes in `notes.json`, and interrupts it once it has noted rows of `a.csv`.
+fn interrupted(place: &Place, arguments: &[&str]) -> Run {
+    let mut command = place.command(arguments);
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    wait_until("rows are noted", || noted(place) > 0);
+    let mut kill = std::process::Command::new("kill");
+    assert!(kill.args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    finished(child.wait_with_output().unwrap())
+}
+
+/// How many records of `a.csv` are noted.
+fn noted(place: &Place) -> u64 {
+    let notes = std::fs::read_to_string(place.path("notes.json")).unwrap_or_default();
+    let notes: serde_json::Value = serde_json::from_str(&notes).unwrap_or_default();
+    notes["files"]["a.csv"]["records"].as_u64().unwrap_or_default()
+}
 
 fn gzip(bytes: &[u8]) -> Vec<u8> {
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
@@ -232,32 +248,37 @@ fn an_interrupted_load_stores_what_it_read_and_goes_on_later() {
         "--summary",
         "s.json",
     ];
-    let mut command = place.command(&arguments);
-    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     // At that rate the load takes 40 seconds: once rows are noted, many are still to come.
-    let noted = || {
-        let notes = std::fs::read_to_string(place.path("notes.json")).unwrap_or_default();
-        let notes: serde_json::Value = serde_json::from_str(&notes).unwrap_or_default();
-        notes["files"]["a.csv"]["records"].as_u64().unwrap_or_default()
-    };
-    wait_until("rows are noted", || noted() > 0);
-    assert!(
-        std::process::Command::new("kill")
-            .args(["-INT", &child.id().to_string()])
-            .status()
-            .unwrap()
-            .success()
-    );
-    let asked = Instant::now();
-    finished(child.wait_with_output().unwrap()).ends(4).says(&["interrupted", "read", "inserted"]);
-    assert!(asked.elapsed() < Duration::from_secs(30));
+    interrupted(&place, &arguments).ends(4).says(&["interrupted", "read", "inserted"]);
     let summary = place.json("s.json");
     assert_eq!(summary["outcome"], "interrupted");
     let stored = summary["inserted"].as_u64().unwrap();
     assert!(stored > 0 && stored < 200_000, "{stored}");
     assert_eq!(place.run(&["count", "ships"]).out, format!("{stored}\n"));
-    let noted = place.json("notes.json")["files"]["a.csv"]["records"].as_u64().unwrap();
-    assert!(noted > 0 && noted <= stored, "{noted}, {stored}");
+    assert_eq!(noted(&place), stored);
     place.run(&["load", "ships", "a.csv", "--resume", "notes.json"]).ends(0);
     assert_eq!(place.run(&["count", "ships"]).out, "200000\n");
+}
+
+/// The note ended before the batch in which the load was stopped, though some of it was stored:
+/// with `--on-existing fail` the load could never go on.
+#[test]
+fn the_note_of_an_interrupted_load_tells_of_all_that_is_stored() {
+    let place = Place::new().with_ships();
+    let row = |ship: u32| match ship % 100 {
+        99 => format!("x{ship},2022-01-03T00:00:00\n"),
+        _ => format!("{ship},2022-01-03T00:00:00\n"),
+    };
+    place.write("a.csv", format!("ship,at\n{}", (0..200_000).map(row).collect::<String>()));
+    let load = ["load", "ships", "a.csv", "--on-existing", "fail", "--resume", "notes.json"];
+    let load = [&load[..], &["--rejects", "R", "--summary", "s.json"]].concat();
+    let slow = ["--rate", "5000", "--sync-every", "0.5"];
+    interrupted(&place, &[&load[..], &slow].concat()).ends(4);
+    let (summary, noted) = (place.json("s.json"), noted(&place));
+    let dealt_with = ["inserted", "failed"].map(|count| summary[count].as_u64().unwrap());
+    assert!(noted < 200_000 && dealt_with.iter().sum::<u64>() == noted, "{noted}, {summary}");
+    place.run(&load).ends(1);
+    assert_eq!(place.run(&["count", "ships"]).out, "198000\n");
+    // Those that were rejected before the stop are not read again.
+    assert_eq!(place.read("R/a.csv").lines().count(), 1 + 2_000);
 }

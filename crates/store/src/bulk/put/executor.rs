@@ -19,7 +19,9 @@ use super::load_queue::{BatchJob, FlushScope, LoadQueue, QueueEvent};
 use super::outcomes::{LoadOutcomes, catch_callback_panic, panicked};
 use super::resources::LoadResources;
 use super::ttls::EntryTtls;
-use super::{BulkPutError, BulkPutOptions, BulkPutReport, Counts, EntryBatch, Payload};
+use super::{
+    BulkPutError, BulkPutOptions, BulkPutReport, Counts, EntryBatch, Payload, UnreadEntry,
+};
 use crate::bulk::put::rate::RateLimit;
 use crate::catalog::TableEntry;
 use crate::index::{OpenLoad, Pushing};
@@ -65,11 +67,12 @@ impl Drop for StopOnPanic<'_> {
 }
 
 /// How much of a batch was put.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 enum PutOutcome {
     Whole,
-    /// The load was stopped in the middle of it: nothing of the batch may be acknowledged.
-    InPart,
+    /// The load was stopped in the middle of it: up to this position, or nothing of the batch may
+    /// be acknowledged.
+    InPart(Option<u64>),
 }
 
 /// When the load flushed last, and since when nothing happens.
@@ -223,12 +226,17 @@ impl<'a> LoadExecutor<'a> {
         let put = catch_panic(|| self.put_batch(job, encoder), panicked);
         let put = put.unwrap_or_else(|error| {
             self.fail(stream, error);
-            PutOutcome::InPart
+            // A slice may have been pushed and not reported, or not even pushed whole.
+            PutOutcome::InPart(None)
         });
         if self.outcomes.is_stopped() {
             self.queue.stop();
         }
-        self.queue.finish_batch(stream, (put == PutOutcome::Whole).then_some(end), bytes);
+        let end = match put {
+            PutOutcome::Whole => Some(end),
+            PutOutcome::InPart(end) => end,
+        };
+        self.queue.finish_batch(stream, end, bytes);
     }
 
     /// Stops the load by an error of a stream. One that begins with the name of the stream need not
@@ -275,7 +283,11 @@ impl<'a> LoadExecutor<'a> {
                     offset += taken;
                     self.check_and_flush();
                 }
-                Ok(if offset < entries { PutOutcome::InPart } else { PutOutcome::Whole })
+                Ok(match offset {
+                    _ if offset >= entries => PutOutcome::Whole,
+                    0 => PutOutcome::InPart(None),
+                    _ => PutOutcome::InPart(Some(entry_positions.of(offset))),
+                })
             };
         let put = match &payload {
             Payload::Batch { table, rows } => {
@@ -299,11 +311,15 @@ impl<'a> LoadExecutor<'a> {
             }),
         }?;
         // They come last: if they are too many, what is good in the batch is stored and counted.
-        if put == PutOutcome::Whole {
-            self.outcomes.add_read(stream, unread.len() as u64);
-            for entry in &unread {
-                self.outcomes.fail_unread(stream, entry)?;
-            }
+        // Where the load stopped, those before that position come too: who goes on from there does
+        // not read them again.
+        let is_passed = |entry: &&UnreadEntry| match put {
+            PutOutcome::Whole => true,
+            PutOutcome::InPart(end) => end.is_some_and(|end| entry.position < end),
+        };
+        self.outcomes.add_read(stream, unread.iter().filter(is_passed).count() as u64);
+        for entry in unread.iter().filter(is_passed) {
+            self.outcomes.fail_unread(stream, entry)?;
         }
         Ok(put)
     }

@@ -269,7 +269,8 @@ impl LoadQueue {
         }
     }
 
-    /// A worker is done with a batch: it was put whole, up to a position, or not.
+    /// A worker is done with a batch: it was put up to a position, or nobody knows how far. It is
+    /// put in part only where the load stops.
     pub(super) fn finish_batch(&self, stream: usize, end: Option<u64>, bytes: usize) {
         let mut queue = self.lock();
         queue.busy -= 1;
