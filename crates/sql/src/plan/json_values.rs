@@ -111,7 +111,7 @@ pub(super) fn compare_documents(mut part: Expr, schema: &DFSchema) -> Result<Tra
                     return Ok(Transformed::yes(part));
                 }
                 "string_agg" => all_as_texts(&mut params.args, schema),
-                "count" => params.args.iter_mut().fold(false, |done, arg| become_json(arg) || done),
+                "count" => params.args.iter_mut().map(become_json).filter(|done| *done).count() > 0,
                 _ => false,
             };
             order_keys(&mut params.order_by, schema) || is_changed

@@ -11,14 +11,13 @@ use datafusion::logical_expr::{Distinct, Expr, LogicalPlan};
 
 /// An aggregate whose parts are done.
 pub(super) fn without_repeated_keys(mut part: Expr) -> Transformed<Expr> {
-    match &mut part {
-        Expr::AggregateFunction(AggregateFunction { params, .. })
-            if drop_repeats(&mut params.order_by) =>
-        {
-            Transformed::yes(part)
+    let changed = match &mut part {
+        Expr::AggregateFunction(AggregateFunction { params, .. }) => {
+            drop_repeats(&mut params.order_by)
         }
-        _ => Transformed::no(part),
-    }
+        _ => false,
+    };
+    if changed { Transformed::yes(part) } else { Transformed::no(part) }
 }
 
 /// DISTINCT ON with each key once.
