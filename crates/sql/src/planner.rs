@@ -26,8 +26,8 @@ use crate::error::from_datafusion;
 use crate::guard::Guard;
 use crate::missing_column::as_typed;
 use crate::plan::{
-    KeySets, joins_by_hash, with_cheap_conditions_first, with_joins_in_order, with_null_joins,
-    with_sort_fallback,
+    KeySets, joins_by_hash, with_cheap_conditions_first, with_guarded_joins, with_joins_in_order,
+    with_null_joins, with_sort_fallback,
 };
 use crate::request::Parameters;
 use crate::scopes;
@@ -288,7 +288,7 @@ impl Planner {
         let planned = logical.clone();
         let physical = self.physical(state, logical, is_optimised).map_err(from_datafusion)?;
         let joins_by_hash = joins_by_hash(&physical);
-        let rows = execute_stream(physical, state.task_ctx()).map_err(from_datafusion)?;
+        let rows = guarded_stream(physical, state).map_err(from_datafusion)?;
         if !joins_by_hash {
             return Ok(rows);
         }
@@ -305,9 +305,22 @@ impl Planner {
             // A plan of one part never sorts for a join.
             settings.execution.target_partitions = settings.execution.target_partitions.max(2);
             let physical = planner.physical(&state, planned, is_optimised)?;
-            execute_stream(physical, state.task_ctx())
+            guarded_stream(physical, &state)
         }))
     }
+}
+
+/// The rows of a plan, whose joins end with the statement.
+fn guarded_stream(
+    plan: Arc<dyn ExecutionPlan>,
+    state: &SessionState,
+) -> std::result::Result<SendableRecordBatchStream, DataFusionError> {
+    let guard = state.config().get_extension::<Guard>();
+    let plan = match guard {
+        Some(guard) => with_guarded_joins(plan, &guard)?,
+        None => plan,
+    };
+    execute_stream(plan, state.task_ctx())
 }
 
 /// The error with names in quotes as the tables have them: a plan has them in small letters.

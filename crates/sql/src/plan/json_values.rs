@@ -98,6 +98,8 @@ pub(super) fn compare_documents(mut part: Expr, schema: &DFSchema) -> Result<Tra
         | Expr::SetComparison(SetComparison { expr, subquery, .. }) => {
             unify_membership(expr, subquery, schema)?
         }
+        // Of a member that is `null` the library's `->` gives NULL.
+        Expr::IsNull(tested) | Expr::IsNotNull(tested) => become_json(tested),
         Expr::ScalarFunction(call) => unify_call(call, schema)?,
         Expr::AggregateFunction(AggregateFunction { func, params }) => {
             let is_changed = match func.name() {
@@ -109,6 +111,7 @@ pub(super) fn compare_documents(mut part: Expr, schema: &DFSchema) -> Result<Tra
                     return Ok(Transformed::yes(part));
                 }
                 "string_agg" => all_as_texts(&mut params.args, schema),
+                "count" => params.args.iter_mut().map(become_json).filter(|done| *done).count() > 0,
                 _ => false,
             };
             order_keys(&mut params.order_by, schema) || is_changed
@@ -324,6 +327,16 @@ fn become_text(value: &mut Expr, schema: &DFSchema) -> bool {
         turn(value, json_as_text_udf);
     }
     is_document
+}
+
+/// What `->` gives as JSON. False for what is no such step.
+fn become_json(value: &mut Expr) -> bool {
+    let is_step = matches!(unaliased(value), Expr::ScalarFunction(call)
+        if call.func.name() == "json_get");
+    if is_step {
+        turn(value, json_get_json_udf);
+    }
+    is_step
 }
 
 /// The least or greatest document as the first one in their order.

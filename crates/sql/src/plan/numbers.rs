@@ -192,11 +192,16 @@ fn unify_kinds(parts: &mut [&mut Expr], schema: &DFSchema) -> bool {
         *kind == NumberKind::Text && !matches!(part, Expr::Literal(..))
     };
     let others = || parts.iter().zip(&kinds).filter(|(part, _)| literal_number(part).is_none());
-    // A FLOAT is read from the digits: by way of a double it would be rounded twice.
-    if is_narrow && others().all(|(_, kind)| *kind == NumberKind::Float) {
-        parts.iter_mut().for_each(|part| {
-            replace(part, |value| Some(ScalarValue::Float32(Some(value.text().parse().ok()?))))
-        });
+    let columns = || parts.iter().zip(&kinds).filter(|(part, _)| any_number(part).is_none());
+    // A FLOAT is read from the digits: by way of a double it would be rounded twice. A whole number
+    // among the literals is one of them, in `f IN (0.1, 5)`.
+    if is_narrow && columns().all(|(_, kind)| *kind == NumberKind::Float) {
+        for part in parts.iter_mut() {
+            let float = any_number(part).and_then(|value| value.text().parse().ok());
+            if let Some(float) = float {
+                **part = Expr::Literal(ScalarValue::Float32(Some(float)), None);
+            }
+        }
         return true;
     }
     if parts.iter().zip(&kinds).any(is_text) {

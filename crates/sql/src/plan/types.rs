@@ -23,7 +23,7 @@ use super::named_expressions::map_named;
 use super::numbers::{self, NumberKind};
 use super::{
     casts, interval_groups, intervals, json_keys, json_values, list_calls, map_keys, moments,
-    nested_values, patterns, uuid, values, window_frames,
+    nested_values, patterns, sort_keys, uuid, values, window_frames,
 };
 use crate::interval::is_interval;
 
@@ -53,7 +53,7 @@ fn rewrite_node(node: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
         LogicalPlan::TableScan(scan) => scan.projected_schema.as_ref().clone(),
         node => merge_schema(&node.inputs()),
     };
-    let node = json_values::sort_documents(node, &schema);
+    let node = json_values::sort_documents(sort_keys::distinct_on_each_key(node), &schema);
     let node = nested_values::sort_nested(intervals::sort_by_length(node, &schema)?, &schema);
     let rewritten =
         map_named(node, |expr| expr.transform_up(|part| rewrite_expression(part, &schema)))?;
@@ -79,6 +79,7 @@ fn rewrite_expression(part: Expr, schema: &DFSchema) -> Result<Transformed<Expr>
     let part = casts::rewrite_cast(part, schema)?;
     let part = part.transform_data(|part| Ok(column_first(part)))?;
     let part = part.transform_data(|part| json_values::compare_documents(part, schema))?;
+    let part = part.transform_data(|part| Ok(sort_keys::without_repeated_keys(part)))?;
     let part = part.transform_data(|part| Ok(uuid::rewrite_uuids(part, schema)))?;
     let part = part.transform_data(|part| Ok(moments::compare_with_columns(part, schema)))?;
     let part = part.transform_data(|part| intervals::compare_by_length(part, schema))?;

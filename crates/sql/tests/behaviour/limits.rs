@@ -35,6 +35,48 @@ fn a_statement_can_be_cancelled_from_another_thread() {
     assert_eq!(rows(&sql, "SELECT 1"), [["1"]]);
 }
 
+/// A join without keys whose first step compares all rows of one side with a batch of the other.
+const LONG_STEP: &str = "WITH t AS (SELECT * FROM generate_series(1, 5000000)) SELECT count(*) FROM t a, t b WHERE a.value + b.value = -1";
+
+/// So long no statement waits, even on a machine that stands still for a while. A step takes longer.
+const ANSWERED: Duration = Duration::from_secs(20);
+
+/// The join went on to the end of its step, and its threads did nothing else: each later statement
+/// waited for a minute.
+#[test]
+fn a_join_without_keys_ends_within_its_step() {
+    let sql = session();
+    let started = Instant::now();
+    for _ in 0..2 {
+        let request = Request::new(LONG_STEP).timeout(Duration::from_millis(500));
+        assert_fails(sql.execute(request), ErrorKind::TimedOut, "timeout");
+    }
+    assert_eq!(rows(&sql, "SELECT count(*) FROM generate_series(1, 10)"), [["10"]]);
+    assert!(started.elapsed() < ANSWERED, "{:?}", started.elapsed());
+}
+
+#[test]
+fn statements_are_answered_beside_joins_without_keys() {
+    let sql = session();
+    let cancel = Cancel::new();
+    std::thread::scope(|scope| {
+        let join = || {
+            let request = Request::new(LONG_STEP).cancel(&cancel);
+            assert_fails(sql.execute(request), ErrorKind::Cancelled, "cancelled");
+        };
+        // More than there are threads.
+        let joins: Vec<_> = (0..4).map(|_| scope.spawn(join)).collect();
+        // They are in their first steps by then, or come to them meanwhile.
+        std::thread::sleep(Duration::from_secs(1));
+        let started = Instant::now();
+        assert_eq!(rows(&sql, "SELECT count(*) FROM generate_series(1, 10)"), [["10"]]);
+        let waited = started.elapsed();
+        cancel.cancel();
+        joins.into_iter().for_each(|join| join.join().unwrap());
+        assert!(waited < ANSWERED, "{waited:?}");
+    });
+}
+
 #[test]
 fn a_cancelled_read_gives_no_more_rows() {
     let sql = fleet();
