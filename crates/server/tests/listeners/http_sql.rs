@@ -255,6 +255,24 @@ fn changes_and_definitions_tell_what_they_did() {
     assert_eq!(told("DELETE FROM t WHERE k = 1")["changed"], 1);
 }
 
+/// All of them ran, and the error of a query before the last was lost.
+#[test]
+fn a_request_has_one_statement() {
+    let server = with_ships();
+    for text in [
+        "SELECT 1/0; INSERT INTO ships VALUES (9, 'x')",
+        "INSERT INTO ships VALUES (9, 'x'); SELECT 1",
+    ] {
+        let body = serde_json::json!({"sql": text}).to_string();
+        let (head, told) = sql(&server, "*/*", &body);
+        assert!(head.starts_with("HTTP/1.1 400"), "{text}: {head}");
+        assert!(told.contains("POST /v1/fetch-all"), "{text}: {told}");
+    }
+    assert_eq!(server.rows(), 3);
+    let (head, told) = sql(&server, "*/*", r#"{"sql": "; SELECT 1; ;"}"#);
+    assert!(head.starts_with("HTTP/1.1 200"), "{head} {told}");
+}
+
 #[test]
 fn many_statements_in_one_call_have_answers_of_their_own() {
     let server = with_ships();
