@@ -90,6 +90,25 @@ fn numbers_keep_their_digits() {
     }
 }
 
+/// Whole numbers without a sign, and those of a NUMBER without a fraction, came as 1.0.
+#[test]
+fn whole_numbers_are_told_as_whole_numbers() {
+    let server = Running::new();
+    let text = "SELECT row_number() OVER () AS a, cardinality([1, 2]) AS b, \
+                CAST(3 AS NUMBER(5, 0)) AS c, CAST('18446744073709551615' AS NUMBER(20, 0)) AS d";
+    let body = serde_json::json!({"sql": text}).to_string();
+    let rows = r#""rows":[[1,2,3,"18446744073709551615"]]"#;
+    let (_, answer) = sql(&server, "*/*", &body);
+    assert!(whole(&answer).contains(rows), "{answer}");
+    let (_, answer) = server.http("POST /v1/fetch-all", "", &format!("[{body}]"));
+    assert!(answer.contains(rows), "{answer}");
+    server.store.execute("CREATE TABLE sums (k NUMBER(9, 0), PRIMARY KEY (k))").unwrap();
+    let (head, _) = server.http("PUT /v1/tables/sums/row?k=7", "", "{}");
+    assert!(head.starts_with("HTTP/1.1 204"), "{head}");
+    let (_, row) = server.http("GET /v1/tables/sums/row?k=7", "", "");
+    assert_eq!(row, r#"{"k":7}"#);
+}
+
 /// It was left out once, and `replace` made the table's own columns NULL.
 #[test]
 fn a_body_with_a_column_that_the_table_has_not_loads_nothing() {
