@@ -109,6 +109,24 @@ fn whole_numbers_are_told_as_whole_numbers() {
     assert_eq!(row, r#"{"k":7}"#);
 }
 
+/// Lines had all of them as numbers, which readers of JSON round.
+#[test]
+fn numbers_are_text_behind_15_digits_in_lines_too() {
+    let server = Running::new();
+    let text = "SELECT 12345678901234567.1 AS a, 18446744073709551615::BIGINT UNSIGNED AS b, \
+                12345678901234.5 AS c, 0.00000000000000001 AS d, 9223372036854775807 AS e";
+    let body = serde_json::json!({"sql": text}).to_string();
+    let (_, lines) = sql(&server, "application/x-ndjson", &body);
+    let row = r#"{"a":"12345678901234567.1","b":"18446744073709551615","c":12345678901234.5,"#;
+    assert!(whole(&lines).starts_with(row), "{lines}");
+    let line: serde_json::Value = serde_json::from_str(&whole(&lines)).unwrap();
+    let (_, answer) = sql(&server, "application/json", &body);
+    let answer: serde_json::Value = serde_json::from_str(&whole(&answer)).unwrap();
+    let cells: Vec<_> = line.as_object().unwrap().values().cloned().collect();
+    assert_eq!(answer["rows"], serde_json::json!([cells]));
+    assert_eq!(line["e"], i64::MAX);
+}
+
 /// It was left out once, and `replace` made the table's own columns NULL.
 #[test]
 fn a_body_with_a_column_that_the_table_has_not_loads_nothing() {
