@@ -24,7 +24,7 @@ use tonnage::{
 use tonnage_files::{Format, ReadBatch, ReadOptions, RecordReader, Source};
 use tracing::Span;
 
-use super::handler::{CallerExtension, ContextState, HandlerResult, json as json_body};
+use super::handler::{CallerExtension, ContextState, HandlerResult, json as json_body, parse_ttl};
 use crate::context::ServerContext;
 use crate::error::Problem;
 use crate::flight::{BulkPutCommand, DurabilityChoice, ExistingChoice, UNPACKED_BYTES_MAX};
@@ -87,7 +87,7 @@ pub(super) async fn put(
     };
     // What is wrong with the options is told before the body is taken.
     command.check(&caller)?;
-    command.ttl()?;
+    command.ttl.as_deref().map(|text| parse_ttl("ttl", text)).transpose()?;
     context.store.table(&path)?;
     let announced = headers.get(header::CONTENT_LENGTH).and_then(|bytes| bytes.to_str().ok());
     context.spool.check(announced.and_then(|bytes| bytes.parse().ok()).unwrap_or_default())?;

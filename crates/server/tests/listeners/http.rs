@@ -225,6 +225,26 @@ fn a_pair_lives_as_long_as_it_is_told() {
     assert!(head.contains("tonnage-expires-at-ms: "), "{head}");
 }
 
+/// They lived for ever.
+#[test]
+fn nothing_is_stored_with_a_life_of_0() {
+    let server = Running::new();
+    for ttl in ["0s", "0ms", "0d"] {
+        let header = format!("Tonnage-TTL: {ttl}\r\n");
+        let (head, told) = server.http("PUT /v1/pairs/a", &header, "bytes");
+        assert!(head.starts_with("HTTP/1.1 400") && told.contains("more than 0"), "{head} {told}");
+        let (head, told) = server.http(
+            &format!("POST /v1/tables/ships/rows?ttl={ttl}"),
+            "Content-Type: text/csv\r\n",
+            "id,name\n1,a\n",
+        );
+        assert!(head.starts_with("HTTP/1.1 400") && told.contains("more than 0"), "{head} {told}");
+    }
+    let (head, _) = server.http("GET /v1/pairs/a", "", "");
+    assert!(head.starts_with("HTTP/1.1 404"), "{head}");
+    assert_eq!(server.rows(), 0);
+}
+
 #[test]
 fn a_body_that_is_too_large_is_refused() {
     let settings = Settings { body_bytes_max: Some("1KiB".into()), ..Settings::default() };
