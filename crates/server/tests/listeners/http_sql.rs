@@ -127,6 +127,20 @@ fn numbers_are_text_behind_15_digits_in_lines_too() {
     assert_eq!(line["e"], i64::MAX);
 }
 
+/// They lost digits, or became infinity, without a word.
+#[test]
+fn a_parameter_that_fits_no_type_of_number_is_refused() {
+    let server = Running::new();
+    for number in ["1e400".to_owned(), "7".repeat(80), format!("0.{}", "7".repeat(80))] {
+        let body = format!(r#"{{"sql": "SELECT ? AS a, ? AS b", "parameters": [1, {number}]}}"#);
+        for (call, body) in [("sql", body.clone()), ("fetch-all", format!("[{body}]"))] {
+            let (head, told) = server.http(&format!("POST /v1/{call}"), "", &body);
+            assert!(head.starts_with("HTTP/1.1 400"), "{call} {number}: {head}");
+            assert!(told.contains("parameter 2"), "{call} {number}: {told}");
+        }
+    }
+}
+
 /// It was left out once, and `replace` made the table's own columns NULL.
 #[test]
 fn a_body_with_a_column_that_the_table_has_not_loads_nothing() {
