@@ -212,6 +212,26 @@ fn what_goes_out_as_arrow_and_parquet_comes_in_again() {
     assert_eq!(server.rows(), 6);
 }
 
+/// It was a corruption, which is what a damaged store is.
+#[test]
+fn a_damaged_body_is_the_mistake_of_its_client() {
+    let server = with_ships();
+    for kind in ["application/vnd.apache.arrow.stream", "application/vnd.apache.parquet"] {
+        let query = br#"{"sql": "SELECT id + 100 AS id, name FROM ships"}"#;
+        let sent = bytes(&server, "POST /v1/sql", &format!("Accept: {kind}\r\n"), query);
+        // The end that is missing reaches into the rows, or into the directory of Parquet.
+        for body in [b"garbage".as_slice(), &sent[..sent.len() - 20]] {
+            let put = format!("Content-Type: {kind}\r\n");
+            let told = bytes(&server, "POST /v1/tables/ships/rows", &put, body);
+            let told: serde_json::Value = serde_json::from_slice(&told).unwrap();
+            assert_eq!(told["status"], 400, "{kind}: {told}");
+            assert_eq!(told["type"], "/problems/invalid-request", "{kind}: {told}");
+            assert!(told["detail"].as_str().unwrap().contains("the body"), "{kind}: {told}");
+        }
+    }
+    assert_eq!(server.rows(), 3);
+}
+
 #[test]
 fn csv_and_json_lines_come_in_bulk_and_failures_are_named() {
     let server = Running::new();
