@@ -7,7 +7,7 @@ use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, StringArray, StringBui
 use arrow::datatypes::{DataType, Field};
 use tonnage_engine::Result;
 
-use crate::render::{RenderedColumn, cast_to, write_json_row, write_json_string};
+use crate::render::{RenderedColumn, cast_to, quote_long, write_json_row, write_json_string};
 
 /// An array made ready to be written value by value.
 struct NestedNode {
@@ -179,18 +179,6 @@ fn names_of(field: &Field, keys: &ArrayRef) -> Result<ArrayRef> {
         names.append_value(String::from_utf8_lossy(&text));
     }
     Ok(Arc::new(names.finish()))
-}
-
-/// The most digits that everybody who reads JSON keeps.
-const DIGITS_KEPT: usize = 15;
-
-/// Puts a decimal with more digits in quotes.
-fn quote_long(out: &mut Vec<u8>, start: usize) {
-    let digits = out[start..].iter().filter(|byte| byte.is_ascii_digit()).count();
-    if digits > DIGITS_KEPT {
-        out.insert(start, b'"');
-        out.push(b'"');
-    }
 }
 
 fn separate(place: usize, out: &mut Vec<u8>) {

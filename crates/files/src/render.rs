@@ -34,6 +34,8 @@ pub(crate) struct RenderedColumn {
     name: String,
     array: ArrayRef,
     style: ValueStyle,
+    /// Whether JSON has its long numbers as text.
+    quotes_long: bool,
 }
 
 impl RenderedColumn {
@@ -68,12 +70,21 @@ impl RenderedColumn {
             nested if nested.is_nested() => return encoded_as_json(field, array),
             _ => (cast_to(array, &DataType::Utf8, field)?, ValueStyle::Text),
         };
-        Ok(RenderedColumn { name: field.name().clone(), array, style })
+        Ok(RenderedColumn { name: field.name().clone(), array, style, quotes_long: false })
     }
 
     /// A column of JSON text, made ready.
     pub(crate) fn of_json(name: &str, texts: StringArray) -> RenderedColumn {
-        RenderedColumn { name: name.to_owned(), array: Arc::new(texts), style: ValueStyle::Json }
+        let style = ValueStyle::Json;
+        RenderedColumn { name: name.to_owned(), array: Arc::new(texts), style, quotes_long: false }
+    }
+
+    /// The same column, whose decimals of more than 15 digits are text in JSON. LONG stays a number.
+    pub(crate) fn with_long_numbers_as_text(self) -> RenderedColumn {
+        // Decimals are text here already; a whole number without a sign may be longer than a LONG.
+        let is_decimal = self.style == ValueStyle::Bare
+            && matches!(self.array.data_type(), DataType::Utf8 | DataType::UInt64);
+        RenderedColumn { quotes_long: is_decimal, ..self }
     }
 
     pub(crate) fn style(&self) -> ValueStyle {
@@ -156,6 +167,8 @@ impl RenderedColumn {
                 if matches!(out[start..].last(), Some(b'N' | b'f')) {
                     out.insert(start, b'"');
                     out.push(b'"');
+                } else if self.quotes_long {
+                    quote_long(out, start);
                 }
             }
             ValueStyle::Json => {
@@ -172,6 +185,18 @@ impl RenderedColumn {
                 out.push(b'"');
             }
         }
+    }
+}
+
+/// The most digits that everybody who reads JSON keeps.
+const DIGITS_KEPT: usize = 15;
+
+/// Puts a decimal with more digits in quotes. Zeros before all others are none of them.
+pub(crate) fn quote_long(out: &mut Vec<u8>, start: usize) {
+    let digits = out[start..].iter().filter(|byte| byte.is_ascii_digit());
+    if digits.skip_while(|digit| **digit == b'0').count() > DIGITS_KEPT {
+        out.insert(start, b'"');
+        out.push(b'"');
     }
 }
 

@@ -22,7 +22,7 @@
 //! | `statements`, `prepared`, `sessions` | running and prepared statements, session options |
 //! | `table_cuts` | the parts that tables are cut into for scans |
 //! | `flight`, `http` | the two listeners |
-//! | `query`, `json_value` | statements, and values of columns, as JSON |
+//! | `query`, `json_value`, `unique_members` | statements, values of columns and objects as JSON |
 //! | `random` | random names |
 //! | `error`, `metrics` | errors in each protocol; metrics |
 
@@ -53,6 +53,7 @@ mod spool;
 mod statements;
 mod table_cuts;
 mod tls;
+mod unique_members;
 
 pub use address::Address;
 pub use auth::hash_password;

@@ -129,20 +129,32 @@ fn json_parameter(text: &str) -> Result<Value> {
 /// The digits that a double is sure to keep.
 const DIGITS_KEPT: usize = 15;
 
+/// The characters of a number that an error shows.
+const SHOWN_MAX: usize = 60;
+
 /// A whole number is LONG, and NUMBER where that is too short, as in the text of a statement.
 /// Others are DOUBLE, and NUMBER where that would round them.
+///
+/// # Errors
+/// `Invalid` for more digits than a NUMBER has, and for a number beyond DOUBLE.
 fn number(text: &str) -> Result<Value> {
     if let Ok(whole) = text.parse() {
         return Ok(Value::Long(whole));
     }
     let digits = text.trim_start_matches(['-', '0', '.']).bytes().filter(u8::is_ascii_digit);
-    if (!text.contains('.') || digits.count() > DIGITS_KEPT)
-        && let Some(number) = Value::decimal(text)
-    {
+    let is_long = !text.contains('.') || digits.count() > DIGITS_KEPT;
+    if is_long && let Some(number) = Value::decimal(text) {
         return Ok(number);
     }
-    let double = text.parse().map_err(|_| Error::invalid(format!("{text} is no number")))?;
-    Ok(Value::Double(double))
+    // Programs write doubles with an exponent, and with digits that are theirs.
+    if is_long && !text.contains(['e', 'E']) {
+        let shown: String = text.chars().take(SHOWN_MAX).collect();
+        return Err(Error::invalid(format!(
+            "the number that begins with {shown} has more digits than any NUMBER: round it, or \
+             give it an exponent for a DOUBLE"
+        )));
+    }
+    Value::parse(text, ColumnType::Double)
 }
 
 #[cfg(test)]
@@ -175,6 +187,25 @@ mod tests {
             "12345678901234567890123456789012345678.5",
         ] {
             assert_eq!(json_parameter(text).unwrap(), Value::decimal(text).unwrap(), "{text}");
+        }
+    }
+
+    /// They lost digits, or became infinity.
+    #[test]
+    fn numbers_that_fit_no_type_are_refused() {
+        let (digits, fraction) = ("7".repeat(80), format!("0.{}", "7".repeat(80)));
+        for (text, said) in [
+            ("1e400", "out of range for DOUBLE"),
+            ("-1.5e400", "out of range for DOUBLE"),
+            (digits.as_str(), "more digits than any NUMBER"),
+            (fraction.as_str(), "more digits than any NUMBER"),
+        ] {
+            let error = json_parameter(text).unwrap_err();
+            assert!(error.message().contains(said), "{text}: {error}");
+        }
+        for text in ["1.2345678901234567e300", "1e-300", "0.00000000000000000000000000001"] {
+            let wanted = Value::Double(text.parse().unwrap());
+            assert_eq!(json_parameter(text).unwrap(), wanted, "{text}");
         }
     }
 

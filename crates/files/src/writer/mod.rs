@@ -79,6 +79,16 @@ impl<W: Write + Send> RecordWriter<W> {
         Ok(Self { body })
     }
 
+    /// The same writer, whose JSON lines have decimals of more than 15 digits as text: for readers
+    /// that make doubles of numbers. The other formats keep all digits as they are.
+    #[must_use]
+    pub fn long_numbers_as_text(mut self) -> Self {
+        if let WriterBody::Json(writer) = &mut self.body {
+            writer.long_numbers_as_text = true;
+        }
+        self
+    }
+
     /// Writes the rows of one batch, which must have the columns that the writer was made for.
     pub fn write(&mut self, batch: &RecordBatch) -> Result<()> {
         match &mut self.body {

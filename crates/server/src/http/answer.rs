@@ -234,7 +234,9 @@ fn write_records<'a>(
         RowsFormat::Parquet => Format::Parquet,
         RowsFormat::Json | RowsFormat::Lines => Format::JsonLines,
     };
-    let mut writer = RecordWriter::new(format, body, schema.clone(), Compression::None)?;
+    let writer = RecordWriter::new(format, body, schema.clone(), Compression::None)?;
+    // As `write_json` has them.
+    let mut writer = writer.long_numbers_as_text();
     each_within_limit(batches, limit, |batch| writer.write(batch))?;
     writer.finish()
 }

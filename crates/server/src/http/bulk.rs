@@ -19,12 +19,12 @@ use serde_json::{Map, Value as Json, json};
 use tempfile::NamedTempFile;
 use tonnage::internal::sync::lock;
 use tonnage::{
-    BulkPutCallbacks, BulkPutReport, EntryBatch, Error, FailedEntry, Result, UnreadEntry,
+    BulkPutCallbacks, BulkPutReport, EntryBatch, Error, ErrorKind, FailedEntry, Result, UnreadEntry,
 };
 use tonnage_files::{Format, ReadBatch, ReadOptions, RecordReader, Source};
 use tracing::Span;
 
-use super::handler::{CallerExtension, ContextState, HandlerResult, json as json_body};
+use super::handler::{CallerExtension, ContextState, HandlerResult, json as json_body, parse_ttl};
 use crate::context::ServerContext;
 use crate::error::Problem;
 use crate::flight::{BulkPutCommand, DurabilityChoice, ExistingChoice, UNPACKED_BYTES_MAX};
@@ -87,7 +87,7 @@ pub(super) async fn put(
     };
     // What is wrong with the options is told before the body is taken.
     command.check(&caller)?;
-    command.ttl()?;
+    command.ttl.as_deref().map(|text| parse_ttl("ttl", text)).transpose()?;
     context.store.table(&path)?;
     let announced = headers.get(header::CONTENT_LENGTH).and_then(|bytes| bytes.to_str().ok());
     context.spool.check(announced.and_then(|bytes| bytes.parse().ok()).unwrap_or_default())?;
@@ -179,7 +179,7 @@ fn load(
         ..ReadOptions::default()
     };
     let reader = RecordReader::open(&Source::file(file.path()), &options)
-        .map_err(|error| Error::new(error.kind(), of_body(error.message(), file)))?;
+        .map_err(|error| body_error(&error, file))?;
     // A column that nobody stores would be lost without a word.
     for field in reader.schema().fields() {
         table.schema().require_column(field.name())?;
@@ -192,8 +192,7 @@ fn load(
     let mut rejected = 0;
     let push = || {
         for batch in reader {
-            let batch =
-                batch.map_err(|error| Error::new(error.kind(), of_body(error.message(), file)))?;
+            let batch = batch.map_err(|error| body_error(&error, file))?;
             rejected += batch.rejected.len() as u64;
             let rows = batch.batch.num_rows() as u64;
             membership.load.push(stream, entries(table.path(), batch, command.ttl()?))?;
@@ -218,9 +217,14 @@ fn load(
     }
 }
 
-/// What is said of the temporary file, as of the body that it holds.
-fn of_body(message: &str, file: &NamedTempFile) -> String {
-    message.replace(&file.path().display().to_string(), "the body")
+/// What is said of the temporary file, as of the body that it holds. A damaged body is a mistake of
+/// its client: as corruption it would look like a damaged store.
+fn body_error(error: &Error, file: &NamedTempFile) -> Error {
+    let kind = match error.kind() {
+        ErrorKind::Corruption => ErrorKind::Invalid,
+        kind => kind,
+    };
+    Error::new(kind, error.message().replace(&file.path().display().to_string(), "the body"))
 }
 
 /// The rows of a batch at the places of their records, and the records that are no rows: the load

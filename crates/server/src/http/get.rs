@@ -11,6 +11,7 @@ use super::answer::{RowsFormat, write_rows};
 use super::handler::{CallerExtension, ContextState, HandlerResult, invalid_body, parse_json};
 use crate::flight::{BulkGetCommand, TableRead};
 use crate::json_value::key_value_of;
+use crate::unique_members::UniqueMembers;
 
 /// Reads the rows of keys.
 pub(super) async fn get(
@@ -35,7 +36,8 @@ pub(super) async fn get(
 
 /// The keys, and what is asked of them: the members of a bulk get over Flight.
 fn parse_request(body: &str, path: &str) -> Result<(Vec<Json>, BulkGetCommand)> {
-    command_of(parse_json(body)?, path)
+    let UniqueMembers(members) = parse_json(body)?;
+    command_of(members, path)
 }
 
 /// The keys, and what is asked of them, out of the members of a request.

@@ -2,6 +2,7 @@
 
 use std::fmt::Display;
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Extension;
 use axum::extract::State;
@@ -11,6 +12,7 @@ use axum::response::{IntoResponse, Response};
 use tonnage::{Error, Result};
 
 use crate::auth::Caller;
+use crate::config::parse_time;
 use crate::context::ServerContext;
 use crate::error::Problem;
 
@@ -26,6 +28,17 @@ pub(super) fn parse_json<T: serde::de::DeserializeOwned>(body: &str) -> Result<T
 /// What is said of a body that is not what it should be.
 pub(super) fn invalid_body(error: serde_json::Error) -> Error {
     Error::invalid(format!("the body is not as docs/http.md says: {error}"))
+}
+
+/// Reads a time to live. The store takes 0 for ever, which is not what a client means by it.
+pub(super) fn parse_ttl(name: &str, text: &str) -> Result<Duration> {
+    match parse_time(text) {
+        Some(Duration::ZERO) => Err(Error::invalid(format!(
+            "{name} is `{text}`: give a time of more than 0, or leave it out"
+        ))),
+        Some(ttl) => Ok(ttl),
+        None => Err(Error::invalid(format!("{name} is `{text}`: give a time, such as 30s or 7d"))),
+    }
 }
 
 /// JSON as a response: a tree, or its text.

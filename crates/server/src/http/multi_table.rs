@@ -22,6 +22,7 @@ use crate::flight::{BulkPutCommand, DurabilityChoice, ExistingChoice, TableRead}
 use crate::jobs::{counts_json, failures_json};
 use crate::json_value::{key_value_of_text, value_of_text};
 use crate::metrics::ListenerKind;
+use crate::unique_members::UniqueMembers;
 
 /// Rows that one answer of a multi-get may have in memory.
 const ANSWER_BYTES_MAX: usize = 64 << 20;
@@ -76,11 +77,11 @@ pub(super) async fn multi_get(
     Extension(caller): CallerExtension,
     body: String,
 ) -> HandlerResult<Response> {
-    let requests: Vec<Map<String, Json>> = parse_json(&body)?;
+    let requests: Vec<UniqueMembers> = parse_json(&body)?;
     check_count(requests.len())?;
     let answers = context.blocking(move |context| {
         let mut bytes = 0;
-        let answers = requests.into_iter().map(|request| {
+        let answers = requests.into_iter().map(|UniqueMembers(request)| {
             get_one(context, &caller, request, &mut bytes).unwrap_or_else(|error| problem(&error))
         });
         Ok(answers.collect::<Vec<_>>().join(","))

@@ -9,10 +9,9 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use tonnage::{Error, Key, Result, WriteOptions};
 
-use super::handler::{CallerExtension, ContextState, HandlerResult};
+use super::handler::{CallerExtension, ContextState, HandlerResult, parse_ttl};
 use super::rows::{condition_of_delete, condition_of_put, delete_answer, put_answer, tag};
 use crate::auth::Right;
-use crate::config::parse_time;
 
 /// How long a pair lives.
 const TTL_HEADER: &str = "tonnage-ttl";
@@ -22,9 +21,7 @@ const EXPIRES_HEADER: &str = "tonnage-expires-at-ms";
 fn ttl(headers: &HeaderMap) -> Result<Option<Duration>> {
     let Some(value) = headers.get(TTL_HEADER) else { return Ok(None) };
     let text = value.to_str().unwrap_or_default();
-    parse_time(text).map(Some).ok_or_else(|| {
-        Error::invalid(format!("{TTL_HEADER} is `{text}`: give a time, such as 30s or 7d"))
-    })
+    parse_ttl(TTL_HEADER, text).map(Some)
 }
 
 /// Reads a pair.

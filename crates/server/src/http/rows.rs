@@ -98,7 +98,7 @@ fn condition_failed() -> Problem {
 }
 
 /// The key of a row: `?column=value` for each column of the key.
-fn key_of(table: &Table, given: &HashMap<String, String>) -> Result<Row> {
+fn key_of(table: &Table, given: &[(String, String)]) -> Result<Row> {
     let schema = table.schema();
     let mut key = Row::new();
     for (name, text) in given {
@@ -121,7 +121,7 @@ pub(super) async fn get(
     State(context): ContextState,
     Extension(caller): CallerExtension,
     Path(path): Path<String>,
-    Query(key): Query<HashMap<String, String>>,
+    Query(key): Query<Vec<(String, String)>>,
     headers: HeaderMap,
 ) -> HandlerResult<Response> {
     let row = context.blocking(move |context| {
@@ -148,7 +148,7 @@ pub(super) async fn put(
     State(context): ContextState,
     Extension(caller): CallerExtension,
     Path(path): Path<String>,
-    Query(key): Query<HashMap<String, String>>,
+    Query(key): Query<Vec<(String, String)>>,
     headers: HeaderMap,
     body: String,
 ) -> HandlerResult<Response> {
@@ -173,7 +173,7 @@ pub(super) async fn patch(
     State(context): ContextState,
     Extension(caller): CallerExtension,
     Path(path): Path<String>,
-    Query(key): Query<HashMap<String, String>>,
+    Query(key): Query<Vec<(String, String)>>,
     headers: HeaderMap,
     body: String,
 ) -> HandlerResult<Response> {
@@ -246,7 +246,7 @@ pub(super) async fn delete(
     State(context): ContextState,
     Extension(caller): CallerExtension,
     Path(path): Path<String>,
-    Query(key): Query<HashMap<String, String>>,
+    Query(key): Query<Vec<(String, String)>>,
     headers: HeaderMap,
 ) -> HandlerResult<StatusCode> {
     let condition = condition_of_delete(&headers)?;

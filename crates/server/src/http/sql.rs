@@ -9,7 +9,7 @@ use axum::http::HeaderMap;
 use axum::response::Response;
 use serde_json::json;
 use tonnage::{Error, Result};
-use tonnage_sql::{Answer, Changes, Rows};
+use tonnage_sql::{Answer, Changes, Request, Rows, Sql};
 
 use super::answer::{RowsFormat, columns_json, row_text, write_rows};
 use super::handler::{CallerExtension, ContextState, HandlerResult, json as json_body};
@@ -37,6 +37,7 @@ pub(super) async fn sql(
     let running = context.statements.start(random_name()?);
     let cancel = running.cancel().clone();
     let response = context.blocking_with_answer(move |context, answer| {
+        refuse_several(&context.sql, &query.sql)?;
         caller.check_statement(&context.sql, &query.sql)?;
         match context.sql.execute(query.request()?.cancel(&cancel))? {
             Answer::Rows(rows) => write(context, rows, format, query.limit, answer),
@@ -47,6 +48,18 @@ pub(super) async fn sql(
         }
     });
     Ok(keep_running(response.await?, running))
+}
+
+/// Refuses several statements: an answer is that of one, and an error of another would be lost.
+fn refuse_several(sql: &Sql, text: &str) -> Result<()> {
+    let count = sql.script(Request::new(text))?.len();
+    if count > 1 {
+        return Err(Error::invalid(format!(
+            "{count} statements in one request: give one, or give each as an item of a list to \
+             POST /v1/fetch-all"
+        )));
+    }
+    Ok(())
 }
 
 /// Keeps a statement running as long as its answer is read, and no longer.

@@ -45,6 +45,29 @@ fn a_row_is_the_one_that_its_path_names() {
     assert_eq!(server.rows(), 2);
 }
 
+/// The last value counted without a word, also for what was deleted.
+#[test]
+fn a_name_that_is_given_twice_is_refused() {
+    let server = Running::new();
+    let puts = r#"{"puts": [{"table": "ships", "rows": [{"id": 1}, {"id": 2}]}]}"#;
+    server.http("POST /v1/multi-put", "", puts);
+    for (request, body, name) in [
+        ("GET /v1/tables/ships/row?id=1&id=2", "", "id"),
+        ("DELETE /v1/tables/ships/row?id=1&id=2", "", "id"),
+        ("PATCH /v1/tables/ships/row?id=1&id=2", r#"{"name": "a"}"#, "id"),
+        ("PUT /v1/tables/ships/row?id=1&id=1", r#"{"name": "a"}"#, "id"),
+        ("POST /v1/tables/ships/get", r#"{"keys": [1], "limit": 1, "limit": 2}"#, "limit"),
+        ("POST /v1/tables/ships/get", r#"{"keys": [{"id": 1, "id": 2}]}"#, "id"),
+        ("POST /v1/multi-get", r#"[{"table": "ships", "keys": [1], "keys": [2]}]"#, "keys"),
+        ("POST /v1/multi-get", r#"[{"table": "ships", "keys": [{"id": 1, "id": 2}]}]"#, "id"),
+    ] {
+        let (head, told) = server.http(request, "", body);
+        assert!(head.starts_with("HTTP/1.1 400"), "{request} {body}: {head}");
+        assert!(told.contains(&format!("`{name}` appears twice")), "{request} {body}: {told}");
+    }
+    assert_eq!(server.rows(), 2);
+}
+
 /// The rows of rounded keys were told, written over and deleted.
 #[test]
 fn a_key_that_its_column_would_round_is_no_other_row() {
@@ -223,6 +246,26 @@ fn a_pair_lives_as_long_as_it_is_told() {
     let (head, body) = server.http("GET /v1/pairs/a%2Fb", "", "");
     assert_eq!(body, "bytes");
     assert!(head.contains("tonnage-expires-at-ms: "), "{head}");
+}
+
+/// They lived for ever.
+#[test]
+fn nothing_is_stored_with_a_life_of_0() {
+    let server = Running::new();
+    for ttl in ["0s", "0ms", "0d"] {
+        let header = format!("Tonnage-TTL: {ttl}\r\n");
+        let (head, told) = server.http("PUT /v1/pairs/a", &header, "bytes");
+        assert!(head.starts_with("HTTP/1.1 400") && told.contains("more than 0"), "{head} {told}");
+        let (head, told) = server.http(
+            &format!("POST /v1/tables/ships/rows?ttl={ttl}"),
+            "Content-Type: text/csv\r\n",
+            "id,name\n1,a\n",
+        );
+        assert!(head.starts_with("HTTP/1.1 400") && told.contains("more than 0"), "{head} {told}");
+    }
+    let (head, _) = server.http("GET /v1/pairs/a", "", "");
+    assert!(head.starts_with("HTTP/1.1 404"), "{head}");
+    assert_eq!(server.rows(), 0);
 }
 
 #[test]

@@ -90,6 +90,57 @@ fn numbers_keep_their_digits() {
     }
 }
 
+/// Whole numbers without a sign, and those of a NUMBER without a fraction, came as 1.0.
+#[test]
+fn whole_numbers_are_told_as_whole_numbers() {
+    let server = Running::new();
+    let text = "SELECT row_number() OVER () AS a, cardinality([1, 2]) AS b, \
+                CAST(3 AS NUMBER(5, 0)) AS c, CAST('18446744073709551615' AS NUMBER(20, 0)) AS d";
+    let body = serde_json::json!({"sql": text}).to_string();
+    let rows = r#""rows":[[1,2,3,"18446744073709551615"]]"#;
+    let (_, answer) = sql(&server, "*/*", &body);
+    assert!(whole(&answer).contains(rows), "{answer}");
+    let (_, answer) = server.http("POST /v1/fetch-all", "", &format!("[{body}]"));
+    assert!(answer.contains(rows), "{answer}");
+    server.store.execute("CREATE TABLE sums (k NUMBER(9, 0), PRIMARY KEY (k))").unwrap();
+    let (head, _) = server.http("PUT /v1/tables/sums/row?k=7", "", "{}");
+    assert!(head.starts_with("HTTP/1.1 204"), "{head}");
+    let (_, row) = server.http("GET /v1/tables/sums/row?k=7", "", "");
+    assert_eq!(row, r#"{"k":7}"#);
+}
+
+/// Lines had all of them as numbers, which readers of JSON round.
+#[test]
+fn numbers_are_text_behind_15_digits_in_lines_too() {
+    let server = Running::new();
+    let text = "SELECT 12345678901234567.1 AS a, 18446744073709551615::BIGINT UNSIGNED AS b, \
+                12345678901234.5 AS c, 0.00000000000000001 AS d, 9223372036854775807 AS e";
+    let body = serde_json::json!({"sql": text}).to_string();
+    let (_, lines) = sql(&server, "application/x-ndjson", &body);
+    let row = r#"{"a":"12345678901234567.1","b":"18446744073709551615","c":12345678901234.5,"#;
+    assert!(whole(&lines).starts_with(row), "{lines}");
+    let line: serde_json::Value = serde_json::from_str(&whole(&lines)).unwrap();
+    let (_, answer) = sql(&server, "application/json", &body);
+    let answer: serde_json::Value = serde_json::from_str(&whole(&answer)).unwrap();
+    let cells: Vec<_> = line.as_object().unwrap().values().cloned().collect();
+    assert_eq!(answer["rows"], serde_json::json!([cells]));
+    assert_eq!(line["e"], i64::MAX);
+}
+
+/// They lost digits, or became infinity, without a word.
+#[test]
+fn a_parameter_that_fits_no_type_of_number_is_refused() {
+    let server = Running::new();
+    for number in ["1e400".to_owned(), "7".repeat(80), format!("0.{}", "7".repeat(80))] {
+        let body = format!(r#"{{"sql": "SELECT ? AS a, ? AS b", "parameters": [1, {number}]}}"#);
+        for (call, body) in [("sql", body.clone()), ("fetch-all", format!("[{body}]"))] {
+            let (head, told) = server.http(&format!("POST /v1/{call}"), "", &body);
+            assert!(head.starts_with("HTTP/1.1 400"), "{call} {number}: {head}");
+            assert!(told.contains("parameter 2"), "{call} {number}: {told}");
+        }
+    }
+}
+
 /// It was left out once, and `replace` made the table's own columns NULL.
 #[test]
 fn a_body_with_a_column_that_the_table_has_not_loads_nothing() {
@@ -159,6 +210,26 @@ fn what_goes_out_as_arrow_and_parquet_comes_in_again() {
         server.sql().update("DELETE FROM ships WHERE id > 200").unwrap();
     }
     assert_eq!(server.rows(), 6);
+}
+
+/// It was a corruption, which is what a damaged store is.
+#[test]
+fn a_damaged_body_is_the_mistake_of_its_client() {
+    let server = with_ships();
+    for kind in ["application/vnd.apache.arrow.stream", "application/vnd.apache.parquet"] {
+        let query = br#"{"sql": "SELECT id + 100 AS id, name FROM ships"}"#;
+        let sent = bytes(&server, "POST /v1/sql", &format!("Accept: {kind}\r\n"), query);
+        // The end that is missing reaches into the rows, or into the directory of Parquet.
+        for body in [b"garbage".as_slice(), &sent[..sent.len() - 20]] {
+            let put = format!("Content-Type: {kind}\r\n");
+            let told = bytes(&server, "POST /v1/tables/ships/rows", &put, body);
+            let told: serde_json::Value = serde_json::from_slice(&told).unwrap();
+            assert_eq!(told["status"], 400, "{kind}: {told}");
+            assert_eq!(told["type"], "/problems/invalid-request", "{kind}: {told}");
+            assert!(told["detail"].as_str().unwrap().contains("the body"), "{kind}: {told}");
+        }
+    }
+    assert_eq!(server.rows(), 3);
 }
 
 #[test]
@@ -253,6 +324,24 @@ fn changes_and_definitions_tell_what_they_did() {
     assert_eq!(told("CREATE TABLE t (k LONG, PRIMARY KEY (k))")["created"]["table"], "t");
     assert_eq!(told("INSERT INTO t VALUES (1), (2)")["inserted"], 2);
     assert_eq!(told("DELETE FROM t WHERE k = 1")["changed"], 1);
+}
+
+/// All of them ran, and the error of a query before the last was lost.
+#[test]
+fn a_request_has_one_statement() {
+    let server = with_ships();
+    for text in [
+        "SELECT 1/0; INSERT INTO ships VALUES (9, 'x')",
+        "INSERT INTO ships VALUES (9, 'x'); SELECT 1",
+    ] {
+        let body = serde_json::json!({"sql": text}).to_string();
+        let (head, told) = sql(&server, "*/*", &body);
+        assert!(head.starts_with("HTTP/1.1 400"), "{text}: {head}");
+        assert!(told.contains("POST /v1/fetch-all"), "{text}: {told}");
+    }
+    assert_eq!(server.rows(), 3);
+    let (head, told) = sql(&server, "*/*", r#"{"sql": "; SELECT 1; ;"}"#);
+    assert!(head.starts_with("HTTP/1.1 200"), "{head} {told}");
 }
 
 #[test]

@@ -187,6 +187,9 @@ impl Value {
             Value::Number { unscaled, .. } if unscaled.unsigned_abs() >= DIGITS_15 => {
                 self.to_string().into()
             }
+            // A double would show as 1.0.
+            Value::Number { unscaled, scale: 0 } => i64::try_from(*unscaled)
+                .map_or_else(|_| self.to_string().into(), serde_json::Value::from),
             Value::Number { .. } => self.to_double().map_or(serde_json::Value::Null, number),
             Value::WideNumber(_) => self.to_string().into(),
             Value::Array(_) | Value::Map(_) | Value::Record(_) => nested::to_json(self),

@@ -250,6 +250,10 @@ fn json_holds_numbers_as_numbers_and_the_rest_as_text() {
     assert_eq!(json(Value::Double(f64::NAN)), "\"NaN\"");
     assert_eq!(json(Value::Json("{\"b\": [1], \"a\": 2}".into())), "{\"b\":[1],\"a\":2}");
     assert_eq!(json(number(999_999_999_999_999, 2)), "9999999999999.99");
+    // They came as 1.0 and -999999999999999.0.
+    assert_eq!(json(number(1, 0)), "1");
+    assert_eq!(json(number(-999_999_999_999_999, 0)), "-999999999999999");
+    assert_eq!(json(number(100, 2)), "1.0");
     // It came as 1.2345678901234567e+19: the other digits were lost.
     assert_eq!(
         json(number(123_456_789_012_345_678_900_123_456_789, 10)),
