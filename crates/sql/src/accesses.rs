@@ -15,8 +15,10 @@ use crate::{show, summary, views, write};
 /// What a statement does to a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Access {
-    /// Rows are read, or the table is described.
+    /// Rows are read.
     Read,
+    /// The table is described: its columns and its key, none of its rows.
+    Describe,
     /// Rows are put in.
     Insert,
     /// Rows are changed.
@@ -72,7 +74,7 @@ impl Sql {
     fn read_by_views(&self, accesses: &mut Vec<TableAccess>) -> Result<()> {
         let mut at = 0;
         while at < accesses.len() {
-            if accesses[at].access == Access::Read
+            if matches!(accesses[at].access, Access::Read | Access::Describe)
                 && let Some(query) = views::query_of(self.store(), &accesses[at].table)?
             {
                 read(&query, &mut |path: String, access| {
@@ -215,9 +217,11 @@ fn of_piece(
         StatementKind::Show if show::setting(piece).is_some() => {}
         StatementKind::Show | StatementKind::Describe => {
             let mut cursor = Cursor::new(piece);
+            let mut access = Access::Read;
             if !cursor.word("SHOW") {
                 cursor.next();
                 cursor.word("TABLE");
+                access = Access::Describe;
             } else if cursor.word("COLUMNS") || cursor.word("INDEXES") || cursor.word("INDEX") {
                 if !(cursor.word("FROM") || cursor.word("IN") || cursor.word("ON")) {
                     note(information_table("statistics"), Access::Read);
@@ -238,7 +242,7 @@ fn of_piece(
                 return Ok(());
             }
             if let Some(path) = cursor.path() {
-                note(path, Access::Read);
+                note(path, access);
             }
         }
         StatementKind::Unknown => return Err(crate::text::unknown(piece)),
@@ -271,7 +275,7 @@ fn of_definitions(store: &Store, text: &str, note: &mut impl FnMut(String, Acces
                 continue;
             }
             Definition::DescribeTable { path } => {
-                note(path, Access::Read);
+                note(path, Access::Describe);
                 continue;
             }
         };
@@ -386,7 +390,7 @@ mod tests {
             [read("a"), read("b")]
         );
         assert_eq!(accesses("SUMMARIZE a"), [read("a")]);
-        assert_eq!(accesses("DESCRIBE a.b"), [read("a.b")]);
+        assert_eq!(accesses("DESCRIBE a.b"), [("a.b".to_owned(), Access::Describe)]);
         assert_eq!(accesses("SHOW COLUMNS FROM a"), [read("a")]);
         assert_eq!(accesses("SHOW INDEXES ON a"), [read("a")]);
         assert_eq!(accesses("SHOW INDEXES"), [read("information_schema.statistics")]);

@@ -22,6 +22,9 @@ fn file(text: &str) -> tempfile::TempPath {
     file.into_temp_path()
 }
 
+/// SHA-256 of `loader`.
+const LOADER: &str = "d47712cceb4c780603026e6325221c1bcff90679ebc076baa51c71ebe796717c";
+
 /// SHA-256 of `token`.
 const TOKEN: &str = "3c469e9d6c5875d37a43f353d4f88e61fcf812c66eee3457465a40b0da4153e0";
 
@@ -32,7 +35,8 @@ impl Guarded {
             "[[user]]\nname = \"ann\"\npassword = \"{hash}\"\n\
              grants = [{{ table = \"ships\", allow = [\"read\", \"insert\"] }}, \
              {{ pairs = \"fleet/\", allow = [\"read\", \"insert\", \"update\"] }}]\n\
-             [[user]]\nname = \"root\"\ntokens = [\"{TOKEN}\"]\nroles = [\"admin\"]\n"
+             [[user]]\nname = \"root\"\ntokens = [\"{TOKEN}\"]\nroles = [\"admin\"]\n\
+             [[user]]\nname = \"ld\"\ntokens = [\"{LOADER}\"]\nroles = [\"loader\"]\n"
         ));
         let audit = file("");
         let settings = Settings {
@@ -242,6 +246,57 @@ fn tables_that_one_may_not_touch_are_not_told_of() {
         let error = guarded.ann().query(text).unwrap_err();
         assert!(error.contains("there is no table"), "{text}: {error}");
         assert!(!error.contains("secrets") && !error.contains("calls"), "{text}: {error}");
+    }
+}
+
+/// The client for Rust asks for the columns of a table before it loads: a loader was refused there,
+/// though they could load over HTTP.
+#[test]
+fn whoever_may_write_a_table_may_know_its_columns() {
+    use arrow_flight::{Action, FlightDescriptor};
+    let guarded = Guarded::new();
+    guarded.root().update("INSERT INTO secrets VALUES (7)").unwrap();
+    let mut client = guarded.server.client();
+    let mut described = |text: &str, token: &str| {
+        let action = bearing(Action::new("tonnage.Define", text.as_bytes().to_vec()), token);
+        let (flight, runtime) = (&mut client.flight, &client.runtime);
+        runtime.block_on(async {
+            let mut answers = flight.do_action(action).await?.into_inner();
+            let told = answers.message().await?.map(|answer| answer.body.to_vec());
+            Ok::<_, tonic::Status>(String::from_utf8(told.unwrap_or_default()).unwrap())
+        })
+    };
+    for text in ["DESCRIBE secrets", "DESCRIBE \"secrets\".\"keys\""] {
+        let told = described(text, "loader").unwrap();
+        assert!(told.contains("CREATE TABLE"), "{text}: {told}");
+    }
+    let ann = guarded.ann().flight.token().unwrap().clone();
+    let status = described("DESCRIBE secrets", &ann).unwrap_err();
+    assert!(status.message().contains("may not read secrets"), "{status}");
+    assert_eq!(
+        described("SHOW TABLES", "loader").unwrap_err().code(),
+        tonic::Code::PermissionDenied
+    );
+
+    let mut loader = guarded.server.sql();
+    loader.flight.set_token("loader".to_owned());
+    assert_eq!(loader.query("DESCRIBE secrets").unwrap().num_rows(), 1);
+    let path = bearing(FlightDescriptor::new_path(vec!["secrets".to_owned()]), "loader");
+    client.runtime.block_on(client.flight.get_schema(path)).unwrap();
+    let headers = "Authorization: Bearer loader\r\n";
+    let (head, told) = guarded.server.http("GET /v1/tables/secrets", headers, "");
+    assert!(head.starts_with("HTTP/1.1 200") && told.contains("columns"), "{head} {told}");
+
+    // Columns are no rows.
+    for text in [
+        "SELECT * FROM secrets",
+        "SUMMARIZE secrets",
+        "SHOW STATISTICS FROM secrets",
+        "DESCRIBE SELECT * FROM secrets",
+        "INSERT INTO secrets VALUES (7) RETURNING *",
+    ] {
+        let error = loader.query(text).unwrap_err();
+        assert!(error.contains("may not read secrets"), "{text}: {error}");
     }
 }
 
