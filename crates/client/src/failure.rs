@@ -64,7 +64,11 @@ fn is_http(status: &Status) -> bool {
 
 /// The kind that a label names.
 pub(crate) fn of_label(label: &str) -> Option<ErrorKind> {
-    KINDS.into_iter().find(|kind| kind.label() == label)
+    match label {
+        // A missing right is none of the store's kinds: the server tells one where it has users.
+        "not allowed" => Some(ErrorKind::Unsupported),
+        _ => KINDS.into_iter().find(|kind| kind.label() == label),
+    }
 }
 
 /// The same error, with the cause that its code stands for.

@@ -24,6 +24,7 @@ use super::write;
 use crate::auth::Caller;
 use crate::budget::bytes_of;
 use crate::context::ServerContext;
+use crate::error::kind_label;
 use crate::jobs::{counts_json, failures_json};
 use crate::metrics::ListenerKind;
 use crate::query::{STATEMENTS_MAX, SqlQuery};
@@ -270,7 +271,7 @@ fn answer_frame(
 }
 
 fn error_header(index: usize, error: &Error) -> serde_json::Value {
-    json!({"index": index, "error": {"kind": error.kind().label(), "message": error.message()}})
+    json!({"index": index, "error": {"kind": kind_label(error), "message": error.message()}})
 }
 
 fn get_one(

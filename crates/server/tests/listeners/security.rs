@@ -63,6 +63,21 @@ impl Guarded {
         client
     }
 
+    /// The answers of an action that ann calls.
+    fn act_as_ann(&self, action: &str, body: Vec<u8>) -> Vec<Vec<u8>> {
+        let token = self.ann().flight.token().unwrap().clone();
+        let request = bearing(arrow_flight::Action::new(action.to_owned(), body), &token);
+        let mut client = self.server.client();
+        client.runtime.block_on(async {
+            let mut answers = client.flight.do_action(request).await.unwrap().into_inner();
+            let mut told = Vec::new();
+            while let Some(answer) = answers.message().await.unwrap() {
+                told.push(answer.body.to_vec());
+            }
+            told
+        })
+    }
+
     fn http(&self, request: &str, headers: &str, body: &str) -> String {
         self.server.http(request, headers, body).0
     }
@@ -436,6 +451,31 @@ fn http_calls_are_held_against_the_grants() {
         assert!(head.starts_with(&format!("HTTP/1.1 {status}")), "{request}: {head}");
     }
     assert!(guarded.http("GET /metrics", BEARER, "").starts_with("HTTP/1.1 200"));
+}
+
+/// What ann may not do was "unsupported", as if nobody could.
+#[test]
+fn a_request_of_many_that_is_not_allowed_says_so() {
+    use crate::support::{frame, read_frame};
+    use arrow::array::{Int64Array, RecordBatch};
+    let guarded = Guarded::new();
+    let requests = r#"[{"table": "secrets", "keys": [1]}, {"table": "ships", "keys": [1]}]"#;
+    let (head, told) = guarded.server.http("POST /v1/multi-get", BASIC, requests);
+    assert!(head.starts_with("HTTP/1.1 200"), "{head}");
+    let told: serde_json::Value = serde_json::from_str(&told).unwrap();
+    assert_eq!(told[0]["problem"]["title"], "not allowed", "{told}");
+    assert_eq!(told[1]["rows"], serde_json::json!([]), "{told}");
+
+    let keys = |column: &str| {
+        let keys = std::sync::Arc::new(Int64Array::from(vec![1])) as _;
+        RecordBatch::try_from_iter([(column, keys)]).unwrap()
+    };
+    let mut body = frame(serde_json::json!({"table": "secrets"}), &keys("k"));
+    body.extend(frame(serde_json::json!({"table": "ships"}), &keys("id")));
+    let answers = guarded.act_as_ann("tonnage.MultiGet", body);
+    let headers: Vec<_> = answers.iter().map(|answer| read_frame(answer).0).collect();
+    assert_eq!(headers[0]["error"]["kind"], "not allowed", "{headers:?}");
+    assert!(headers[1].get("ok").is_some(), "{headers:?}");
 }
 
 /// The story of a bug: calls of single rows, and those that describe a table, looked for it before
