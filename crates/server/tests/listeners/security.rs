@@ -341,7 +341,6 @@ fn every_bulk_call_is_held_against_the_grants() {
     denied("tonnage.Sync", Vec::new());
     denied("tonnage.Statistics", Vec::new());
     denied("tonnage.CancelJob", br#"{"job": "b-1"}"#.to_vec());
-    denied("tonnage.FetchAll", br#"[{"sql": "SELECT * FROM secrets"}]"#.to_vec());
     let put = |descriptor| {
         let mut flight = client.flight.clone();
         let sent = messages(descriptor, vec![ships(0..10)]);
@@ -436,7 +435,6 @@ fn http_calls_are_held_against_the_grants() {
         ("POST /v1/tables/ships/rows", "id,name\n1,a\n", "200"),
         ("POST /v1/tables/secrets/rows", "k\n1\n", "403"),
         ("POST /v1/sql", r#"{"sql": "SELECT * FROM secrets"}"#, "403"),
-        ("POST /v1/fetch-all", r#"[{"sql": "SELECT * FROM secrets"}]"#, "403"),
         ("POST /v1/admin/sync", "", "403"),
         ("POST /v1/admin/check", "", "403"),
         ("POST /v1/admin/backup", r#"{"directory": "a"}"#, "403"),
@@ -451,6 +449,39 @@ fn http_calls_are_held_against_the_grants() {
         assert!(head.starts_with(&format!("HTTP/1.1 {status}")), "{request}: {head}");
     }
     assert!(guarded.http("GET /metrics", BEARER, "").starts_with("HTTP/1.1 200"));
+}
+
+/// Once one statement that was not allowed refused the whole call, and so did one with a fault in it.
+#[test]
+fn a_statement_of_many_that_is_not_allowed_is_refused_by_itself() {
+    use crate::support::read_frame;
+    let guarded = Guarded::new();
+    let statements = r#"[{"sql": "SELECT * FROM secrets"}, {"sql": "SELECT count(*) FROM ships"},
+        {"sql": "INSERT INTO ships SELECT k, 'x' FROM secrets"},
+        {"sql": "INSERT INTO secrets VALUES (1)"}, {"sql": "SELEC 1"},
+        {"sql": "SELECT 1; DROP TABLE secrets"}, {"sql": "SELECT 1; SELECT 2"}]"#;
+    let refused = [0, 2, 3, 5];
+    let (head, told) = guarded.server.http("POST /v1/fetch-all", BASIC, statements);
+    assert!(head.starts_with("HTTP/1.1 200"), "{head}");
+    let told: serde_json::Value = serde_json::from_str(&told).unwrap();
+    for place in refused {
+        assert_eq!(told[place]["problem"]["title"], "not allowed", "{told}");
+    }
+    assert_eq!(told[1]["rows"], serde_json::json!([[0]]), "{told}");
+    assert_eq!(told[4]["problem"]["title"], "invalid request", "{told}");
+    let detail = told[6]["problem"]["detail"].as_str().unwrap();
+    assert!(detail.starts_with("statement 6"), "{detail}");
+
+    let body = statements.as_bytes().to_vec();
+    let answers = guarded.act_as_ann("tonnage.FetchAll", body);
+    let headers: Vec<_> = answers.iter().map(|answer| read_frame(answer).0).collect();
+    assert_eq!(headers.len(), 7);
+    for place in refused {
+        assert_eq!(headers[place]["error"]["kind"], "not allowed", "{headers:?}");
+    }
+    assert!(headers[1].get("ok").is_some(), "{headers:?}");
+    assert_eq!(guarded.server.store.table("secrets").unwrap().count().unwrap(), 0);
+    assert_eq!(guarded.server.rows(), 0);
 }
 
 /// What ann may not do was "unsupported", as if nobody could.
