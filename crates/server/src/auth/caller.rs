@@ -130,7 +130,7 @@ impl Caller {
             return Ok(());
         }
         for access in accesses(sql, text)? {
-            // A name that WITH gives may be no table. What tells of all tables takes a grant too.
+            // A name that WITH gives in a change may be no table. What tells of all tables takes a grant too.
             let is_table = !matches!(access.access, Access::Read | Access::Describe)
                 || access.table.split('.').next() == Some(INFORMATION_SCHEMA)
                 || sql.store().table(&access.table).is_ok();

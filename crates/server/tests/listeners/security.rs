@@ -203,6 +203,37 @@ fn statements_may_touch_what_is_granted_and_nothing_else() {
     assert_eq!(ann.query("SHOW STATISTICS FROM ships").unwrap().num_rows(), 2);
 }
 
+/// Once such a name was refused wherever it stood. Where it stands for the table, rows come out.
+#[test]
+fn a_name_that_with_gives_is_no_table_within_its_scope() {
+    let guarded = Guarded::new();
+    guarded.root().update("INSERT INTO secrets VALUES (7)").unwrap();
+    let mut ann = guarded.ann();
+    for text in [
+        "WITH secrets AS (SELECT 1 AS k) SELECT k FROM secrets",
+        "WITH Secrets AS (SELECT 1 AS k) SELECT (SELECT max(k) FROM \"secrets\")",
+        "WITH secrets AS (SELECT 1 AS k), a AS (SELECT k FROM secrets) SELECT k FROM a",
+        "SELECT k FROM (WITH secrets AS (SELECT 1 AS k) SELECT k FROM secrets) AS a",
+        "WITH RECURSIVE secrets AS (SELECT 1 AS k) SELECT k FROM secrets",
+    ] {
+        assert_eq!(ann.number(text), 1, "{text}");
+    }
+    for text in [
+        "WITH secrets AS (SELECT k FROM secrets) SELECT k FROM secrets",
+        "WITH a AS (SELECT k FROM secrets), secrets AS (SELECT 1 AS k) SELECT k FROM a",
+        "WITH RECURSIVE secrets AS (SELECT k FROM secrets UNION SELECT 1) SELECT k FROM secrets",
+        "WITH RECURSIVE secrets AS (SELECT k FROM secrets) SELECT k FROM secrets",
+        "WITH secrets AS (SELECT 1 AS k) SELECT k FROM public.secrets",
+        "WITH secrets AS (SELECT 1 AS k) SELECT k FROM tonnage.public.secrets",
+        "SELECT s.k FROM (WITH secrets AS (SELECT 1) SELECT * FROM secrets) AS a, secrets AS s",
+        "(WITH secrets AS (SELECT 1 AS k) SELECT k FROM secrets) UNION SELECT k FROM secrets",
+        "WITH secrets AS (SELECT 1 AS k) SELECT x FROM secrets.keys",
+    ] {
+        let error = ann.query(text).unwrap_err();
+        assert!(error.contains("may not read secrets"), "{text}: {error}");
+    }
+}
+
 /// The administrator of a store is not that of its machine.
 #[test]
 fn a_server_reads_and_writes_no_files_and_keeps_no_settings() {
@@ -451,7 +482,7 @@ fn http_calls_are_held_against_the_grants() {
     assert!(guarded.http("GET /metrics", BEARER, "").starts_with("HTTP/1.1 200"));
 }
 
-/// Once one statement that was not allowed refused the whole call, and so did one with a fault in it.
+/// Once one statement that was not allowed, or that had a fault, refused the whole call.
 #[test]
 fn a_statement_of_many_that_is_not_allowed_is_refused_by_itself() {
     use crate::support::read_frame;
