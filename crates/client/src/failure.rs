@@ -143,6 +143,14 @@ mod tests {
         }
     }
 
+    /// An answer of a fetch-all has no status, so its label alone tells.
+    #[test]
+    fn a_missing_right_is_of_the_same_kind_by_status_and_by_label() {
+        let status = Status::permission_denied("ask for a grant");
+        let by_status = of_status("grpc://a:1", &status).kind();
+        assert_eq!(of_label("not allowed"), Some(by_status));
+    }
+
     #[test]
     fn a_lost_connection_names_the_server() {
         let error = of_status("grpc://a:1", &Status::unknown("h2 protocol error"));

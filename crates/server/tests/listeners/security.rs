@@ -491,7 +491,7 @@ fn a_statement_of_many_that_is_not_allowed_is_refused_by_itself() {
         {"sql": "INSERT INTO ships SELECT k, 'x' FROM secrets"},
         {"sql": "INSERT INTO secrets VALUES (1)"}, {"sql": "SELEC 1"},
         {"sql": "SELECT 1; DROP TABLE secrets"}, {"sql": "SELECT 1; SELECT 2"}]"#;
-    let refused = [0, 2, 3, 5];
+    let refused: [usize; 4] = [0, 2, 3, 5];
     let (head, told) = guarded.server.http("POST /v1/fetch-all", BASIC, statements);
     assert!(head.starts_with("HTTP/1.1 200"), "{head}");
     let told: serde_json::Value = serde_json::from_str(&told).unwrap();
