@@ -64,7 +64,11 @@ fn is_http(status: &Status) -> bool {
 
 /// The kind that a label names.
 pub(crate) fn of_label(label: &str) -> Option<ErrorKind> {
-    KINDS.into_iter().find(|kind| kind.label() == label)
+    match label {
+        // A missing right is none of the store's kinds: the server tells one where it has users.
+        "not allowed" => Some(ErrorKind::Unsupported),
+        _ => KINDS.into_iter().find(|kind| kind.label() == label),
+    }
 }
 
 /// The same error, with the cause that its code stands for.
@@ -137,6 +141,14 @@ mod tests {
             let error = of_status("grpc://a:1", &status);
             assert_eq!((error.kind(), error.message()), (kind, "what happened"));
         }
+    }
+
+    /// An answer of a fetch-all has no status, so its label alone tells.
+    #[test]
+    fn a_missing_right_is_of_the_same_kind_by_status_and_by_label() {
+        let status = Status::permission_denied("ask for a grant");
+        let by_status = of_status("grpc://a:1", &status).kind();
+        assert_eq!(of_label("not allowed"), Some(by_status));
     }
 
     #[test]

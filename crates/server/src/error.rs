@@ -27,14 +27,22 @@ pub(crate) fn error_code(error: &Error) -> Option<&'static str> {
     TooManyErrors::caused(error).then_some("too-many-errors")
 }
 
+/// The kind of an error, as clients are told it: a missing right is none of the store's kinds.
+pub(crate) fn kind_label(error: &Error) -> &'static str {
+    match is_denied(error) {
+        true => "not allowed",
+        false => error.kind().label(),
+    }
+}
+
 /// An error as a gRPC status.
 pub(crate) fn status(error: &Error) -> Status {
-    let (code, label) = match is_denied(error) {
-        true => (Code::PermissionDenied, "not allowed"),
-        false => (code(error.kind()), error.kind().label()),
+    let code = match is_denied(error) {
+        true => Code::PermissionDenied,
+        false => code(error.kind()),
     };
     let mut status = Status::new(code, cut(error.message()));
-    if let Ok(kind) = label.parse() {
+    if let Ok(kind) = kind_label(error).parse() {
         status.metadata_mut().insert(KIND_HEADER, kind);
     }
     if let Some(code) = error_code(error) {

@@ -23,6 +23,7 @@
 //! | `table_cuts` | the parts that tables are cut into for scans |
 //! | `flight`, `http` | the two listeners |
 //! | `query`, `json_value`, `unique_members` | statements, values of columns and objects as JSON |
+//! | `fetch_all` | many statements of one call |
 //! | `random` | random names |
 //! | `error`, `metrics` | errors in each protocol; metrics |
 
@@ -35,6 +36,7 @@ mod context;
 mod counted_body;
 mod drain;
 mod error;
+mod fetch_all;
 mod flight;
 mod http;
 mod jobs;

@@ -6,6 +6,7 @@ use datafusion::sql::sqlparser::ast::{self, ObjectName, Query, SetExpr, TableFac
 use tonnage::{Error, Result, Statement as Definition, Store};
 
 use crate::catalog::{INFORMATION_SCHEMA, indexes, path_of_parts};
+use crate::given_names::GivenNames;
 use crate::session::Sql;
 use crate::statistics::{self, AnalyzeStatement};
 use crate::text::{Cursor, Looker, Piece, StatementKind, walk, with_location};
@@ -15,8 +16,10 @@ use crate::{show, summary, views, write};
 /// What a statement does to a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Access {
-    /// Rows are read, or the table is described.
+    /// Rows are read.
     Read,
+    /// The table is described: its columns and its key, none of its rows.
+    Describe,
     /// Rows are put in.
     Insert,
     /// Rows are changed.
@@ -38,7 +41,7 @@ pub struct TableAccess {
 
 impl Sql {
     /// The tables that the statements of a text touch, without carrying them out. Names that WITH
-    /// gives are among them: there may be tables of the same name.
+    /// gives may be among them, but not where a query reads what WITH gives.
     ///
     /// # Errors
     /// `Invalid` for text that is no statement, with line and column.
@@ -72,7 +75,7 @@ impl Sql {
     fn read_by_views(&self, accesses: &mut Vec<TableAccess>) -> Result<()> {
         let mut at = 0;
         while at < accesses.len() {
-            if accesses[at].access == Access::Read
+            if matches!(accesses[at].access, Access::Read | Access::Describe)
                 && let Some(query) = views::query_of(self.store(), &accesses[at].table)?
             {
                 read(&query, &mut |path: String, access| {
@@ -102,7 +105,12 @@ fn of_piece(
         StatementKind::Explain if let Some((_, change)) = show::explained_change(piece)? => {
             of_piece(store, &change, text, accesses)?;
         }
-        StatementKind::Query | StatementKind::Explain => read(&piece.parse()?, &mut note),
+        // The planner alone resolves their names. A change finds its own table whatever WITH gives.
+        StatementKind::Query | StatementKind::Explain => {
+            let given = Some(GivenNames::default());
+            let parsed = piece.parse()?;
+            let _ = walk(&parsed, &mut Relations { note: &mut note, is_function: false, given });
+        }
         StatementKind::Insert | StatementKind::Upsert => {
             let returned = write::returned_items(piece)?;
             let insert = write::insert_of(&write::plain_statement(piece)?)?;
@@ -215,9 +223,11 @@ fn of_piece(
         StatementKind::Show if show::setting(piece).is_some() => {}
         StatementKind::Show | StatementKind::Describe => {
             let mut cursor = Cursor::new(piece);
+            let mut access = Access::Read;
             if !cursor.word("SHOW") {
                 cursor.next();
                 cursor.word("TABLE");
+                access = Access::Describe;
             } else if cursor.word("COLUMNS") || cursor.word("INDEXES") || cursor.word("INDEX") {
                 if !(cursor.word("FROM") || cursor.word("IN") || cursor.word("ON")) {
                     note(information_table("statistics"), Access::Read);
@@ -238,7 +248,7 @@ fn of_piece(
                 return Ok(());
             }
             if let Some(path) = cursor.path() {
-                note(path, Access::Read);
+                note(path, access);
             }
         }
         StatementKind::Unknown => return Err(crate::text::unknown(piece)),
@@ -271,7 +281,7 @@ fn of_definitions(store: &Store, text: &str, note: &mut impl FnMut(String, Acces
                 continue;
             }
             Definition::DescribeTable { path } => {
-                note(path, Access::Read);
+                note(path, Access::Describe);
                 continue;
             }
         };
@@ -287,13 +297,15 @@ fn information_table(name: &str) -> String {
 
 /// Notes every name that stands where a table may.
 fn read(parsed: &impl Visit, note: &mut impl FnMut(String, Access)) {
-    let _ = walk(parsed, &mut Relations { note, is_function: false });
+    let _ = walk(parsed, &mut Relations { note, is_function: false, given: None });
 }
 
 struct Relations<'a, F> {
     note: &'a mut F,
     /// Whether the next name is that of a function that gives rows.
     is_function: bool,
+    /// The names that stand for no table, if any are taken for such.
+    given: Option<GivenNames>,
 }
 
 impl<F: FnMut(String, Access)> Looker for Relations<'_, F> {
@@ -303,7 +315,9 @@ impl<F: FnMut(String, Access)> Looker for Relations<'_, F> {
     }
 
     fn pre_visit_relation(&mut self, name: &ObjectName) -> ControlFlow<Error> {
-        if !std::mem::take(&mut self.is_function) {
+        let is_function = std::mem::take(&mut self.is_function);
+        let is_given = self.given.as_ref().is_some_and(|given| given.is_given(name));
+        if !is_function && !is_given {
             (self.note)(path_of_parts(&parts_of(name)), Access::Read);
         }
         ControlFlow::Continue(())
@@ -311,6 +325,16 @@ impl<F: FnMut(String, Access)> Looker for Relations<'_, F> {
 
     fn pre_visit_query(&mut self, query: &Query) -> ControlFlow<Error> {
         tables_of(&query.body, self.note);
+        if let Some(given) = &mut self.given {
+            given.enter(query);
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn post_visit_query(&mut self, query: &Query) -> ControlFlow<Error> {
+        if let Some(given) = &mut self.given {
+            given.leave(query);
+        }
         ControlFlow::Continue(())
     }
 }
@@ -386,7 +410,7 @@ mod tests {
             [read("a"), read("b")]
         );
         assert_eq!(accesses("SUMMARIZE a"), [read("a")]);
-        assert_eq!(accesses("DESCRIBE a.b"), [read("a.b")]);
+        assert_eq!(accesses("DESCRIBE a.b"), [("a.b".to_owned(), Access::Describe)]);
         assert_eq!(accesses("SHOW COLUMNS FROM a"), [read("a")]);
         assert_eq!(accesses("SHOW INDEXES ON a"), [read("a")]);
         assert_eq!(accesses("SHOW INDEXES"), [read("information_schema.statistics")]);
@@ -394,6 +418,45 @@ mod tests {
         assert_eq!(accesses("SHOW STATISTICS"), [read("_statistics")]);
         assert_eq!(accesses("SHOW TABLES"), [read("information_schema.tables")]);
         assert_eq!(accesses("EXPLAIN SELECT 1 FROM a"), [read("a")]);
+    }
+
+    #[test]
+    fn a_name_that_with_gives_is_a_table_outside_of_its_scope() {
+        let read = |table: &str| vec![(table.to_owned(), Access::Read)];
+        for text in [
+            "WITH s AS (SELECT 1 AS x) SELECT * FROM s",
+            "WITH S AS (SELECT 1 AS x) SELECT * FROM \"s\" WHERE x IN (SELECT x FROM s)",
+            "WITH s AS (SELECT 1 AS x), t AS (SELECT * FROM s) SELECT * FROM t ORDER BY x",
+            "WITH s AS (SELECT 1 AS x) SELECT * FROM (SELECT * FROM s UNION SELECT x FROM s) AS d",
+            "WITH RECURSIVE s AS (SELECT 1 AS x), t AS (SELECT x FROM s) SELECT * FROM s, t",
+            "EXPLAIN WITH s AS (SELECT 1 AS x) SELECT * FROM s",
+        ] {
+            assert!(accesses(text).is_empty(), "{text}");
+        }
+        for text in [
+            // In its own query, and before it, the name is that of the table.
+            "WITH s AS (SELECT * FROM s) SELECT * FROM s",
+            "WITH s AS (SELECT * FROM (SELECT * FROM s) AS d) SELECT * FROM s",
+            "WITH t AS (SELECT * FROM s), s AS (SELECT 1 AS x) SELECT * FROM t",
+            // Its first part reads the table. One that is no UNION does so as well.
+            "WITH RECURSIVE s AS (SELECT x FROM s UNION ALL SELECT 1) SELECT * FROM s",
+            "WITH RECURSIVE s AS (SELECT x FROM s) SELECT * FROM s",
+            // Behind the query that has the WITH.
+            "SELECT * FROM (WITH s AS (SELECT 1 AS x) SELECT * FROM s) AS d, s",
+            "(WITH s AS (SELECT 1 AS x) SELECT * FROM s) UNION SELECT x FROM s",
+            "SELECT (WITH s AS (SELECT 1 AS x) SELECT max(x) FROM s) FROM s",
+            "WITH t AS (WITH s AS (SELECT 1 AS x) SELECT * FROM s) SELECT * FROM t, s",
+            // Names that are others.
+            "WITH s AS (SELECT 1 AS x) SELECT * FROM public.s",
+            "WITH s AS (SELECT 1 AS x) SELECT * FROM tonnage.public.s",
+            "WITH t AS (SELECT 1 AS x) SELECT * FROM t AS s, s",
+        ] {
+            assert_eq!(accesses(text), read("s"), "{text}");
+        }
+        assert_eq!(accesses("WITH s AS (SELECT 1 AS x) SELECT * FROM s.t"), read("s.t"));
+        // A change finds its table whatever WITH gives.
+        let text = "WITH s AS (SELECT 1 AS x) DELETE FROM s WHERE x IN (SELECT x FROM s)";
+        assert!(accesses(text).contains(&("s".to_owned(), Access::Read)), "{text}");
     }
 
     #[test]

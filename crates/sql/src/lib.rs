@@ -42,6 +42,7 @@ mod error;
 mod fetch_all;
 mod function_list;
 mod functions;
+mod given_names;
 mod guard;
 mod interval;
 mod interval_fractions;

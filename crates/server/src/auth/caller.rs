@@ -63,6 +63,11 @@ impl Caller {
             .any(|right| self.rights.on_table(right, table))
     }
 
+    /// Refuses to describe a table that the caller may not know of.
+    pub(crate) fn check_description(&self, table: &str) -> Result<()> {
+        self.decide(self.may_see(table), Right::Read.label(), || format!("table {table}"))
+    }
+
     /// Refuses what the caller may not do with a table.
     ///
     /// # Errors
@@ -125,11 +130,16 @@ impl Caller {
             return Ok(());
         }
         for access in accesses(sql, text)? {
-            // A name that WITH gives may be no table. What tells of all tables takes a grant too.
-            let is_table = access.access != Access::Read
+            // A name that WITH gives in a change may be no table. What tells of all tables takes a grant too.
+            let is_table = !matches!(access.access, Access::Read | Access::Describe)
                 || access.table.split('.').next() == Some(INFORMATION_SCHEMA)
                 || sql.store().table(&access.table).is_ok();
-            if is_table && !self.rights.on_table(access.access.into(), &access.table) {
+            // Whoever writes rows must know their columns.
+            let may = match access.access {
+                Access::Describe => self.may_see(&access.table),
+                other => self.rights.on_table(other.into(), &access.table),
+            };
+            if is_table && !may {
                 self.audit_access("statement", text, false)?;
                 return Err(self.denied_error(Right::from(access.access).label(), &access.table));
             }

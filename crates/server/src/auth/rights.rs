@@ -23,7 +23,8 @@ pub(crate) enum Right {
 impl From<Access> for Right {
     fn from(access: Access) -> Self {
         match access {
-            Access::Read => Right::Read,
+            // Other rights do as well: `Caller::may_see`.
+            Access::Read | Access::Describe => Right::Read,
             Access::Insert => Right::Insert,
             Access::Update => Right::Update,
             Access::Delete => Right::Delete,
@@ -61,7 +62,7 @@ pub(crate) enum Role {
     Reader,
     /// Reads and writes all tables and pairs.
     Writer,
-    /// Puts rows and pairs in, and reads nothing.
+    /// Puts rows and pairs in, and reads none.
     Loader,
     /// Sees and cancels jobs, reads metrics, syncs.
     Operator,

@@ -24,6 +24,8 @@ use super::write;
 use crate::auth::Caller;
 use crate::budget::bytes_of;
 use crate::context::ServerContext;
+use crate::error::kind_label;
+use crate::fetch_all::fetch_allowed;
 use crate::jobs::{counts_json, failures_json};
 use crate::metrics::ListenerKind;
 use crate::query::{STATEMENTS_MAX, SqlQuery};
@@ -205,16 +207,7 @@ async fn fetch_all(
     let running = context.statements.start(random_name()?);
     let cancel = running.cancel().clone();
     let answers = context.blocking(move |context| {
-        // All are checked before the first runs: one that is refused leaves none carried out.
-        for query in &queries {
-            caller.check_statement(&context.sql, &query.sql)?;
-        }
-        let requests = queries.iter().enumerate().map(|(index, query)| {
-            let request = query.request().map_err(|error| error.at(format!("statement {index}")));
-            Ok(request?.cancel(&cancel))
-        });
-        let requests = requests.collect::<Result<Vec<_>>>()?;
-        let answers = context.sql.fetch_all(requests).into_iter().enumerate();
+        let answers = fetch_allowed(context, &caller, &queries, &cancel)?.into_iter().enumerate();
         let mut bytes = 0;
         answers.map(|(index, answer)| answer_frame(context, index, answer, &mut bytes)).collect()
     });
@@ -270,7 +263,7 @@ fn answer_frame(
 }
 
 fn error_header(index: usize, error: &Error) -> serde_json::Value {
-    json!({"index": index, "error": {"kind": error.kind().label(), "message": error.message()}})
+    json!({"index": index, "error": {"kind": kind_label(error), "message": error.message()}})
 }
 
 fn get_one(

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer};
 use tonnage::{
     BulkGetOptions, BulkPutOptions, Durability, Error, ErrorsMax, FieldRange, KeyRange, OnExisting,
     PairGetOptions, Result, TableScanOptions, TableSchema,
@@ -51,6 +51,7 @@ pub(crate) struct BulkPutCommand {
     pub(crate) on_existing: Option<ExistingChoice>,
     pub(crate) durability: Option<DurabilityChoice>,
     /// A count, or a share such as `1%`.
+    #[serde(deserialize_with = "count_or_share")]
     pub(crate) errors_max: Option<String>,
     pub(crate) ttl: Option<String>,
     /// How long entries may wait until they are durable.
@@ -147,6 +148,26 @@ fn time(name: &str, text: &str) -> Result<Duration> {
     parse_time(text).ok_or_else(|| {
         Error::invalid(format!("{name} is `{text}`: give a time, such as 500ms, 30s or 7d"))
     })
+}
+
+/// A limit of errors as JSON has it: a count is a number or text.
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "errors_max is a count, or a share such as \"1%\"")]
+enum CountOrShare {
+    Count(u64),
+    Text(String),
+}
+
+/// As text in any case: streams of one job may write the same count in both ways.
+fn count_or_share<'de, D>(deserializer: D) -> std::result::Result<Option<String>, D::Error>
+where
+    D: Deserializer<'de>,
+{
+    let given = Option::<CountOrShare>::deserialize(deserializer)?;
+    Ok(given.map(|given| match given {
+        CountOrShare::Count(count) => count.to_string(),
+        CountOrShare::Text(text) => text,
+    }))
 }
 
 fn errors_max(text: &str) -> Result<ErrorsMax> {

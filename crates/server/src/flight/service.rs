@@ -31,7 +31,7 @@ use super::reports::{report_batch, report_schema};
 use super::row_sender::row_channel;
 use super::scan::{ScanCall, info};
 use super::sql;
-use crate::auth::{Caller, Right};
+use crate::auth::Caller;
 use crate::context::ServerContext;
 use crate::counted_body::CallMemory;
 use crate::error::status;
@@ -149,12 +149,12 @@ impl FlightHandler {
         if let Some(command) = sql::command_of(&descriptor.cmd)? {
             return sql::info(&self.context, &caller, command, descriptor).await;
         }
-        let table = self.readable_table(&caller, &descriptor)?;
+        let table = self.described_table(&caller, &descriptor)?;
         self.context.blocking(move |_| info(&table)).await
     }
 
-    /// The table that a descriptor names, if the caller may read it.
-    fn readable_table(&self, caller: &Caller, descriptor: &FlightDescriptor) -> Result<Table> {
+    /// The table that a descriptor names, if the caller may know of it.
+    fn described_table(&self, caller: &Caller, descriptor: &FlightDescriptor) -> Result<Table> {
         if descriptor.path.is_empty() {
             return Err(Error::invalid(
                 "this descriptor is not known: give a path, [TABLE], or a command of Flight SQL",
@@ -162,7 +162,7 @@ impl FlightHandler {
         }
         let path = descriptor.path.join(".");
         // Rights come before the look: whether a table exists is not everybody's to know.
-        caller.check_table(Right::Read, &path)?;
+        caller.check_description(&path)?;
         self.context.store.table(&path)
     }
 }
@@ -263,7 +263,7 @@ impl FlightService for FlightHandler {
             let descriptor = request.into_inner();
             let schema = match sql::command_of(&descriptor.cmd)? {
                 Some(command) => sql::schema(&self.context, &caller, command).await?,
-                None => self.readable_table(&caller, &descriptor)?.schema().arrow_schema(),
+                None => self.described_table(&caller, &descriptor)?.schema().arrow_schema(),
             };
             let options = IpcWriteOptions::default();
             SchemaAsIpc::new(&schema, &options)

@@ -18,6 +18,7 @@ use super::get::{command_of, keys_of};
 use super::handler::{CallerExtension, ContextState, HandlerResult, json as json_body, parse_json};
 use crate::auth::Caller;
 use crate::context::ServerContext;
+use crate::error::kind_label;
 use crate::flight::{BulkPutCommand, DurabilityChoice, ExistingChoice, TableRead};
 use crate::jobs::{counts_json, failures_json};
 use crate::json_value::{key_value_of_text, value_of_text};
@@ -91,7 +92,7 @@ pub(super) async fn multi_get(
 
 /// What one of many answers says of an error.
 pub(super) fn problem(error: &Error) -> String {
-    json!({"problem": {"title": error.kind().label(), "detail": error.message()}}).to_string()
+    json!({"problem": {"title": kind_label(error), "detail": error.message()}}).to_string()
 }
 
 /// The answer to one request, as JSON; `bytes` counts what all of them hold.

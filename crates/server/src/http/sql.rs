@@ -16,6 +16,7 @@ use super::handler::{CallerExtension, ContextState, HandlerResult, json as json_
 use super::multi_table::problem;
 use crate::budget::bytes_of;
 use crate::context::{AnswerSender, ServerContext};
+use crate::fetch_all::fetch_allowed;
 use crate::flight::{outcome_json, plain_batch, plain_schema};
 use crate::metrics::ListenerKind;
 use crate::query::{STATEMENTS_MAX, SqlQuery};
@@ -126,16 +127,8 @@ pub(super) async fn fetch_all(
     let running = context.statements.start(random_name()?);
     let cancel = running.cancel().clone();
     let answers = context.blocking(move |context| {
-        // All rights and requests are checked before the first statement runs: a refusal in the
-        // middle would leave a part of them carried out.
-        for query in &queries {
-            caller.check_statement(&context.sql, &query.sql)?;
-        }
-        let requests = queries.iter().enumerate().map(|(index, query)| {
-            let request = query.request().map_err(|error| error.at(format!("statement {index}")));
-            Ok(request?.cancel(&cancel))
-        });
-        let answers = context.sql.fetch_all(requests.collect::<Result<Vec<_>>>()?);
+        let answers = fetch_allowed(context, &caller, &queries, &cancel)?;
+        // The answer is one text in memory, so all of them share one limit.
         let mut bytes = 0;
         let answers = answers.into_iter().zip(&queries).map(|(answer, query)| {
             let told =

@@ -65,7 +65,7 @@ pub(super) async fn describe(
     Extension(caller): CallerExtension,
     Path(path): Path<String>,
 ) -> HandlerResult<Response> {
-    caller.check_table(Right::Read, &path)?;
+    caller.check_description(&path)?;
     let table = context.blocking(move |context| table_json(&context.store.table(&path)?)).await?;
     Ok(json_body(&table))
 }

@@ -344,6 +344,30 @@ fn too_many_errors_have_a_code_of_their_own() {
     );
 }
 
+/// Once a count was taken as text alone, though JSON has numbers.
+#[test]
+fn a_count_of_errors_is_a_number_or_text() {
+    let server = Running::new();
+    let put = |errors_max: serde_json::Value| {
+        let put = json!({"bulk_put": {"table": "ships", "errors_max": errors_max}});
+        let mut stream = messages(command(put), vec![nameless()]);
+        stream.push(end(4));
+        server.client().put(stream).1
+    };
+    for one in [json!(1), json!("1")] {
+        let status = put(one).unwrap();
+        assert_eq!(status.metadata().get("tonnage-code").unwrap(), "too-many-errors");
+    }
+    for all in [json!(3), json!("100%"), json!(null)] {
+        assert!(put(all.clone()).is_none(), "{all}");
+    }
+    for wrong in [json!(-1), json!(1.5), json!([1])] {
+        let status = put(wrong.clone()).unwrap();
+        assert_eq!(status.code(), Code::InvalidArgument, "{wrong}");
+        assert!(status.message().contains("a count, or a share"), "{wrong}: {status}");
+    }
+}
+
 #[test]
 fn other_errors_have_no_code() {
     let server = Running::new();

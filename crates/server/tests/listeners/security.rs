@@ -22,6 +22,9 @@ fn file(text: &str) -> tempfile::TempPath {
     file.into_temp_path()
 }
 
+/// SHA-256 of `loader`.
+const LOADER: &str = "d47712cceb4c780603026e6325221c1bcff90679ebc076baa51c71ebe796717c";
+
 /// SHA-256 of `token`.
 const TOKEN: &str = "3c469e9d6c5875d37a43f353d4f88e61fcf812c66eee3457465a40b0da4153e0";
 
@@ -32,7 +35,8 @@ impl Guarded {
             "[[user]]\nname = \"ann\"\npassword = \"{hash}\"\n\
              grants = [{{ table = \"ships\", allow = [\"read\", \"insert\"] }}, \
              {{ pairs = \"fleet/\", allow = [\"read\", \"insert\", \"update\"] }}]\n\
-             [[user]]\nname = \"root\"\ntokens = [\"{TOKEN}\"]\nroles = [\"admin\"]\n"
+             [[user]]\nname = \"root\"\ntokens = [\"{TOKEN}\"]\nroles = [\"admin\"]\n\
+             [[user]]\nname = \"ld\"\ntokens = [\"{LOADER}\"]\nroles = [\"loader\"]\n"
         ));
         let audit = file("");
         let settings = Settings {
@@ -57,6 +61,21 @@ impl Guarded {
         let mut client = self.server.sql();
         client.flight.set_token("token".to_owned());
         client
+    }
+
+    /// The answers of an action that ann calls.
+    fn act_as_ann(&self, action: &str, body: Vec<u8>) -> Vec<Vec<u8>> {
+        let token = self.ann().flight.token().unwrap().clone();
+        let request = bearing(arrow_flight::Action::new(action.to_owned(), body), &token);
+        let mut client = self.server.client();
+        client.runtime.block_on(async {
+            let mut answers = client.flight.do_action(request).await.unwrap().into_inner();
+            let mut told = Vec::new();
+            while let Some(answer) = answers.message().await.unwrap() {
+                told.push(answer.body.to_vec());
+            }
+            told
+        })
     }
 
     fn http(&self, request: &str, headers: &str, body: &str) -> String {
@@ -184,6 +203,37 @@ fn statements_may_touch_what_is_granted_and_nothing_else() {
     assert_eq!(ann.query("SHOW STATISTICS FROM ships").unwrap().num_rows(), 2);
 }
 
+/// Once such a name was refused wherever it stood. Where it stands for the table, rows come out.
+#[test]
+fn a_name_that_with_gives_is_no_table_within_its_scope() {
+    let guarded = Guarded::new();
+    guarded.root().update("INSERT INTO secrets VALUES (7)").unwrap();
+    let mut ann = guarded.ann();
+    for text in [
+        "WITH secrets AS (SELECT 1 AS k) SELECT k FROM secrets",
+        "WITH Secrets AS (SELECT 1 AS k) SELECT (SELECT max(k) FROM \"secrets\")",
+        "WITH secrets AS (SELECT 1 AS k), a AS (SELECT k FROM secrets) SELECT k FROM a",
+        "SELECT k FROM (WITH secrets AS (SELECT 1 AS k) SELECT k FROM secrets) AS a",
+        "WITH RECURSIVE secrets AS (SELECT 1 AS k) SELECT k FROM secrets",
+    ] {
+        assert_eq!(ann.number(text), 1, "{text}");
+    }
+    for text in [
+        "WITH secrets AS (SELECT k FROM secrets) SELECT k FROM secrets",
+        "WITH a AS (SELECT k FROM secrets), secrets AS (SELECT 1 AS k) SELECT k FROM a",
+        "WITH RECURSIVE secrets AS (SELECT k FROM secrets UNION SELECT 1) SELECT k FROM secrets",
+        "WITH RECURSIVE secrets AS (SELECT k FROM secrets) SELECT k FROM secrets",
+        "WITH secrets AS (SELECT 1 AS k) SELECT k FROM public.secrets",
+        "WITH secrets AS (SELECT 1 AS k) SELECT k FROM tonnage.public.secrets",
+        "SELECT s.k FROM (WITH secrets AS (SELECT 1) SELECT * FROM secrets) AS a, secrets AS s",
+        "(WITH secrets AS (SELECT 1 AS k) SELECT k FROM secrets) UNION SELECT k FROM secrets",
+        "WITH secrets AS (SELECT 1 AS k) SELECT x FROM secrets.keys",
+    ] {
+        let error = ann.query(text).unwrap_err();
+        assert!(error.contains("may not read secrets"), "{text}: {error}");
+    }
+}
+
 /// The administrator of a store is not that of its machine.
 #[test]
 fn a_server_reads_and_writes_no_files_and_keeps_no_settings() {
@@ -245,6 +295,57 @@ fn tables_that_one_may_not_touch_are_not_told_of() {
     }
 }
 
+/// The client for Rust asks for the columns of a table before it loads: a loader was refused there,
+/// though they could load over HTTP.
+#[test]
+fn whoever_may_write_a_table_may_know_its_columns() {
+    use arrow_flight::{Action, FlightDescriptor};
+    let guarded = Guarded::new();
+    guarded.root().update("INSERT INTO secrets VALUES (7)").unwrap();
+    let mut client = guarded.server.client();
+    let mut described = |text: &str, token: &str| {
+        let action = bearing(Action::new("tonnage.Define", text.as_bytes().to_vec()), token);
+        let (flight, runtime) = (&mut client.flight, &client.runtime);
+        runtime.block_on(async {
+            let mut answers = flight.do_action(action).await?.into_inner();
+            let told = answers.message().await?.map(|answer| answer.body.to_vec());
+            Ok::<_, tonic::Status>(String::from_utf8(told.unwrap_or_default()).unwrap())
+        })
+    };
+    for text in ["DESCRIBE secrets", "DESCRIBE \"secrets\".\"keys\""] {
+        let told = described(text, "loader").unwrap();
+        assert!(told.contains("CREATE TABLE"), "{text}: {told}");
+    }
+    let ann = guarded.ann().flight.token().unwrap().clone();
+    let status = described("DESCRIBE secrets", &ann).unwrap_err();
+    assert!(status.message().contains("may not read secrets"), "{status}");
+    assert_eq!(
+        described("SHOW TABLES", "loader").unwrap_err().code(),
+        tonic::Code::PermissionDenied
+    );
+
+    let mut loader = guarded.server.sql();
+    loader.flight.set_token("loader".to_owned());
+    assert_eq!(loader.query("DESCRIBE secrets").unwrap().num_rows(), 1);
+    let path = bearing(FlightDescriptor::new_path(vec!["secrets".to_owned()]), "loader");
+    client.runtime.block_on(client.flight.get_schema(path)).unwrap();
+    let headers = "Authorization: Bearer loader\r\n";
+    let (head, told) = guarded.server.http("GET /v1/tables/secrets", headers, "");
+    assert!(head.starts_with("HTTP/1.1 200") && told.contains("columns"), "{head} {told}");
+
+    // Columns are no rows.
+    for text in [
+        "SELECT * FROM secrets",
+        "SUMMARIZE secrets",
+        "SHOW STATISTICS FROM secrets",
+        "DESCRIBE SELECT * FROM secrets",
+        "INSERT INTO secrets VALUES (7) RETURNING *",
+    ] {
+        let error = loader.query(text).unwrap_err();
+        assert!(error.contains("may not read secrets"), "{text}: {error}");
+    }
+}
+
 #[test]
 fn every_bulk_call_is_held_against_the_grants() {
     use crate::support::{command, messages, path, ships};
@@ -271,7 +372,6 @@ fn every_bulk_call_is_held_against_the_grants() {
     denied("tonnage.Sync", Vec::new());
     denied("tonnage.Statistics", Vec::new());
     denied("tonnage.CancelJob", br#"{"job": "b-1"}"#.to_vec());
-    denied("tonnage.FetchAll", br#"[{"sql": "SELECT * FROM secrets"}]"#.to_vec());
     let put = |descriptor| {
         let mut flight = client.flight.clone();
         let sent = messages(descriptor, vec![ships(0..10)]);
@@ -366,7 +466,6 @@ fn http_calls_are_held_against_the_grants() {
         ("POST /v1/tables/ships/rows", "id,name\n1,a\n", "200"),
         ("POST /v1/tables/secrets/rows", "k\n1\n", "403"),
         ("POST /v1/sql", r#"{"sql": "SELECT * FROM secrets"}"#, "403"),
-        ("POST /v1/fetch-all", r#"[{"sql": "SELECT * FROM secrets"}]"#, "403"),
         ("POST /v1/admin/sync", "", "403"),
         ("POST /v1/admin/check", "", "403"),
         ("POST /v1/admin/backup", r#"{"directory": "a"}"#, "403"),
@@ -381,6 +480,64 @@ fn http_calls_are_held_against_the_grants() {
         assert!(head.starts_with(&format!("HTTP/1.1 {status}")), "{request}: {head}");
     }
     assert!(guarded.http("GET /metrics", BEARER, "").starts_with("HTTP/1.1 200"));
+}
+
+/// Once one statement that was not allowed, or that had a fault, refused the whole call.
+#[test]
+fn a_statement_of_many_that_is_not_allowed_is_refused_by_itself() {
+    use crate::support::read_frame;
+    let guarded = Guarded::new();
+    let statements = r#"[{"sql": "SELECT * FROM secrets"}, {"sql": "SELECT count(*) FROM ships"},
+        {"sql": "INSERT INTO ships SELECT k, 'x' FROM secrets"},
+        {"sql": "INSERT INTO secrets VALUES (1)"}, {"sql": "SELEC 1"},
+        {"sql": "SELECT 1; DROP TABLE secrets"}, {"sql": "SELECT 1; SELECT 2"}]"#;
+    let refused: [usize; 4] = [0, 2, 3, 5];
+    let (head, told) = guarded.server.http("POST /v1/fetch-all", BASIC, statements);
+    assert!(head.starts_with("HTTP/1.1 200"), "{head}");
+    let told: serde_json::Value = serde_json::from_str(&told).unwrap();
+    for place in refused {
+        assert_eq!(told[place]["problem"]["title"], "not allowed", "{told}");
+    }
+    assert_eq!(told[1]["rows"], serde_json::json!([[0]]), "{told}");
+    assert_eq!(told[4]["problem"]["title"], "invalid request", "{told}");
+    let detail = told[6]["problem"]["detail"].as_str().unwrap();
+    assert!(detail.starts_with("statement 6"), "{detail}");
+
+    let body = statements.as_bytes().to_vec();
+    let answers = guarded.act_as_ann("tonnage.FetchAll", body);
+    let headers: Vec<_> = answers.iter().map(|answer| read_frame(answer).0).collect();
+    assert_eq!(headers.len(), 7);
+    for place in refused {
+        assert_eq!(headers[place]["error"]["kind"], "not allowed", "{headers:?}");
+    }
+    assert!(headers[1].get("ok").is_some(), "{headers:?}");
+    assert_eq!(guarded.server.store.table("secrets").unwrap().count().unwrap(), 0);
+    assert_eq!(guarded.server.rows(), 0);
+}
+
+/// What ann may not do was "unsupported", as if nobody could.
+#[test]
+fn a_request_of_many_that_is_not_allowed_says_so() {
+    use crate::support::{frame, read_frame};
+    use arrow::array::{Int64Array, RecordBatch};
+    let guarded = Guarded::new();
+    let requests = r#"[{"table": "secrets", "keys": [1]}, {"table": "ships", "keys": [1]}]"#;
+    let (head, told) = guarded.server.http("POST /v1/multi-get", BASIC, requests);
+    assert!(head.starts_with("HTTP/1.1 200"), "{head}");
+    let told: serde_json::Value = serde_json::from_str(&told).unwrap();
+    assert_eq!(told[0]["problem"]["title"], "not allowed", "{told}");
+    assert_eq!(told[1]["rows"], serde_json::json!([]), "{told}");
+
+    let keys = |column: &str| {
+        let keys = std::sync::Arc::new(Int64Array::from(vec![1])) as _;
+        RecordBatch::try_from_iter([(column, keys)]).unwrap()
+    };
+    let mut body = frame(serde_json::json!({"table": "secrets"}), &keys("k"));
+    body.extend(frame(serde_json::json!({"table": "ships"}), &keys("id")));
+    let answers = guarded.act_as_ann("tonnage.MultiGet", body);
+    let headers: Vec<_> = answers.iter().map(|answer| read_frame(answer).0).collect();
+    assert_eq!(headers[0]["error"]["kind"], "not allowed", "{headers:?}");
+    assert!(headers[1].get("ok").is_some(), "{headers:?}");
 }
 
 /// The story of a bug: calls of single rows, and those that describe a table, looked for it before
