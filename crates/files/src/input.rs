@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, BufReader, Cursor, Read, Seek};
+use std::time::{Duration, Instant};
 
 use lzma_rust2::XzReader;
 use tonnage_engine::{Error, Result};
@@ -20,6 +21,9 @@ use crate::stop_token::StopToken;
 
 /// How many decompressed bytes the detection of a format may look at.
 const HEAD_BYTES: usize = 4096;
+
+/// How long the first bytes that come slowly wait for more.
+const WAIT_MAX: Duration = Duration::from_millis(200);
 
 /// How often a file may be packed: a workbook in a zip archive in gzip.
 const LAYERS_MAX: usize = 3;
@@ -181,13 +185,21 @@ fn peek(reader: &mut impl Read, bytes_max: usize) -> (Vec<u8>, Option<io::Error>
     (head, error)
 }
 
-/// The same, but a line is enough where nothing more has come.
+/// The same, but a line is enough where nothing more has come, or little for a while.
 fn peek_line(reader: &mut impl Read, bytes_max: usize) -> (Vec<u8>, Option<io::Error>) {
     let (mut head, mut buffer) = (Vec::with_capacity(bytes_max), vec![0; bytes_max]);
+    let mut began = None;
     while head.len() < bytes_max {
         match reader.read(&mut buffer[..bytes_max - head.len()]) {
             Ok(0) => break,
-            Ok(bytes) => head.extend_from_slice(&buffer[..bytes]),
+            Ok(bytes) => {
+                head.extend_from_slice(&buffer[..bytes]);
+                // Who writes a short record every few milliseconds never pauses.
+                let began = began.get_or_insert_with(Instant::now);
+                if head.contains(&b'\n') && began.elapsed() >= WAIT_MAX {
+                    break;
+                }
+            }
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                 if head.contains(&b'\n') {
@@ -239,5 +251,30 @@ struct FailingReader(Option<io::Error>);
 impl Read for FailingReader {
     fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
         self.0.take().map_or(Ok(0), Err)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A writer that never pauses, and never sends much.
+    struct Trickle;
+
+    impl Read for Trickle {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            std::thread::sleep(Duration::from_millis(10));
+            buffer[..4].copy_from_slice(b"1,x\n");
+            Ok(4)
+        }
+    }
+
+    /// Nothing was read of it before it had sent 4096 bytes: what came until then was lost when the
+    /// load ended.
+    #[test]
+    fn little_that_comes_without_a_pause_is_looked_at() {
+        let (head, error) = peek_line(&mut Trickle, HEAD_BYTES);
+        assert!(error.is_none() && head.starts_with(b"1,x\n"));
+        assert!(head.len() < HEAD_BYTES, "{} bytes", head.len());
     }
 }
