@@ -2,7 +2,7 @@
 
 /// What a message says, its types named as in SQL, and what Tonnage says. `*` stands for any text,
 /// which `$1`, `$2` put into the words.
-const WORDS: [(&str, &str); 12] = [
+const WORDS: [(&str, &str); 13] = [
     (
         "Parser error: Error parsing timestamp from '*': *",
         "'$1' is no moment: write it as '2022-01-03' or '2022-01-03 06:00:00'",
@@ -20,6 +20,10 @@ const WORDS: [(&str, &str); 12] = [
     (
         "Cast error: Cannot cast string '*' to value of TIME type",
         "'$1' is no time: write it as '09:30' or '09:30:15'",
+    ),
+    (
+        "Cannot create filter with non-boolean predicate '*' returning *",
+        "a condition is $2 and no BOOLEAN: compare it with a value, as in x = true",
     ),
     // Said of every column, whether it comes from a star or not.
     ("*: While expanding wildcard, *", "$1: $2"),

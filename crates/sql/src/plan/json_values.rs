@@ -252,7 +252,8 @@ fn unify_case(case: &mut Case, schema: &DFSchema) -> Result<bool> {
 /// no document.
 fn choose(values: &mut [&mut Expr], schema: &DFSchema) -> bool {
     let is_text = |value: &&mut Expr| {
-        !may_be_document(value, schema) && value.get_type(schema).is_ok_and(|kind| kind.is_string())
+        kind_of(value, schema) == JsonKind::None
+            && value.get_type(schema).is_ok_and(|kind| kind.is_string())
     };
     if !values.iter().any(is_text) {
         return false;
@@ -439,41 +440,61 @@ fn call_of(expr: &Expr) -> Option<Vec<Expr>> {
     }
 }
 
+/// Whether a value is JSON.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum JsonKind {
+    /// A document, or a part of one.
+    Document,
+    /// What stands for some: NULL, and a text in quotes that is written as JSON.
+    Written,
+    None,
+}
+
 /// Whether a value is JSON: a document, or a part of one.
 pub(super) fn is_document(expr: &Expr, schema: &DFSchema) -> bool {
+    kind_of(expr, schema) == JsonKind::Document
+}
+
+/// Looks at each part of an expression once: a choice may be nested in another one many times.
+fn kind_of(expr: &Expr, schema: &DFSchema) -> JsonKind {
     match unaliased(expr) {
-        Expr::Literal(..) | Expr::Placeholder(_) | Expr::BinaryExpr(_) | Expr::Not(_) => false,
+        Expr::Literal(value, _) => kind_of_literal(value),
+        Expr::Placeholder(_) | Expr::BinaryExpr(_) | Expr::Not(_) => JsonKind::None,
         // The type of a choice does not tell that all it chooses from is JSON.
         Expr::Case(Case { when_then_expr, else_expr, .. }) => {
             let results = when_then_expr.iter().map(|(_, then)| then.as_ref());
-            is_choice(results.chain(else_expr.as_deref()), schema)
+            kind_of_choice(results.chain(else_expr.as_deref()), schema)
         }
-        Expr::ScalarFunction(call) if is_choosing(call) => is_choice(call.args.iter(), schema),
+        Expr::ScalarFunction(call) if is_choosing(call) => kind_of_choice(call.args.iter(), schema),
         expr => {
-            call_of(expr).is_some()
-                || expr
-                    .to_field(schema)
+            let is_json = || {
+                expr.to_field(schema)
                     .is_ok_and(|(_, field)| ColumnType::of_arrow(&field) == Some(ColumnType::Json))
+            };
+            if call_of(expr).is_some() || is_json() { JsonKind::Document } else { JsonKind::None }
         }
     }
 }
 
-fn is_choice<'e>(mut values: impl Iterator<Item = &'e Expr> + Clone, schema: &DFSchema) -> bool {
-    values.clone().any(|value| is_document(value, schema))
-        && values.all(|value| may_be_document(value, schema))
+fn kind_of_choice<'e>(values: impl Iterator<Item = &'e Expr>, schema: &DFSchema) -> JsonKind {
+    let mut found = JsonKind::None;
+    for value in values {
+        match kind_of(value, schema) {
+            JsonKind::None => return JsonKind::None,
+            JsonKind::Document => found = JsonKind::Document,
+            JsonKind::Written => {}
+        }
+    }
+    found
 }
 
-/// Whether a value is JSON, or stands for some: NULL, and a text in quotes that is written as JSON.
-fn may_be_document(value: &Expr, schema: &DFSchema) -> bool {
-    match unaliased(value) {
-        Expr::Literal(ScalarValue::Null, _) => true,
-        Expr::Literal(value, _) => match value.try_as_str() {
-            Some(Some(text)) => json_text::checked(text).is_ok(),
-            Some(None) => true,
-            None => false,
-        },
-        value => is_document(value, schema),
-    }
+fn kind_of_literal(value: &ScalarValue) -> JsonKind {
+    let is_written = match value.try_as_str() {
+        Some(Some(text)) => json_text::checked(text).is_ok(),
+        Some(None) => true,
+        None => value.is_null(),
+    };
+    if is_written { JsonKind::Written } else { JsonKind::None }
 }
 
 fn unaliased(expr: &Expr) -> &Expr {
