@@ -28,7 +28,7 @@ use datafusion_functions_json::udfs::{json_as_text_udf, json_get_bool_udf, json_
 use tonnage::ColumnType;
 use tonnage::internal::json_text;
 
-use super::keyset::key_set_of;
+use super::keyset::key_set_of_call;
 use super::numbers::is_compared;
 use crate::documents;
 
@@ -304,13 +304,11 @@ fn unify_call(call: &mut ScalarFunction, schema: &DFSchema) -> Result<bool> {
         return unify(&mut call.args.iter_mut().collect::<Vec<_>>(), schema);
     }
     // A long list of values, which stands for `IN`.
-    let whole = Expr::ScalarFunction(call.clone());
-    match key_set_of(&whole) {
-        Some((tested, values)) if is_document(tested, schema) => {
-            beside(&mut call.args[0], &[values.data_type().clone()])
-        }
-        _ => Ok(false),
-    }
+    let listed = match key_set_of_call(call) {
+        Some((tested, values)) if is_document(tested, schema) => values.data_type().clone(),
+        _ => return Ok(false),
+    };
+    beside(&mut call.args[0], &[listed])
 }
 
 fn all_as_texts(values: &mut [Expr], schema: &DFSchema) -> bool {

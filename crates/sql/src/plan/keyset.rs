@@ -13,6 +13,7 @@ use arrow::datatypes::{DataType, Field, Schema};
 use datafusion::common::Result;
 use datafusion::execution::FunctionRegistry;
 use datafusion::execution::session_state::SessionState;
+use datafusion::logical_expr::expr::ScalarFunction;
 use datafusion::logical_expr::{
     ColumnarValue, Expr, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
 };
@@ -161,6 +162,11 @@ fn literal(expr: &ast::Expr) -> Option<ListedLiteral<'_>> {
 /// What an expression tests and the values it is tested against, when it is a call of a key set.
 pub(crate) fn key_set_of(expr: &Expr) -> Option<(&Expr, &ArrayRef)> {
     let Expr::ScalarFunction(call) = expr else { return None };
+    key_set_of_call(call)
+}
+
+/// The same of a call.
+pub(super) fn key_set_of_call(call: &ScalarFunction) -> Option<(&Expr, &ArrayRef)> {
     let set = call.func.inner().downcast_ref::<KeySet>()?;
     Some((call.args.first()?, &set.values))
 }
