@@ -6,6 +6,9 @@ export PATH := $(HOME)/.cargo/bin:$(PATH)
 
 CARGO ?= cargo
 PACKAGES = clang libclang-dev
+# The oldest Rust that builds, and the one that rustup takes here.
+RUST_MIN := $(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
+TOOLCHAIN := $(shell sed -n 's/^channel = "\(.*\)"/\1/p' rust-toolchain.toml)
 
 .DEFAULT_GOAL := help
 .PHONY: help setup build demo lint test python acceptance torture cluster cluster-test cluster-down bench doc clean
@@ -21,13 +24,16 @@ setup: ## Installs what the build needs and this machine lacks: clang, libclang,
 	  $$sudo apt-get update -qq && DEBIAN_FRONTEND=noninteractive $$sudo apt-get install -y -qq $(PACKAGES); \
 	fi
 	@if ! command -v $(CARGO) >/dev/null; then \
-	  command -v curl >/dev/null || { echo "install Rust 1.90 or newer (https://rustup.rs), then try again" >&2; exit 1; }; \
-	  echo "installing the Rust toolchain"; \
-	  curl --proto '=https' --tlsv1.2 -sSf https://sh.rustup.rs | sh -s -- -y --no-modify-path --profile minimal --component clippy --component rustfmt; \
+	  command -v curl >/dev/null || { echo "install Rust $(RUST_MIN) or newer (https://rustup.rs), then try again" >&2; exit 1; }; \
+	  echo "installing Rust $(TOOLCHAIN)"; \
+	  curl --proto '=https' --tlsv1.2 -sSf https://sh.rustup.rs | sh -s -- -y --no-modify-path --profile minimal --default-toolchain $(TOOLCHAIN) --component clippy --component rustfmt; \
 	fi
-	@$(CARGO) fmt --version >/dev/null 2>&1 && $(CARGO) clippy --version >/dev/null 2>&1 \
-	  || rustup component add clippy rustfmt \
-	  || { echo "install rustfmt and clippy for this toolchain, then try again" >&2; exit 1; }
+	@{ $(CARGO) --version && $(CARGO) fmt --version && $(CARGO) clippy --version; } >/dev/null 2>&1 \
+	  || rustup toolchain install $(TOOLCHAIN) --profile minimal --component clippy --component rustfmt \
+	  || { echo "install Rust $(TOOLCHAIN) with rustfmt and clippy, then try again" >&2; exit 1; }
+	@found=$$(rustc --version | cut -d' ' -f2) && \
+	[ "$$(printf '%s\n' $(RUST_MIN) "$$found" | sort -V | head -n 1)" = $(RUST_MIN) ] \
+	  || { echo "Rust $$found is too old: install $(RUST_MIN) or newer, then try again" >&2; exit 1; }
 
 build: setup ## Builds the program and the libraries
 	$(CARGO) build --release --workspace
@@ -41,16 +47,14 @@ lint: setup ## Format and lints, warnings denied
 	$(CARGO) clippy --release --workspace --all-targets -- -D warnings
 
 test: setup lint ## Everything that CI checks: format, lints, all tests, doc tests
-	@log=$$(mktemp) && \
+	@log=$$(mktemp) && TONNAGE_NOT_RUN=$$(mktemp) && export TONNAGE_NOT_RUN && \
 	{ $(CARGO) test --release --workspace --no-fail-fast 2>&1; one=$$?; \
 	  $(CARGO) build --release --workspace 2>&1; two=$$?; \
 	  [ $$two != 0 ] || { crates/python/run-tests 2>&1; two=$$?; clients/griddb/run-tests 2>&1; two=$$((two | $$?)); }; \
 	  echo "exit $$((one | two))"; } | tee "$$log" | sed '/^exit [0-9]*$$/d'; \
 	status=$$(sed -n 's/^exit \([0-9]*\)$$/\1/p' "$$log" | tail -n 1); \
-	awk '/^test .* \.\.\. FAILED$$/ || /^FAILED / || /^error: test failed/ { print } \
-	  /^test result:/ { for (i = 2; i <= NF; i++) { if ($$i ~ /^passed/) passed += $$(i-1); if ($$i ~ /^failed/) failed += $$(i-1) } } \
-	  END { printf "%d passed, %d failed\n", passed, failed }' "$$log"; \
-	rm -f "$$log"; exit "$${status:-1}"
+	crates/testkit/summary "$$log" "$$TONNAGE_NOT_RUN"; \
+	rm -f "$$log" "$$TONNAGE_NOT_RUN"; exit "$${status:-1}"
 
 python: build ## Builds a wheel of the Python package into the target folder
 	crates/python/build-wheel

@@ -155,7 +155,9 @@ fn nothing_acknowledged_is_lost_when_nodes_are_cut_off_and_restarted() {
         for node in nodes.nodes().iter().take(2) {
             seconds(5);
             let Some(cut) = node.cut_off() else {
-                eprintln!("not tested: a node that is cut off. It takes root, and the program ip");
+                tonnage_testkit::not_run(
+                    "a node that is cut off: it takes root and the program ip",
+                );
                 break;
             };
             eprintln!("{} is cut off", node.host());
@@ -183,7 +185,7 @@ fn nothing_acknowledged_is_lost_when_a_disk_is_full() {
     let Some(node) = nodes.nodes().get_mut(2) else { return };
     node.stop();
     if !node.move_to_small_disk(DISK_BYTES) {
-        eprintln!("not tested: a full disk. It takes root, and the program mount");
+        tonnage_testkit::not_run("a full disk of a node: it takes root and the program mount");
         return;
     }
     node.restart();
@@ -206,7 +208,7 @@ fn nothing_acknowledged_is_lost_when_a_node_joins_and_another_leaves() {
     let _alone = lock(&ALONE);
     let Some(mut nodes) = Nodes::start(3) else { return };
     if nodes.nodes().is_empty() {
-        eprintln!("not tested: a node that joins. It takes nodes of this process");
+        tonnage_testkit::not_run("a node that joins: it takes nodes of this process");
         return;
     }
     keeps_what_it_acknowledged("a-node-joins-and-another-leaves", &mut nodes, |nodes| {

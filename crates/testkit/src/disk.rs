@@ -7,6 +7,8 @@ use std::process::Command;
 
 use tempfile::TempDir;
 
+use crate::not_run::not_run;
+
 /// A disk of a few MiB, unmounted in the end. It is a tmpfs, which takes root and the program
 /// `mount`.
 pub struct SmallDisk {
@@ -38,7 +40,7 @@ impl SmallDisk {
             Ok(output) => String::from_utf8_lossy(&output.stderr).trim().to_owned(),
             Err(error) => error.to_string(),
         };
-        println!("passed over, no tmpfs can be mounted here: {why}");
+        not_run(&format!("a full disk: no tmpfs can be mounted here: {why}"));
         None
     }
 

@@ -6,6 +6,8 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::not_run::not_run;
+
 /// Copies a directory with everything below it, of one moment: a crash has one moment, a copy has
 /// many. A copy during which files came or went is none that a crash leaves, and is made again.
 ///
@@ -77,6 +79,6 @@ pub fn test_data(name: &str) -> Option<PathBuf> {
     if path.exists() {
         return Some(path);
     }
-    eprintln!("skipped: {} is missing", path.display());
+    not_run(&format!("real data: {name} is missing; TONNAGE_TEST_DATA names its folder"));
     None
 }

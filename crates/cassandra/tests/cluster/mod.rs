@@ -96,7 +96,7 @@ impl Nodes {
                 let is_required =
                     std::env::var("TONNAGE_CASSANDRA_TESTS").is_ok_and(|tests| tests == "required");
                 assert!(!is_required, "no node of Cassandra can be started: {why}");
-                eprintln!("not tested on Cassandra: {why}");
+                tonnage_testkit::not_run(&format!("Cassandra: {why}"));
                 None
             }
         }

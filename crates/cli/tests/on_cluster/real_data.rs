@@ -27,7 +27,6 @@ const PARTS: [(&str, Questions); 4] =
 #[ignore = "takes minutes, and three nodes: make cluster-test"]
 fn real_data_on_three_nodes_gives_the_answers_that_it_gives_embedded() {
     if test_data("ais_us_20220103.csv.gz").is_none() {
-        eprintln!("not tested: real data on three nodes. TONNAGE_TEST_DATA names its folder");
         return;
     }
     let Some(nodes) = Nodes::start(3) else { return };
@@ -35,7 +34,7 @@ fn real_data_on_three_nodes_gives_the_answers_that_it_gives_embedded() {
     for (part, ask) in PARTS {
         let start = Instant::now();
         let Some(expected) = ask(&embedded) else {
-            eprintln!("not tested: {part}, whose files are missing");
+            tonnage_testkit::not_run(&format!("{part} on three nodes: its files are missing"));
             continue;
         };
         let embedded_time = start.elapsed();
