@@ -6,7 +6,7 @@ literal, «type» the name of a type, {t} a table.
 
 import re
 
-from fuzz_values import COMMON, TYPES, literal, pick
+from fuzz_values import COMMON, TEXT, TYPES, literal, pick
 
 KEYS = ["int", "long", "str", "double", "ts", "dec2", "uuid", "date", "dec10", "bin", "time",
         "bool", "float"]
@@ -83,6 +83,12 @@ class Maker:
     def lit(self, kind, plain=False):
         return f"«{kind}:{pick(self.rng, kind, plain)}»"
 
+    def beside(self, kind):
+        """A literal beside a column of its type: now and then it is plain text."""
+        if kind in ("str", "json") or self.rng.random() < 0.65:
+            return self.lit(kind)
+        return f"«{TEXT}{kind}:{pick(self.rng, kind)}»"
+
     def alias(self):
         self.aliases += 1
         return f"a{self.aliases}"
@@ -104,6 +110,7 @@ class Maker:
             # Text is read as one only beside a column.
             other = self.of(scope, kind)
             return rng.choice([column, column, f"coalesce({column}, {other})",
+                               f"coalesce({column}, {self.beside(kind)})",
                                f"CASE WHEN {self.pred(scope, 1)} THEN {column} ELSE {other} END"])
         if depth == 0 or rng.random() < 0.45:
             return column if column and rng.random() < 0.8 else self.lit(kind)
@@ -114,6 +121,14 @@ class Maker:
             lambda: f"nullif({inner()}, {self.lit(kind)})",
             lambda: inner(),
         ]
+        if column:
+            general += [
+                lambda: f"coalesce({column}, {self.beside(kind)})",
+                lambda: f"nullif({column}, {self.beside(kind)})",
+                lambda: f"CASE WHEN {self.pred(scope, 1)} THEN {column} "
+                        f"ELSE {self.beside(kind)} END",
+                lambda: f"CASE {column} WHEN {self.beside(kind)} THEN {inner()} END",
+            ]
         own = {
             "int": [lambda: f"CAST({inner('bool')} AS INTEGER)",
                     lambda: f"CAST(length({inner('str')}) AS INTEGER)"],
@@ -157,12 +172,12 @@ class Maker:
                                f"({left} AND {right})", f"({left} OR NULL)"])
         kind = rng.choice([kind for _, kind in scope if kind != "json"])
         column = self.of(scope, kind)
-        value = self.lit(kind)
+        value = self.beside(kind)
         forms = [
             lambda: f"{column} {rng.choice(COMPARISONS)} {value}",
             lambda: f"{column} {rng.choice(COMPARISONS)} {value}",
             lambda: f"{value} {rng.choice(COMPARISONS)} {column}",
-            lambda: f"{column} {rng.choice(['', 'NOT '])}BETWEEN {value} AND {self.lit(kind)}",
+            lambda: f"{column} {rng.choice(['', 'NOT '])}BETWEEN {value} AND {self.beside(kind)}",
             lambda: f"{column} {rng.choice(['', 'NOT '])}IN ({self.list(kind)})",
             lambda: f"{column} IS {rng.choice(['', 'NOT '])}NULL",
             lambda: f"{column} IS {rng.choice(['', 'NOT '])}DISTINCT FROM "
@@ -194,7 +209,7 @@ class Maker:
             f"CASE {between} WHEN {span} THEN TRUE WHEN {day} THEN NULL ELSE FALSE END"])
 
     def list(self, kind):
-        values = [self.lit(kind) for _ in range(self.rng.choice([1, 2, 3, 5, 70]))]
+        values = [self.beside(kind) for _ in range(self.rng.choice([1, 2, 3, 5, 70]))]
         if self.rng.random() < 0.15:
             values.append("NULL")
         return ", ".join(values)
@@ -311,9 +326,9 @@ class Maker:
         for column in rng.sample(tested, min(len(tested), rng.choice([0, 1, 1, 2]))):
             kind = kinds[column]
             tests.append(f"{column} " + rng.choice([
-                f"{rng.choice(['=', '<', '<=', '>', '>='])} {self.lit(kind)}",
-                f"IN ({self.lit(kind)}, {self.lit(kind)})",
-                f"BETWEEN {self.lit(kind)} AND {self.lit(kind)}"]))
+                f"{rng.choice(['=', '<', '<=', '>', '>='])} {self.beside(kind)}",
+                f"IN ({self.beside(kind)}, {self.beside(kind)})",
+                f"BETWEEN {self.beside(kind)} AND {self.beside(kind)}"]))
         where = f" WHERE {' AND '.join(tests)}" if tests else ""
         source = f"FROM {{{table.name}}}{where}"
         if rng.random() < 0.3:
@@ -499,7 +514,7 @@ class Maker:
             seen.add(told)
             cells = [f"«{kind}:{value}»" for (_, kind), value in zip(table.keys, key)]
             for _, kind in table.plain:
-                cells.append("NULL" if self.rng.random() < 0.15 else self.lit(kind))
+                cells.append("NULL" if self.rng.random() < 0.15 else self.beside(kind))
             rows.append(f"({', '.join(cells)})")
         return ", ".join(rows)
 

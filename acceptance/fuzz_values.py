@@ -23,6 +23,9 @@ TYPES = {
     "json": ("JSON", "JSON"),
 }
 
+# Before a type: its values stand as plain text beside a value of that type.
+TEXT = "text_"
+
 COMMON = {
     "int": [-3, -1, 0, 1, 2, 3, 4, 5, 7],
     "long": [-2, 0, 1, 2, 3, 4, 5, 6, 8],
@@ -64,10 +67,18 @@ def pick(rng, kind, plain=False):
     return rng.choice(COMMON[kind])
 
 
+def as_text(kind, value):
+    return f"\\x{value}" if kind == "bin" else value
+
+
 def literal(kind, value, duck):
     """A value as it is written in a statement."""
     if value is None:
         return "NULL"
+    if kind.startswith(TEXT):
+        # Tonnage reads text beside a value of another type as that type; DuckDB is given the type.
+        kind = kind.removeprefix(TEXT)
+        return literal(kind, value, True) if duck else f"'{as_text(kind, value)}'"
     if kind in ("int", "long"):
         return str(value)
     if kind in ("float", "double"):
