@@ -69,7 +69,7 @@ def reset_streams(target, headers, streams):
 
 
 def a_flood_of_reset_streams(server):
-    """CVE-2023-44487: a connection is ended, or its streams cost nothing."""
+    """Streams that are reset at once: a connection is ended, or its streams cost nothing."""
     target = address(server.flight)
     headers = [
         (":method", "POST"), (":scheme", "http"), (":authority", "localhost"),

@@ -201,8 +201,8 @@ impl AvroBlocks {
             return Err(more());
         }
         let mut container = self.header.clone();
-        // The decoder never ends where bytes are left behind the last record. So it is promised more
-        // records than there can be: it looks for them where bytes are left, and else for a block.
+        // The decoder does not stand a wrong number of records. So it is promised more of them than
+        // there can be: it looks for them where bytes are left, and else for a block.
         put_long(records + block.len() as i64, &mut container);
         put_bytes(block, &mut container);
         container.extend_from_slice(&self.sync);
@@ -330,5 +330,30 @@ mod tests {
         assert_eq!(long_or_end(&mut &b""[..]).unwrap(), None);
         assert!(long_or_end(&mut &b"\x80"[..]).is_err());
         assert!(long_or_end(&mut &[0xff; 11][..]).is_err());
+    }
+
+    /// A container of whole numbers, as far as its header.
+    fn container() -> AvroBlocks {
+        let schema = br#"{"type":"record","name":"r","fields":[{"name":"n","type":"long"}]}"#;
+        let mut bytes = MAGIC.to_vec();
+        put_long(1, &mut bytes);
+        put_bytes(b"avro.schema", &mut bytes);
+        put_bytes(schema, &mut bytes);
+        put_long(0, &mut bytes);
+        bytes.extend_from_slice(&[7; SYNC_BYTES]);
+        AvroBlocks::open(Box::new(Cursor::new(bytes))).unwrap()
+    }
+
+    /// The decoder by itself does not bear every wrong number.
+    #[test]
+    fn a_block_holds_no_more_records_than_it_is_told_to() {
+        let mut block = Vec::new();
+        (0..8).for_each(|number| put_long(number, &mut block));
+        assert_eq!(container().decode_block(8, &block).unwrap().num_rows(), 8);
+        for told in [0, 1, 4, 7] {
+            let error = container().decode_block(told, &block).unwrap_err().to_string();
+            assert!(error.contains(&format!("more than its {told} records")), "{error}");
+        }
+        assert!(container().decode_block(9, &block).is_err());
     }
 }

@@ -1,4 +1,4 @@
-//! Lists the Rust files of the repository.
+//! Lists the files of the repository.
 
 use std::fs;
 use std::io;
@@ -21,6 +21,33 @@ pub fn crates() -> io::Result<Vec<PathBuf>> {
         let path = entry?.path();
         if path.join("Cargo.toml").is_file() {
             found.push(path);
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+/// Folders that are made, and belong to no one's work.
+const MADE: [&str; 5] = [".git", "target", "tonnage-data", "tonnage-demo", "__pycache__"];
+
+/// All files and folders of the repository, relative to its root, sorted.
+///
+/// # Errors
+/// When a directory cannot be read.
+pub fn tree() -> io::Result<Vec<PathBuf>> {
+    let root = root();
+    let (mut found, mut open) = (Vec::new(), vec![root.clone()]);
+    while let Some(directory) = open.pop() {
+        for entry in fs::read_dir(directory)? {
+            let path = entry?.path();
+            if path.file_name().is_some_and(|name| MADE.iter().any(|made| name == *made)) {
+                continue;
+            }
+            found.extend(path.strip_prefix(&root).map(Path::to_path_buf));
+            // A link to a folder may lead back up.
+            if path.is_dir() && !path.is_symlink() {
+                open.push(path);
+            }
         }
     }
     found.sort();

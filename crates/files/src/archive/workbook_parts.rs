@@ -6,7 +6,7 @@
 //! 1. `_rels/.rels` names the workbook. Parts with known names (texts, styles, lists of parts) have
 //!    a limit each, in whatever folder they lie.
 //! 2. The list of parts of the workbook names the sheets. Their tokens have a limit.
-//! 3. The texts declare their own number. The reader allocates that many at once, so it is checked.
+//! 3. The texts declare their own number, and the reader makes room by it. So it is checked.
 
 use std::io::{self, Read};
 

@@ -212,18 +212,19 @@ fn a_file_that_is_cut_short_gives_what_came_before() {
 #[test]
 fn damage_is_an_error_and_takes_no_memory() {
     let with = |block: Vec<u8>| [header(SCHEMA, "null"), block].concat();
-    let huge = long(i64::MAX);
+    // One more than a block, the entries of a header and an entry may have.
+    let (long_block, many, long_entry) = (long((256 << 20) + 1), long(1_001), long((16 << 20) + 1));
     let rows: Vec<u8> = (0..3).flat_map(record).collect();
     for (bytes, says) in [
-        (with([long(1), huge.clone()].concat()), "a length in it is wrong"),
+        (with([long(1), long_block].concat()), "a length in it is wrong"),
         (with([long(-1), long(0), SYNC.to_vec()].concat()), "cannot hold -1 records"),
         (with([long(1), long(0), SYNC.to_vec()].concat()), "cannot hold 1 records"),
-        (with([huge.clone(), long(0), SYNC.to_vec()].concat()), "records"),
+        (with([long(5), text(b"few"), SYNC.to_vec()].concat()), "cannot hold 5 records"),
         (with([long(3), long(1 << 27), b"few".to_vec()].concat()), "cut short"),
         (with([long(3), text(&rows), b"sixteen bytes ov".to_vec()].concat()), "mark"),
         (with([long(9), text(&rows), SYNC.to_vec()].concat()), "record"),
-        ([b"Obj\x01".to_vec(), huge.clone()].concat(), "entries"),
-        ([b"Obj\x01".to_vec(), long(1), huge].concat(), "length"),
+        ([b"Obj\x01".to_vec(), many].concat(), "entries"),
+        ([b"Obj\x01".to_vec(), long(1), long_entry].concat(), "length"),
         (header(SCHEMA, "bzip2"), "bzip2, which is not read"),
         (header("{", "null"), "no readable Avro"),
         (header("\"long\"", "null"), "no readable Avro"),
@@ -236,9 +237,9 @@ fn damage_is_an_error_and_takes_no_memory() {
         assert_eq!(error.kind(), ErrorKind::Corruption, "{error}");
         assert!(error.message().contains(says), "{says}: {error}");
     }
-    let bomb = packed(&vec![0; 600 << 20], "deflate");
-    let bomb = [long(3), text(&bomb), SYNC.to_vec()].concat();
-    let (_, ended) = outcome([header(SCHEMA, "deflate"), bomb].concat());
+    let large = packed(&vec![0; (512 << 20) + 1], "deflate");
+    let large = [long(3), text(&large), SYNC.to_vec()].concat();
+    let (_, ended) = outcome([header(SCHEMA, "deflate"), large].concat());
     assert!(ended.unwrap_err().message().contains("more than 512 MiB"));
     // Entries of the header are held all together.
     let entry = [text(b"k"), text(&vec![0; 13 << 20])].concat();
@@ -246,17 +247,13 @@ fn damage_is_an_error_and_takes_no_memory() {
     assert!(ended.unwrap_err().message().contains("takes more than 64 MiB"));
 }
 
-/// Blocks were once decoded together: a wrong number of records moved records into the next block,
-/// and what was left at the end made the decoder turn in a circle.
+/// Blocks were once decoded together: a wrong number of records moved records from one block into
+/// another.
 #[rstest]
-#[case::none(0)]
-#[case::half(4)]
-#[case::all_but_one(7)]
-#[case::too_many(9)]
-fn a_block_holds_as_many_records_as_it_says(#[case] told: i64, #[values(false, true)] last: bool) {
+fn a_block_holds_as_many_records_as_it_says(#[values(false, true)] last: bool) {
     let rows: Vec<u8> = (0..8).flat_map(record).collect();
     let whole = block(8, &rows, "null");
-    let mut bytes = [header(SCHEMA, "null"), whole.clone(), block(told, &rows, "null")].concat();
+    let mut bytes = [header(SCHEMA, "null"), whole.clone(), block(9, &rows, "null")].concat();
     if !last {
         bytes.extend(whole);
     }
@@ -264,7 +261,6 @@ fn a_block_holds_as_many_records_as_it_says(#[case] told: i64, #[values(false, t
     let error = ended.unwrap_err();
     assert_eq!((rows, error.kind()), (8, ErrorKind::Corruption), "{error}");
     assert!(error.message().contains("block 2: "), "{error}");
-    assert_eq!(error.message().contains("more than its"), told < 8, "{error}");
 }
 
 #[test]

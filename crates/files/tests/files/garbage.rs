@@ -49,10 +49,10 @@ proptest! {
     }
 }
 
-/// Mutated Arrow files found it: a file of 4 KB told of 274,877,906,984 rows, and was read for hours.
+/// They cost no bytes, so a damaged number of them was read for hours.
 #[rstest]
 #[case::that_bytes_could_be(10, "rows without columns")]
-#[case::that_no_bytes_can_be(1 << 40, "1099511627776 rows")]
+#[case::that_no_bytes_can_be((1 << 24) + 1, "16777217 rows")]
 fn rows_without_columns_are_damage(#[case] rows: usize, #[case] named: &str) {
     let options = RecordBatchOptions::new().with_row_count(Some(rows));
     let schema = Arc::new(Schema::empty());

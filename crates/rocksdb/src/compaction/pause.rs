@@ -56,8 +56,8 @@ fn limits_above(backlog: CompactionBacklog) -> BacklogLimits {
 /// Whether RocksDB takes no writes after a failure.
 ///
 /// Its options stay as they are then. A file that the MANIFEST may name after a failed write of it
-/// is in quarantine, until RocksDB has written a MANIFEST. It takes a change of options for that,
-/// and would delete the file as it closes: the store would never open again.
+/// is in quarantine, until RocksDB has written a MANIFEST. It takes a change of options for that
+/// (docs/rocksdb-ingestion-fsync.md).
 fn has_stopped(db: &DB) -> bool {
     if db.property_int_value("rocksdb.background-errors").ok().flatten() == Some(0) {
         return false;

@@ -101,9 +101,8 @@ mod tests {
         assert_eq!(frames[1], RequestFrame { header: b"alone".to_vec(), batches: vec![] });
     }
 
-    /// Once such a body of a few bytes ended the process: its allocation cannot be had.
     #[test]
-    fn a_message_that_says_that_it_has_terabytes_is_an_error() {
+    fn a_message_that_says_that_it_has_more_than_there_is_is_an_error() {
         let numbers: ArrayRef = Arc::new(Int64Array::from_iter_values(0..1_000));
         let batch = RecordBatch::try_from_iter([("n", numbers)]).unwrap();
         let mut body = write(b"{}", &[batch]).unwrap();
@@ -112,7 +111,7 @@ mod tests {
         let places: Vec<usize> = places.collect();
         assert!(!places.is_empty());
         for at in places {
-            body[at..at + 8].copy_from_slice(&(1_u64 << 46).to_le_bytes());
+            body[at..at + 8].copy_from_slice(&16_000_u64.to_le_bytes());
         }
         let error = read(&body).unwrap_err();
         assert!(error.message().contains("no Arrow IPC stream"), "{error}");

@@ -1,7 +1,7 @@
 //! Casts columns of bytes to plain arrays, without dictionaries and views.
 //!
-//! A dictionary or a view may have few bytes and stand for terabytes. Arrow would allocate them at
-//! once, which ends the process. So the bytes are counted first.
+//! A dictionary or a view may have few bytes and stand for more than any memory holds. Arrow would
+//! allocate them at once. So the bytes are counted first.
 
 use arrow::array::{Array, ArrayRef, AsArray, OffsetSizeTrait};
 use arrow::compute::cast;
@@ -16,9 +16,13 @@ const PLAIN_BYTES_MAX: u64 = i32::MAX as u64;
 /// # Errors
 /// `Invalid` for a column that is none of bytes, `Exhausted` for one that stands for too many.
 pub(super) fn plain_bytes(column: &ArrayRef, plain: &DataType) -> Result<ArrayRef> {
-    if bytes_of(column.as_ref()).is_none_or(|bytes| bytes > PLAIN_BYTES_MAX) {
+    plain_bytes_within(column, plain, PLAIN_BYTES_MAX)
+}
+
+fn plain_bytes_within(column: &ArrayRef, plain: &DataType, bytes_max: u64) -> Result<ArrayRef> {
+    if bytes_of(column.as_ref()).is_none_or(|bytes| bytes > bytes_max) {
         return Err(Error::exhausted(format!(
-            "it stands for more than {PLAIN_BYTES_MAX} bytes: send fewer rows at once"
+            "it stands for more than {bytes_max} bytes: send fewer rows at once"
         )));
     }
     cast(column, plain)
@@ -86,30 +90,37 @@ mod tests {
 
     use super::*;
 
-    const VALUE: usize = 1 << 20;
+    const VALUE: usize = 100;
+    const ROWS: usize = 10;
+    /// A row less than the columns stand for.
+    const BYTES_MAX: u64 = (VALUE * (ROWS - 1)) as u64;
 
-    fn refusal(column: ArrayRef) -> String {
-        plain_bytes(&column, &DataType::Binary).unwrap_err().message().to_owned()
+    #[track_caller]
+    fn assert_refused(column: &ArrayRef, plain: &DataType) {
+        let refusal = plain_bytes_within(column, plain, BYTES_MAX).unwrap_err();
+        assert!(refusal.message().contains("more than 900 bytes"), "{refusal}");
+        assert!(plain_bytes_within(column, plain, BYTES_MAX + VALUE as u64).is_ok());
     }
 
-    /// Once such a batch of a few megabytes ended the process: its allocation cannot be had.
     #[test]
-    fn columns_that_stand_for_terabytes_are_refused() {
+    fn columns_that_stand_for_too_many_bytes_are_refused() {
         let values = Arc::new(LargeBinaryArray::from_vec(vec![&[7; VALUE][..]]));
-        let many = DictionaryArray::new(Int32Array::from(vec![0; 1 << 22]), values);
-        assert!(refusal(Arc::new(many.clone())).contains("fewer rows"));
+        let many = DictionaryArray::new(Int32Array::from(vec![0; ROWS]), values);
+        let named: ArrayRef = Arc::new(many.clone());
+        assert_refused(&named, &DataType::Binary);
         let field = Arc::new(Field::new("item", many.data_type().clone(), true));
         let lengths = OffsetBuffer::from_lengths(vec![1; many.len()]);
         let lists: ArrayRef = Arc::new(ListArray::new(field, lengths, Arc::new(many), None));
         let plain = DataType::List(Arc::new(Field::new("item", DataType::Binary, true)));
-        assert!(plain_bytes(&lists, &plain).unwrap_err().message().contains("fewer rows"));
+        assert_refused(&lists, &plain);
 
         let mut views = BinaryViewBuilder::new();
         let block = views.append_block(vec![7_u8; VALUE].into());
-        for _ in 0..1 << 22 {
+        for _ in 0..ROWS {
             views.try_append_view(block, 0, VALUE as u32).unwrap();
         }
-        assert!(refusal(Arc::new(views.finish())).contains("fewer rows"));
+        let views: ArrayRef = Arc::new(views.finish());
+        assert_refused(&views, &DataType::Binary);
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! `lpad`, `rpad`, `repeat`, `array_repeat` and `array_resize` of the library, for lengths that it
 //! does not bear.
 //!
-//! It asks for the memory of all rows of a batch at once. To `lpad` and `rpad` a length below zero
-//! is one that no memory holds, which panics. Where the memory is not there the process ends.
+//! It asks for the memory of all rows of a batch at once, whether it is there or not. In a column
+//! `lpad` and `rpad` take no length below zero: it becomes zero here.
 
 use std::sync::Arc;
 
@@ -91,4 +91,42 @@ fn bytes_of(values: &ArrayRef, counts: &Int64Array, unit: LengthUnit) -> Result<
         };
         bytes.saturating_add(counts.value(row).max(0).saturating_mul(each))
     }))
+}
+
+#[cfg(test)]
+mod tests {
+    use arrow::datatypes::Field;
+    use datafusion::common::ScalarValue;
+    use datafusion::common::config::ConfigOptions;
+    use datafusion::logical_expr::{Volatility, create_udf};
+
+    use super::*;
+
+    /// In the place of the library's function stands one that gives back the lengths that it gets.
+    #[test]
+    fn lengths_below_zero_in_a_column_are_zero() {
+        let (text, length) = (DataType::Utf8, DataType::Int64);
+        let inner = create_udf(
+            "inner",
+            vec![text.clone(), length.clone()],
+            length.clone(),
+            Volatility::Immutable,
+            Arc::new(|arguments: &[ColumnarValue]| Ok(arguments[1].clone())),
+        );
+        let lengths: ArrayRef = Arc::new(Int64Array::from(vec![Some(-1), Some(2), None]));
+        let field = |data_type| Arc::new(Field::new("f", data_type, true));
+        let arguments = ScalarFunctionArgs {
+            args: vec![
+                ColumnarValue::Scalar(ScalarValue::from("x")),
+                ColumnarValue::Array(lengths),
+            ],
+            arg_fields: vec![field(text), field(length.clone())],
+            number_rows: 3,
+            return_field: field(length),
+            config_options: Arc::new(ConfigOptions::default()),
+        };
+        let given = padded(&inner, arguments).unwrap().to_array(3).unwrap();
+        let given = given.as_primitive::<Int64Type>();
+        assert_eq!(given, &Int64Array::from(vec![Some(0), Some(2), None]));
+    }
 }

@@ -1,7 +1,7 @@
 //! Sort keys that stand twice: `ORDER BY c, k, k`.
 //!
-//! The second has nothing to decide. DISTINCT ON and aggregates count their keys before and after
-//! the library drops repeats, and panic where the counts differ (DataFusion 55).
+//! The second has nothing to decide. The library drops repeats itself, but not everywhere where it
+//! counts the keys (DataFusion 55).
 
 use std::collections::HashSet;
 
@@ -40,4 +40,39 @@ fn drop_repeats(keys: &mut Vec<Sort>) -> bool {
     let (mut seen, before) = (HashSet::new(), keys.len());
     keys.retain(|key| seen.insert(key.expr.clone()));
     keys.len() < before
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use datafusion::functions_aggregate::expr_fn::first_value;
+    use datafusion::logical_expr::{DistinctOn, LogicalPlanBuilder, col, lit};
+
+    use super::*;
+
+    #[test]
+    fn an_aggregate_sorts_by_each_key_once() {
+        let keys = [("a", true), ("b", false), ("a", false), ("b", true)];
+        let keys = keys.map(|(name, is_ascending)| col(name).sort(is_ascending, false));
+        let sorted = without_repeated_keys(first_value(col("b"), keys.to_vec()));
+        assert!(sorted.transformed);
+        let Expr::AggregateFunction(AggregateFunction { params, .. }) = sorted.data else {
+            panic!("{} is no aggregate", sorted.data)
+        };
+        assert_eq!(params.order_by, keys[..2]);
+    }
+
+    #[test]
+    fn distinct_on_has_each_key_once() {
+        let rows = LogicalPlanBuilder::values(vec![vec![lit(1_i64), lit(2_i64)]]);
+        let rows = Arc::new(rows.unwrap().build().unwrap());
+        let [a, b] = ["column1", "column2"].map(col);
+        let keys = [&a, &a, &b, &b].map(|key| key.clone().sort(true, false));
+        let on = vec![a.clone(), a];
+        let distinct = DistinctOn::try_new(on, vec![b], Some(keys.to_vec()), rows).unwrap();
+        let node = distinct_on_each_key(LogicalPlan::Distinct(Distinct::On(distinct)));
+        let LogicalPlan::Distinct(Distinct::On(kept)) = node else { panic!("{node}") };
+        assert_eq!((kept.on_expr.len(), kept.sort_expr.unwrap().len()), (1, 2));
+    }
 }

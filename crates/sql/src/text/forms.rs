@@ -14,7 +14,7 @@ use super::spelling::INTEGER_DIVISION;
 use crate::interval_fractions::in_whole_units;
 
 /// Of so many parts a CUBE has 4,096 grouping sets, as many as the planner takes. It counts those
-/// of several CUBEs, but makes those of one: 20 parts took all memory.
+/// of several CUBEs, but makes those of one however many they are.
 const CUBE_MAX: usize = 12;
 
 /// A condition or a value in forms that the planner knows.

@@ -38,17 +38,15 @@ fn is_number(name: &str) -> bool {
 mod tests {
     use crate::text::pieces;
 
-    /// A mutation of `PREPARE p AS SELECT $1` took a minute and gigabytes to be described: it made
-    /// a field for each of a hundred million parameters.
     #[test]
     fn a_statement_has_no_more_parameters_than_its_length_allows() {
-        for number in ["65536", "111111111", "99999999999999999999999"] {
+        for number in ["65536", "99999999999999999999999"] {
             let error = pieces(&format!("SELECT 1;\nPREPARE p AS SELECT ${number}")).unwrap_err();
             let expected =
                 format!("line 2, column 21: the number of the parameter ${number} is too great");
             assert!(error.message().starts_with(&expected), "{error}");
         }
-        for text in ["SELECT $65535, $1", "SELECT $name, '$111111111', $$111111111$$"] {
+        for text in ["SELECT $65535, $1", "SELECT $name, '$65536', $$65536$$"] {
             assert!(pieces(text).is_ok(), "{text}");
         }
         let many: Vec<_> = (1..=70_000).map(|number| format!("${number}")).collect();

@@ -1,10 +1,9 @@
 //! How much a parser may try.
 //!
 //! sqlparser tries one reading after another. Where each of several openings can be read in two
-//! ways, and what is inside them in none, it tries all combinations: 20 times `(SELECT * FROM (`
-//! took 4 to 8 seconds, and each more doubles that. It cannot be stopped from outside; but it asks
-//! its dialect at each step. So the dialect counts, and unwinds the parser when it has asked too
-//! often.
+//! ways, and what is inside them in none, it tries all combinations, of which each opening doubles
+//! the number. It cannot be stopped from outside; but it asks its dialect at each step. So the
+//! dialect counts, and unwinds the parser when it has asked too often.
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};

@@ -53,18 +53,24 @@ pub(crate) use range::RangeEnds;
 use crate::schema::TableSchema;
 use layout::{ColumnSlot, KeyStep, LaterLayouts, ValueLayout, key_steps};
 
-/// The longest key and value that a codec lets through.
+/// What a codec lets through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// The longest key, in bytes.
     pub key_bytes_max: usize,
     /// The longest value, in bytes.
     pub value_bytes_max: usize,
+    /// The most that one column of a batch may take: an array of text holds 2 GiB.
+    pub column_bytes_max: usize,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { key_bytes_max: 64 << 10, value_bytes_max: 1 << 30 }
+        Self {
+            key_bytes_max: 64 << 10,
+            value_bytes_max: 1 << 30,
+            column_bytes_max: i32::MAX as usize,
+        }
     }
 }
 
@@ -73,6 +79,7 @@ impl From<&Capability> for Limits {
         Self {
             key_bytes_max: capability.key_bytes_max,
             value_bytes_max: capability.value_bytes_max,
+            ..Self::default()
         }
     }
 }

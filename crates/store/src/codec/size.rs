@@ -9,9 +9,6 @@ use tonnage_engine::{Error, Result};
 
 use super::TableCodec;
 
-/// The most that one column of a batch may take.
-const COLUMN_BYTES_MAX: usize = i32::MAX as usize;
-
 impl TableCodec {
     /// About how many bytes the rows of a batch take in the table's own columns.
     pub(crate) fn bytes_of(&self, batch: &RecordBatch) -> usize {
@@ -20,16 +17,17 @@ impl TableCodec {
 
     /// Whether no column of a batch is longer than an array can be.
     pub(crate) fn has_room(&self, batch: &RecordBatch) -> bool {
-        self.columns_of(batch).all(|(_, bytes)| bytes <= COLUMN_BYTES_MAX)
+        self.columns_of(batch).all(|(_, bytes)| bytes <= self.limits.column_bytes_max)
     }
 
     /// # Errors
     /// `Invalid` when a column of a batch would be longer than an array can be.
     pub(super) fn check_room(&self, batch: &RecordBatch) -> Result<()> {
-        match self.columns_of(batch).find(|(_, bytes)| *bytes > COLUMN_BYTES_MAX) {
+        let bytes_max = self.limits.column_bytes_max;
+        match self.columns_of(batch).find(|(_, bytes)| *bytes > bytes_max) {
             None => Ok(()),
             Some((name, bytes)) => Err(Error::invalid(format!(
-                "table {}, column '{name}': {} rows would take {bytes} bytes, {COLUMN_BYTES_MAX} is the most: give fewer rows at a time",
+                "table {}, column '{name}': {} rows would take {bytes} bytes, {bytes_max} is the most: give fewer rows at a time",
                 self.schema.path,
                 batch.num_rows()
             ))),
