@@ -250,7 +250,7 @@ mod tests {
     #[test]
     fn statements_that_can_be_read_ask_far_less_than_they_may() {
         let nested =
-            |begin: &str, end: &str| format!("SELECT {}1{}", begin.repeat(8), end.repeat(8));
+            |begin: &str, end: &str| format!("SELECT {}1{}", begin.repeat(10), end.repeat(10));
         let statements = [
             "SELECT 1".to_owned(),
             format!("INSERT INTO t VALUES {}(1, 'a')", "(1, 'a', -2.5, NULL), ".repeat(1000)),
