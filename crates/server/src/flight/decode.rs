@@ -121,9 +121,9 @@ mod tests {
         assert_eq!(decoded, [batch]);
     }
 
-    /// A message of numbers that are packed, to so little that it cannot unpack to 2 MiB.
+    /// A message of numbers that are packed, to so little that it cannot unpack to 4 MiB.
     fn packed() -> Vec<FlightData> {
-        let numbers: ArrayRef = Arc::new(Int64Array::from(vec![0; 1 << 14]));
+        let numbers: ArrayRef = Arc::new(Int64Array::from(vec![0; 12_345]));
         let batch = RecordBatch::try_from_iter([("n", numbers)]).unwrap();
         let mut encoder = FlightEncoder::packed(arrow_ipc::CompressionType::ZSTD);
         let mut messages = vec![encoder.schema(&batch.schema())];
@@ -136,14 +136,14 @@ mod tests {
         let mut messages = packed();
         let mut decoder = FlightDecoder::default();
         assert!(decoder.decode(&messages[0]).unwrap().is_none());
-        assert_eq!(decoder.decode(&messages[1]).unwrap().unwrap().num_rows(), 1 << 14);
+        assert_eq!(decoder.decode(&messages[1]).unwrap().unwrap().num_rows(), 12_345);
         let mut body = messages[1].data_body.to_vec();
-        let told = (8_u64 << 14).to_le_bytes();
+        let told = 98_760_u64.to_le_bytes();
         let at = body.windows(8).position(|word| word == told).unwrap();
-        body[at..at + 8].copy_from_slice(&(2_u64 << 20).to_le_bytes());
+        body[at..at + 8].copy_from_slice(&(4_u64 << 20).to_le_bytes());
         messages[1].data_body = body.into();
         let error = decoder.decode(&messages[1]).unwrap_err();
-        assert!(error.message().contains("unpacks to 2097152"), "{error}");
+        assert!(error.message().contains("unpacks to 4194304"), "{error}");
     }
 
     #[test]
