@@ -10,8 +10,9 @@
 #   given:          part_x0041_b
 #   openpyxl reads: part_x0041_b
 #   calamine reads: partAb
-# What to do: escape before writing (openpyxl.utils.escape.escape), or move such texts by CSV or
-#   Parquet. Where such names are keys, check for `_x...._` before the load.
+# What to do: write text.replace("_x", "_x005F_x"), or move such texts by CSV or Parquet; openpyxl's
+#   own escape() takes care of control characters alone. Where such names are keys, look for
+#   `_x...._` before the load.
 set -euo pipefail
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT

@@ -7,7 +7,7 @@
 #   whole numbers beyond 2^53, such as identifiers, change too. No warning.
 # Output seen:
 #   0.30000000000000004 is stored as 0.3
-#   48.390394000000015 is stored as 48.39039400000002
+#   48.390394000000015 is stored as 48.39039400000001
 #   12345678901234567 is stored as 1.234567890123457e+16
 # What to do: write identifiers and exact decimals as text cells, and keep a CSV or Parquet file as
 #   the source to load from. Never compare a value that passed a workbook for equality.
