@@ -9,7 +9,8 @@
 # Output seen:
 #   before: UNION(amount INTEGER, note VARCHAR) [(5,), ('unknown',)]
 #   after:  STRUCT(element1 UTINYINT, amount INTEGER, note VARCHAR)
-#           [{'element1': 0, 'amount': 5, 'note': None}, {'element1': 1, 'amount': None, 'note': 'unknown'}]
+#           {'element1': 0, 'amount': 5, 'note': None}
+#           {'element1': 1, 'amount': None, 'note': 'unknown'}
 # What to do: write the members as columns (`u.amount, u.note`) or the value as text before COPY. On
 #   the side of the reader, drop element1 and take the member that is not NULL.
 set -euo pipefail
@@ -33,7 +34,8 @@ rows = [row[0] for row in after.fetchall()]
 
 print("before:", before.types[0], before.fetchall())
 print("after: ", after.types[0])
-print("       ", rows)
+for row in rows:
+    print("       ", row)
 if str(after.types[0]) != "STRUCT(element1 UTINYINT, amount INTEGER, note VARCHAR)":
     sys.exit("the behaviour has changed")
 PYTHON

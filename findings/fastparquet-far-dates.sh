@@ -16,7 +16,8 @@ set -euo pipefail
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 python3 -m pip install --quiet --disable-pip-version-check --root-user-action ignore \
-  --no-compile --target "$folder/packages" fastparquet==2026.9.0 pandas==3.1.1 numpy==2.4.6 pyarrow==26.0.1
+  --no-compile --target "$folder/packages" \
+  fastparquet==2026.9.0 pandas==3.1.1 numpy==2.4.6 pyarrow==26.0.1
 export PYTHONPATH="$folder/packages"
 
 cd "$folder"
@@ -34,6 +35,6 @@ read = [str(value) for value in ParquetFile("dates.parquet").to_pandas()["until"
 
 for value, other in zip(given, read):
     print(value, "is read as", other)
-if read[1] != "2022-01-03 00:00:00" or not (read[0].startswith("1754") and read[2].startswith("1816")):
+if [text[:10] for text in read] != ["1754-08-30", "2022-01-03", "1816-03-29"]:
     sys.exit("the behaviour has changed")
 PYTHON

@@ -15,7 +15,8 @@ set -euo pipefail
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 python3 -m pip install --quiet --disable-pip-version-check --root-user-action ignore \
-  --no-compile --target "$folder/packages" fastparquet==2026.9.0 pandas==3.1.1 numpy==2.4.6 pyarrow==26.0.1
+  --no-compile --target "$folder/packages" \
+  fastparquet==2026.9.0 pandas==3.1.1 numpy==2.4.6 pyarrow==26.0.1
 export PYTHONPATH="$folder/packages"
 
 cd "$folder"

@@ -10,8 +10,8 @@
 #   1970-01-01 00:00:00.001500 is read as 1970-01-01T00:00:00.001Z
 #   1969-12-31 23:59:59.998500 is read as 1969-12-31T23:59:59.999Z
 #   1969-12-31 23:59:59.999999 is read as 1970-01-01T00:00:00.000Z
-# What to do: take the column as it is stored (the option parsers of hyparquet gives the bigint) where
-#   moments before 1970 matter, such as dates of birth, and do not use such a Date as a key.
+# What to do: take the column as it is stored (hyparquet's option `parsers` gives the bigint)
+#   where moments before 1970 matter, and do not use such a Date as a key.
 set -euo pipefail
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT

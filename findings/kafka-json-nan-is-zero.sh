@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Kafka Connect's JSON converter turns NaN and infinity into 0 on the way from one connector to the next.
+# Kafka Connect's JSON converter turns NaN and infinity into 0 between two connectors.
 #
 # Seen with: org.apache.kafka:connect-json 4.4.0.
 # Behaviour: JSON has no NaN, and the converter writes the text "NaN" into a message whose schema

@@ -50,7 +50,8 @@ public class Wide {
         boolean changed = false;
         for (int place = 0; place < given.length; place++) {
             Object read = converter.toConnectData("ids", given[place].getBytes()).value();
-            System.out.println(given[place] + " -> " + read + " (" + read.getClass().getSimpleName() + ")");
+            String type = read.getClass().getSimpleName();
+            System.out.println(given[place] + " -> " + read + " (" + type + ")");
             changed |= !read.equals(expected[place]);
         }
         if (changed) {

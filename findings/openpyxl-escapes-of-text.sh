@@ -2,7 +2,7 @@
 # A text such as "part_x0041_b" that openpyxl writes is "partAb" to those who read the workbook.
 #
 # Seen with: openpyxl 3.1.5 as writer, python-calamine 0.9.1 as reader.
-# Behaviour: in a workbook `_xHHHH_` inside a text stands for one character, and an underscore that
+# Behaviour: in a workbook `_xHHHH_` in a text stands for one character, and an underscore that
 #   begins such a pattern has to be written as `_x005F_`. openpyxl neither escapes on the way out nor
 #   decodes on the way in, so it reads its own files as they were and hides what has happened. A
 #   reader that follows the format sees another text. Names made by code generators look like this.

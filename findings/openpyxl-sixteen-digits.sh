@@ -3,8 +3,8 @@
 #
 # Seen with: openpyxl 3.1.5; the sheet's text, and python-calamine 0.9.1 as second reader.
 # Behaviour: a double needs 17 digits to come back as it was, and a cell of a workbook may have as
-#   many. openpyxl rounds to 16 while it writes, so coordinates and sums change in the last place, and
-#   whole numbers beyond 2^53, such as identifiers, change too. No warning.
+#   many. openpyxl rounds to 16 while it writes, so sums change in the last place, and whole numbers
+#   beyond 2^53, such as identifiers, change too. No warning.
 # Output seen:
 #   0.30000000000000004 is stored as 0.3
 #   48.390394000000015 is stored as 48.39039400000001
@@ -34,7 +34,8 @@ for value in given:
 book.save("numbers.xlsx")
 sheet = zipfile.ZipFile("numbers.xlsx").read("xl/worksheets/sheet1.xml").decode()
 stored = re.findall("<v>([^<]*)</v>", sheet)
-read = [row[0] for row in CalamineWorkbook.from_path("numbers.xlsx").get_sheet_by_index(0).to_python()]
+rows = CalamineWorkbook.from_path("numbers.xlsx").get_sheet_by_index(0).to_python()
+read = [row[0] for row in rows]
 
 for value, text in zip(given, stored):
     print(value, "is stored as", text)

@@ -7,7 +7,8 @@
 #   such reader, and refuses the column with every row of it. The same table written with
 #   store_schema=False is read.
 # Output seen:
-#   with the Arrow schema: unsupported data type for byte array dictionary reader - Dictionary(Int32, Decimal128(3, 2))
+#   with the Arrow schema: unsupported data type for byte array dictionary reader -
+#     Dictionary(Int32, Decimal128(3, 2))
 #   without it: [Decimal('1.50'), None, Decimal('2.25')]
 # What to do: decode dictionaries before writing (column.dictionary_decode()), or write without the
 #   Arrow schema. A program on this crate can read again without the hint (skip_arrow_metadata).

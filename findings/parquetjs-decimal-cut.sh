@@ -7,8 +7,8 @@
 #   one price in seventeen loses its last cent, always to the same side. No error.
 # Output seen:
 #   1.15 is stored as 1.14
-#   4.35 is stored as 4.35
-#   ... prices of 0.00 to 99.99: N of 10000 are a cent too low
+#   4.35 is stored as 4.34
+#   prices of 0.00 to 99.99: 573 of 10000 are a cent too low
 # What to do: write cents as INT64 or prices as texts and let the store make decimals of them.
 set -euo pipefail
 folder=$(mktemp -d)

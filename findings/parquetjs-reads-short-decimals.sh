@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# parquetjs reads its own DECIMAL(9,2) column shifted: every second row is 0, the last ones are lost.
+# parquetjs reads its own DECIMAL(9,2) column shifted: every second row is 0, the last are lost.
 #
 # Seen with: @dsnp/parquetjs 1.8.8, the newest one that npm installs on Node 20.
 # Behaviour: its writer keeps every decimal in 8 bytes, which the format allows. Its reader looks at

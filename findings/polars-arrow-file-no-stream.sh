@@ -10,7 +10,7 @@
 #   pyarrow's file, as a stream: [1, 2]
 #   polars' file, by its footer: [1, 2]
 #   polars' file, as a stream:   Invalid flatbuffers message.
-# What to do: use write_ipc_stream where the receiver reads a stream (HTTP, pipes), and write_ipc for
+# What to do: use write_ipc_stream where the receiver reads a stream (HTTP, pipes), write_ipc for
 #   files on a disk. A receiver of "ARROW1" should keep the body until it has the footer.
 set -euo pipefail
 folder=$(mktemp -d)
