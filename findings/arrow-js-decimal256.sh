@@ -2,8 +2,8 @@
 # The npm package apache-arrow shows most values of a Decimal256 column wrong: 1.50 becomes "0".
 #
 # Seen with: apache-arrow 21.2.0 (npm), a stream of pyarrow 26.0.1.
-# Behaviour: the eight 32-bit words of the value arrive as they should. Turning them into text, the
-#   package takes the wrong words together, so digits are lost or jumbled. Decimal128 is right, but
+# Behaviour: the eight 32-bit words of the value arrive as they should, but most digits are lost when
+#   they are turned into text. Decimal128 is right, but
 #   both come without the scale: 1.50 of scale 2 is "150", and the caller has to put the point.
 # Output seen:
 #   Decimal128 1.50                                  150

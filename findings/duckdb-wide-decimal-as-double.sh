@@ -3,8 +3,8 @@
 #
 # Seen with: duckdb 2.0.1, a file of pyarrow 26.0.1.
 # Behaviour: a DECIMAL(60,2) of a file has no counterpart in DuckDB. It neither refuses the column
-#   nor makes text of it, but takes a double near it, not even the nearest. The same column given as an Arrow table is
-#   refused, so the way in decides.
+#   nor makes text of it, but takes a double near it, not even the nearest. The same column
+#   given as an Arrow table is refused, so the way in decides.
 # Output seen:
 #   in the file:    123456789012345678901234567890.25
 #   DuckDB reads:   1.2345678901234566e+29 (DOUBLE; the nearest is 1.2345678901234568e+29)

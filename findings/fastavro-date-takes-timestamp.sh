@@ -5,13 +5,11 @@
 # Behaviour: a Python datetime is a kind of date, so for a union of null, date and timestamp-micros
 #   the writer takes the first branch that accepts the value, and that is the date. The time of day
 #   is dropped without an error. With the two branches in the other order it is kept. avro 1.12.2
-#   keeps it in both orders.
+#   keeps it.
 # Output seen:
 #   date first: 2022-01-03
 #   timestamp first: 2022-01-03 06:30:00+00:00
-# What to do: put the timestamp before the date in the union, or name the branch with a tuple,
-#   ("long-timestamp-micros", value) where the writer is told to disable_tuple_notation=False.
-#   Better, give each column one type. After a load, look whether all hours of a column are 0.
+# What to do: put the timestamp before the date in the union. Better, give each column one type. After a load, look whether all hours of a column are 0.
 set -euo pipefail
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT

@@ -4,7 +4,7 @@
 # Seen with: org.apache.kafka:connect-json 4.4.0, schemas.enable=false.
 # Behaviour: a message without schema has no types, and each whole number becomes a long. A number
 #   that does not fit loses its upper bits: identifiers of unsigned 64 bits come out negative. There
-#   is no error, and a number with a point at the end of the same size is rounded instead.
+#   is no error. A number with a decimal point becomes the nearest double instead.
 # Output seen:
 #   9223372036854775807 -> 9223372036854775807 (Long)
 #   9223372036854775808 -> -9223372036854775808 (Long)

@@ -2,8 +2,8 @@
 # pyarrow writes a fixed-size list of 0 elements to Parquet that it cannot read back.
 #
 # Seen with: pyarrow 26.0.1.
-# Behaviour: such a column comes from a schema with computed width, such as an embedding that is
-#   switched off. In memory it is sound, and IPC files keep it. Parquet files are written without an
+# Behaviour: such a column can come from a schema whose width is computed. In memory it is sound,
+#   and IPC files keep it. Parquet files are written without an
 #   error, with one NULL element for a NULL list; the reader then misses its 0 elements. Who reads
 #   the file without the stored Arrow schema gets a list of one NULL for each row, NULL or not.
 # Output seen:
