@@ -179,7 +179,7 @@ fn infer_source(source: &Source, options: &ReadOptions, sample: &Sample) -> Resu
         ..options.clone()
     };
     // Only looked at: the bytes of a pipe are left for the reader.
-    let input = Input::peek(source, &options.stop)?;
+    let input = Input::peek(source, &options)?;
     input.check(source)?;
     let options = input.options(&options).into_owned();
     let (format, is_empty) = (input.format(source, options.format), input.head.is_empty());
@@ -284,11 +284,19 @@ fn infer_csv(
     let is_value = |name: &&String| options.csv.has_header && reads_as_value(name);
     let header_values = names.filter(is_value).cloned().collect();
     let fields = layout.schema.fields().iter().zip(guesses);
-    let columns = fields
+    let columns: Vec<_> = fields
         .map(|(field, guess)| (field.name().clone(), InferredColumn::Guessed(Box::new(guess))))
         .collect();
+    let behind = match options.csv.skip_lines {
+        0 => String::new(),
+        lines => format!(" behind the {lines} that are skipped"),
+    };
+    let trouble = columns.is_empty().then(|| {
+        format!("it has no lines but blank ones{behind}: there is nothing to make columns from")
+    });
     Ok(SourceColumns {
         columns,
+        trouble,
         records: records as u64,
         rejected,
         is_whole,

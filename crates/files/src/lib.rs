@@ -86,7 +86,7 @@ mod writer;
 pub use arrow_stream::read_ipc_stream;
 pub use batch::{Original, ReadBatch};
 pub use encoding::Encoding;
-pub use folders::{FOLDER_OF_NULL, folder_column_names};
+pub use folders::{FOLDER_OF_NULL, column_folders, folder_column_names};
 pub use format::{Compression, Format};
 pub use infer::{InferredSchema, infer_common_schema, infer_schema};
 pub use inferred_column::{NullWords, Outlier};
