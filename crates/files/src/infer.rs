@@ -9,6 +9,7 @@ use arrow::datatypes::{DataType, Field, FieldRef, Schema};
 use tonnage_engine::{Error, Result};
 
 use crate::Format;
+use crate::avro_types::is_big_decimal;
 use crate::folders::columns_in;
 use crate::foreign_format;
 use crate::inferred_column::{InferredColumn, NullWords, Outlier};
@@ -207,9 +208,16 @@ fn infer_source(source: &Source, options: &ReadOptions, sample: &Sample) -> Resu
     Ok(found)
 }
 
+/// A NUMBER as a table has it where nothing more is said.
+const BIG_DECIMAL_AS: DataType = DataType::Decimal128(38, 9);
+
 /// The field of a Parquet or Arrow file as a table can keep it.
 fn storable(field: &FieldRef) -> Field {
     let data_type = field.data_type();
+    // Its numbers come as text, since each has a scale of its own.
+    if is_big_decimal(field) {
+        return Field::new(field.name(), BIG_DECIMAL_AS, true);
+    }
     // A column that never had a value: any type would do.
     if data_type == &DataType::Null {
         return Field::new(field.name(), DataType::Utf8, true);

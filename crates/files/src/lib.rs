@@ -48,6 +48,8 @@
 mod archive;
 mod arrow_stream;
 mod avro;
+mod avro_number;
+mod avro_types;
 mod batch;
 mod cast;
 mod cast_nested;
