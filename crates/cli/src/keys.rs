@@ -5,7 +5,9 @@ use std::sync::Arc;
 use arrow::array::{Array, RecordBatch};
 use arrow::datatypes::{FieldRef, Schema};
 use tonnage::{BulkKey, Error, KeySource, Result, Row, TableSchema, Value};
-use tonnage_files::{ExtraColumns, Format, ReadOptions, RecordReader, Source, type_name};
+use tonnage_files::{
+    CsvOptions, ExtraColumns, Format, ReadOptions, RecordReader, Source, type_name,
+};
 
 /// Keys, however they were given.
 pub(crate) enum Keys {
@@ -131,9 +133,12 @@ pub(crate) fn from_file(
 ) -> Result<(Keys, usize)> {
     let wanted =
         Schema::new(schema.key_columns().map(|column| column.to_arrow()).collect::<Vec<_>>());
+    // A blank line is no key.
+    let csv = CsvOptions { blank_is_null: false, ..options.csv.clone() };
     let options = ReadOptions {
         schema: Some(Arc::new(wanted.clone())),
         unmentioned: ExtraColumns::Skip,
+        csv,
         ..options.clone()
     };
     let reader = RecordReader::open(file, &options)?;

@@ -55,6 +55,23 @@ impl StoreConnection {
         Ok(())
     }
 
+    /// Drops a table that has just been made, unless somebody has put rows there. It is no loss if it
+    /// stays, so errors are not told.
+    pub(crate) fn drop_if_empty(&self, table: &str) {
+        if !self.count(table).is_ok_and(|rows| rows == 0) {
+            return;
+        }
+        let _ = match self {
+            StoreConnection::Store(store) => store.catalog().drop_table(table, true).map(drop),
+            StoreConnection::Server(client) => {
+                let names =
+                    table.split('.').map(|name| format!("\"{}\"", name.replace('"', "\"\"")));
+                let path = names.collect::<Vec<_>>().join(".");
+                client.define(&format!("DROP TABLE {path}")).map(drop)
+            }
+        };
+    }
+
     /// Counts the rows of a table.
     pub(crate) fn count(&self, table: &str) -> CliResult<u64> {
         Ok(match self {

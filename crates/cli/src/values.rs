@@ -271,6 +271,29 @@ pub(crate) fn delimiter(text: &str) -> Result<u8, String> {
     }
 }
 
+/// `--quote`: the character around fields of CSV, or that there is none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct CsvQuote(pub(crate) Option<u8>);
+
+pub(crate) fn quote(text: &str) -> Result<CsvQuote, String> {
+    if text.is_empty() || text.eq_ignore_ascii_case("none") {
+        return Ok(CsvQuote(None));
+    }
+    csv_character(text, "quote", ", or none").map(|byte| CsvQuote(Some(byte)))
+}
+
+/// `--escape`.
+pub(crate) fn escape(text: &str) -> Result<u8, String> {
+    csv_character(text, "escape", "")
+}
+
+fn csv_character(text: &str, what: &str, or: &str) -> Result<u8, String> {
+    match text.as_bytes() {
+        [byte] if byte.is_ascii() && !matches!(byte, b'\n' | b'\r' | 0) => Ok(*byte),
+        _ => Err(format!("'{text}' is no {what}: give one ASCII character{or}")),
+    }
+}
+
 /// A count with thousands set apart: `1,234,567`.
 pub(crate) fn grouped(count: u64) -> String {
     let digits = count.to_string();

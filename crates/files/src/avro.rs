@@ -12,15 +12,19 @@
 use std::fmt;
 use std::io::{self, Cursor, Read};
 
-use arrow::array::RecordBatch;
+use arrow::array::{RecordBatch, RecordBatchOptions};
 use arrow::compute::concat_batches;
 use arrow::datatypes::SchemaRef;
 use arrow::error::ArrowError;
 use arrow_avro::reader::{Reader, ReaderBuilder};
 
+use crate::avro_number::{broken, cut_short, long, long_or_end, put_bytes, put_long, read_sized};
+use crate::avro_types::{as_text, recursive_record, text_column};
+
 /// How a container begins.
 pub(crate) const MAGIC: &[u8] = b"Obj\x01";
-/// The entry of the header that names the codec.
+/// The entries of the header that tell the schema and name the codec.
+const SCHEMA_KEY: &[u8] = b"avro.schema";
 const CODEC_KEY: &[u8] = b"avro.codec";
 const SYNC_BYTES: usize = 16;
 /// The longest schema, and any other entry of the header.
@@ -37,16 +41,24 @@ const GATHERED_BYTES: usize = 256 << 10;
 /// The batches of a container.
 pub(crate) struct AvroBatches {
     blocks: AvroBlocks,
+    schema: SchemaRef,
+    /// How many bytes of blocks become one batch: of what comes slowly no block waits for the next.
+    gathered_bytes: usize,
     /// What stands behind the blocks that were read.
     failure: Option<ArrowError>,
 }
 
 impl AvroBatches {
     /// Reads as far as the schema.
-    pub(crate) fn open(reader: Box<dyn Read + Send>) -> Result<(Self, SchemaRef), ArrowError> {
+    pub(crate) fn open(
+        reader: Box<dyn Read + Send>,
+        comes_slowly: bool,
+    ) -> Result<(Self, SchemaRef), ArrowError> {
         let blocks = AvroBlocks::open(reader)?;
-        let schema = decoder(blocks.header.clone(), 1)?.schema();
-        Ok((Self { blocks, failure: None }, schema))
+        let schema = as_text(&decoder(blocks.header.clone(), 1)?.schema())?;
+        let gathered_bytes = if comes_slowly { 1 } else { GATHERED_BYTES };
+        let own = schema.clone();
+        Ok((Self { blocks, schema: own, gathered_bytes, failure: None }, schema))
     }
 
     fn read(&mut self) -> Result<Option<RecordBatch>, ArrowError> {
@@ -54,7 +66,7 @@ impl AvroBatches {
             return Err(failure);
         }
         let (mut batches, mut bytes) = (Vec::new(), 0);
-        while bytes < GATHERED_BYTES {
+        while bytes < self.gathered_bytes {
             match self.blocks.next_batch() {
                 Ok(None) => break,
                 Ok(Some((batch, block_bytes))) => {
@@ -69,7 +81,13 @@ impl AvroBatches {
             }
         }
         let Some(first) = batches.first() else { return Ok(None) };
-        concat_batches(&first.schema(), &batches).map(Some)
+        let batch = concat_batches(&first.schema(), &batches)?;
+        let columns = batch.columns().iter().zip(self.schema.fields());
+        let columns = columns.map(|(column, field)| text_column(column, field));
+        let columns = columns.collect::<Result<Vec<_>, _>>()?;
+        // A record may have no fields, and counts all the same.
+        let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+        RecordBatch::try_new_with_options(self.schema.clone(), columns, &options).map(Some)
     }
 }
 
@@ -162,8 +180,13 @@ impl AvroBlocks {
             return Err(broken("it does not begin as an Avro container"));
         }
         let entries = entries(&mut reader)?;
-        let codec = entries.iter().find(|(key, _)| key == CODEC_KEY);
-        let codec = AvroCodec::of_name(codec.map_or(b"null", |(_, name)| name))?;
+        let entry = |name: &[u8]| entries.iter().find(|(key, _)| key == name);
+        let codec = AvroCodec::of_name(entry(CODEC_KEY).map_or(b"null", |(_, name)| name))?;
+        if let Some(name) = entry(SCHEMA_KEY).and_then(|(_, schema)| recursive_record(schema)) {
+            return Err(broken(&format!(
+                "its record {name} contains itself, which no column can hold: convert it to JSON lines, for instance with avro-tools tojson"
+            )));
+        }
         let mut sync = [0; SYNC_BYTES];
         reader.read_exact(&mut sync)?;
         let mut header = MAGIC.to_vec();
@@ -257,80 +280,9 @@ fn entries(reader: &mut impl Read) -> io::Result<Vec<AvroHeaderEntry>> {
     }
 }
 
-/// Bytes behind their length.
-fn read_sized(reader: &mut impl Read, bytes_max: u64) -> io::Result<Vec<u8>> {
-    let length = u64::try_from(long(reader)?).ok().filter(|length| *length <= bytes_max);
-    let length = length.ok_or_else(|| broken("a length in it is wrong"))?;
-    let mut bytes = Vec::new();
-    reader.take(length).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 == length { Ok(bytes) } else { Err(cut_short()) }
-}
-
-fn long(reader: &mut impl Read) -> io::Result<i64> {
-    long_or_end(reader)?.ok_or_else(cut_short)
-}
-
-/// A number of up to ten bytes, seven bits in each, the sign in the lowest bit; none at the end.
-fn long_or_end(reader: &mut impl Read) -> io::Result<Option<i64>> {
-    let mut number = 0_u64;
-    for place in 0..10 {
-        let mut byte = [0];
-        let read = loop {
-            match reader.read(&mut byte) {
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                read => break read?,
-            }
-        };
-        match (read, place) {
-            (0, 0) => return Ok(None),
-            (0, _) => return Err(cut_short()),
-            _ => {}
-        }
-        number |= u64::from(byte[0] & 0x7f) << (7 * place);
-        if byte[0] & 0x80 == 0 {
-            return Ok(Some((number >> 1) as i64 ^ -((number & 1) as i64)));
-        }
-    }
-    Err(broken("a number in it is too long"))
-}
-
-fn put_long(number: i64, out: &mut Vec<u8>) {
-    let mut rest = ((number << 1) ^ (number >> 63)) as u64;
-    while rest >= 0x80 {
-        out.push(rest as u8 | 0x80);
-        rest >>= 7;
-    }
-    out.push(rest as u8);
-}
-
-fn put_bytes(bytes: &[u8], out: &mut Vec<u8>) {
-    put_long(bytes.len() as i64, out);
-    out.extend_from_slice(bytes);
-}
-
-fn broken(what: &str) -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidData, what)
-}
-
-fn cut_short() -> io::Error {
-    io::Error::new(io::ErrorKind::UnexpectedEof, "the file is cut short")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn numbers_read_back() {
-        for number in [0, -1, 1, 63, -64, 64, 1 << 40, i64::MAX, i64::MIN] {
-            let mut bytes = Vec::new();
-            put_long(number, &mut bytes);
-            assert_eq!(long_or_end(&mut &bytes[..]).unwrap(), Some(number));
-        }
-        assert_eq!(long_or_end(&mut &b""[..]).unwrap(), None);
-        assert!(long_or_end(&mut &b"\x80"[..]).is_err());
-        assert!(long_or_end(&mut &[0xff; 11][..]).is_err());
-    }
 
     /// A container of whole numbers, as far as its header.
     fn container() -> AvroBlocks {

@@ -257,8 +257,9 @@ fn open_arrow(
 }
 
 fn open_avro(source: &Source, input: Input, options: &ReadOptions) -> Result<OpenedFile> {
+    let comes_slowly = input.comes_slowly;
     let reader = Box::new(BlockingReader(input.reader));
-    let opened = catch_decoder_panic(|| AvroBatches::open(reader));
+    let opened = catch_decoder_panic(|| AvroBatches::open(reader, comes_slowly));
     let (batches, schema) =
         opened.map_err(|error| damaged_error(source, "is no readable Avro file", error))?;
     open_stream(source, batches, &schema, options)

@@ -1,6 +1,7 @@
 //! Hive partition columns: columns in the names of folders, such as `country=FR/year=2022/a.csv`.
 
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use arrow::array::{RecordBatch, UInt32Array};
@@ -23,13 +24,25 @@ pub const FOLDER_OF_NULL: &str = "__HIVE_DEFAULT_PARTITION__";
 
 /// The columns in the path of a source, each with its value; none stands for NULL.
 pub(crate) fn columns_in(path: &str, renames: &Renames) -> Vec<(String, Option<String>)> {
-    let folders = path.rsplit_once('/').map_or("", |(folders, _)| folders);
-    let column = |folder: &str| {
-        let (name, value) = folder.split_once('=').filter(|(name, _)| !name.is_empty())?;
+    let column = |(name, value): (&str, &str)| {
         let value = (value != FOLDER_OF_NULL).then(|| decode_percent(value));
-        Some((renames.of(&decode_percent(name)).into_owned(), value))
+        (renames.of(&decode_percent(name)).into_owned(), value)
     };
-    folders.split('/').filter_map(column).collect()
+    told_by_folders(path).map(column).collect()
+}
+
+/// The names and values in the folders of a path, as they stand there.
+fn told_by_folders(path: &str) -> impl Iterator<Item = (&str, &str)> {
+    let folders = path.rsplit_once('/').map_or("", |(folders, _)| folders);
+    let told = folders.split('/').filter_map(|folder| folder.split_once('='));
+    told.filter(|(name, _)| !name.is_empty())
+}
+
+/// The folders of a source that tell columns, if they are to: what is kept of its records goes into
+/// folders of the same names.
+pub fn column_folders(source: &Source, options: &ReadOptions) -> PathBuf {
+    let told = options.folders.then(|| told_by_folders(source.name())).into_iter().flatten();
+    told.map(|(name, value)| format!("{name}={value}")).collect()
 }
 
 /// The names of the columns that the folders of sources tell, see [`ReadOptions::folders`].
@@ -118,7 +131,7 @@ fn one_row(columns: &[(String, Option<String>)], options: &ReadOptions) -> Resul
         csv,
         ..ReadOptions::default()
     };
-    let input = Input::open(&source, &options.stop)?;
+    let input = Input::open(&source, &options)?;
     let mut reader = TextReader::open(&source, input, Format::Csv, &options)?;
     let read = reader.next()?.ok_or_else(|| Error::internal("a folder without a value"))?;
     match read.rejected.first() {

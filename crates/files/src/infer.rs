@@ -9,6 +9,7 @@ use arrow::datatypes::{DataType, Field, FieldRef, Schema};
 use tonnage_engine::{Error, Result};
 
 use crate::Format;
+use crate::avro_types::is_big_decimal;
 use crate::folders::columns_in;
 use crate::foreign_format;
 use crate::inferred_column::{InferredColumn, NullWords, Outlier};
@@ -179,7 +180,7 @@ fn infer_source(source: &Source, options: &ReadOptions, sample: &Sample) -> Resu
         ..options.clone()
     };
     // Only looked at: the bytes of a pipe are left for the reader.
-    let input = Input::peek(source, &options.stop)?;
+    let input = Input::peek(source, &options)?;
     input.check(source)?;
     let options = input.options(&options).into_owned();
     let (format, is_empty) = (input.format(source, options.format), input.head.is_empty());
@@ -207,9 +208,16 @@ fn infer_source(source: &Source, options: &ReadOptions, sample: &Sample) -> Resu
     Ok(found)
 }
 
+/// A NUMBER as a table has it where nothing more is said.
+const BIG_DECIMAL_AS: DataType = DataType::Decimal128(38, 9);
+
 /// The field of a Parquet or Arrow file as a table can keep it.
 fn storable(field: &FieldRef) -> Field {
     let data_type = field.data_type();
+    // Its numbers come as text, since each has a scale of its own.
+    if is_big_decimal(field) {
+        return Field::new(field.name(), BIG_DECIMAL_AS, true);
+    }
     // A column that never had a value: any type would do.
     if data_type == &DataType::Null {
         return Field::new(field.name(), DataType::Utf8, true);
@@ -284,11 +292,19 @@ fn infer_csv(
     let is_value = |name: &&String| options.csv.has_header && reads_as_value(name);
     let header_values = names.filter(is_value).cloned().collect();
     let fields = layout.schema.fields().iter().zip(guesses);
-    let columns = fields
+    let columns: Vec<_> = fields
         .map(|(field, guess)| (field.name().clone(), InferredColumn::Guessed(Box::new(guess))))
         .collect();
+    let behind = match options.csv.skip_lines {
+        0 => String::new(),
+        lines => format!(" behind the {lines} that are skipped"),
+    };
+    let trouble = columns.is_empty().then(|| {
+        format!("it has no lines but blank ones{behind}: there is nothing to make columns from")
+    });
     Ok(SourceColumns {
         columns,
+        trouble,
         records: records as u64,
         rejected,
         is_whole,

@@ -56,16 +56,16 @@ pub(crate) struct Input {
 
 impl Input {
     /// Open a source for its last reader. The first bytes decide the compression, not the name.
-    pub(crate) fn open(source: &Source, stop: &StopToken) -> Result<Input> {
-        Self::of(source, source.open(stop)?)
+    pub(crate) fn open(source: &Source, options: &ReadOptions) -> Result<Input> {
+        Self::of(source, source.open(options)?, options.csv.skip_lines)
     }
 
     /// Opens a source whose bytes somebody else reads later.
-    pub(crate) fn peek(source: &Source, stop: &StopToken) -> Result<Input> {
-        Self::of(source, source.peek(stop)?)
+    pub(crate) fn peek(source: &Source, options: &ReadOptions) -> Result<Input> {
+        Self::of(source, source.peek(options)?, options.csv.skip_lines)
     }
 
-    fn of(source: &Source, opened: OpenedSource) -> Result<Input> {
+    fn of(source: &Source, opened: OpenedSource, skipped_rows: u32) -> Result<Input> {
         let OpenedSource { reader, bytes, is_sheet } = opened;
         let (mut member, mut is_sheet) = (None, is_sheet);
         let mut compression = match source.is_member() {
@@ -96,7 +96,7 @@ impl Input {
                     Some(path) => File::open(path),
                     None => copy_to_temp_file(BlockingReader(reader)),
                 };
-                let opened = file.and_then(|file| archive::open(file, None));
+                let opened = file.and_then(|file| archive::open(file, None, skipped_rows));
                 let opened = opened.map_err(|error| source.io_error("cannot be read", error))?;
                 (is_sheet, member) = (opened.is_sheet, Some(opened.name));
                 progress = Progress::new(opened.bytes);
@@ -163,7 +163,14 @@ impl Input {
                 _ => Cow::Borrowed(asked),
             };
         }
-        let csv = CsvOptions { delimiter: Some(b','), ..asked.csv.clone() };
+        // The rows of a sheet are apart by their numbers: one without cells is no record.
+        let csv = CsvOptions {
+            delimiter: Some(b','),
+            quote: Some(b'"'),
+            escape: None,
+            blank_is_null: false,
+            ..asked.csv.clone()
+        };
         let encoding = Some(Encoding::default());
         Cow::Owned(ReadOptions { csv, encoding, ..asked.clone() })
     }
@@ -174,7 +181,7 @@ impl Format {
     /// kinds of Arrow IPC share their names, so the content decides. A pipe keeps its bytes
     /// for who reads it.
     pub fn detect(source: &Source) -> Result<Format> {
-        Ok(Input::peek(source, &StopToken::default())?.format(source, None))
+        Ok(Input::peek(source, &ReadOptions::default())?.format(source, None))
     }
 }
 

@@ -48,6 +48,8 @@
 mod archive;
 mod arrow_stream;
 mod avro;
+mod avro_number;
+mod avro_types;
 mod batch;
 mod cast;
 mod cast_nested;
@@ -86,7 +88,7 @@ mod writer;
 pub use arrow_stream::read_ipc_stream;
 pub use batch::{Original, ReadBatch};
 pub use encoding::Encoding;
-pub use folders::{FOLDER_OF_NULL, folder_column_names};
+pub use folders::{FOLDER_OF_NULL, column_folders, folder_column_names};
 pub use format::{Compression, Format};
 pub use infer::{InferredSchema, infer_common_schema, infer_schema};
 pub use inferred_column::{NullWords, Outlier};

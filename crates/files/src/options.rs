@@ -77,6 +77,18 @@ pub enum ExtraColumns {
 pub struct CsvOptions {
     /// The byte between fields; unset: a tab for `.tsv` and [`Format::Tsv`], else a comma.
     pub delimiter: Option<u8>,
+    /// The byte around fields that hold delimiters or line ends; unset: none, so that quotes are
+    /// characters as any other.
+    pub quote: Option<u8>,
+    /// The byte that makes a delimiter, a quote, a line end or itself behind it a plain character, such
+    /// as a backslash. In front of anything else it is a plain character. Doubled quotes stand for a
+    /// quote always.
+    pub escape: Option<u8>,
+    /// Lines, or rows of a sheet, above the header or the first record that are no records.
+    pub skip_lines: u32,
+    /// Whether a blank line of a file of one column is a record, of an empty value. Otherwise, and in
+    /// files of more columns, it is passed over.
+    pub blank_is_null: bool,
     /// Whether the first record names the columns.
     pub has_header: bool,
     /// The names of the columns where no header does; unset: those of `schema`, else `column_1`,
@@ -118,7 +130,16 @@ impl Default for ReadOptions {
 
 impl Default for CsvOptions {
     fn default() -> Self {
-        Self { delimiter: None, has_header: true, columns: None, nulls: vec![String::new()] }
+        Self {
+            delimiter: None,
+            quote: Some(b'"'),
+            escape: None,
+            skip_lines: 0,
+            blank_is_null: true,
+            has_header: true,
+            columns: None,
+            nulls: vec![String::new()],
+        }
     }
 }
 

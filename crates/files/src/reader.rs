@@ -37,7 +37,7 @@ impl RecordReader {
     /// Opens a source, detects what it holds, and reads as much of it as is needed to know its
     /// columns.
     pub fn open(source: &Source, options: &ReadOptions) -> Result<RecordReader> {
-        Self::of(source, Input::open(source, &options.stop)?, options)
+        Self::of(source, Input::open(source, options)?, options)
     }
 
     /// A reader of a source that is open.
@@ -86,6 +86,14 @@ impl RecordReader {
     pub fn delimiter(&self) -> Option<u8> {
         match &self.body {
             ReaderBody::Text(reader) => reader.delimiter(),
+            ReaderBody::Columnar(_) => None,
+        }
+    }
+
+    /// The byte around fields, if it is CSV that has one.
+    pub fn quote(&self) -> Option<u8> {
+        match &self.body {
+            ReaderBody::Text(reader) => reader.quote(),
             ReaderBody::Columnar(_) => None,
         }
     }

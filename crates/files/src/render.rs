@@ -7,7 +7,7 @@ use arrow::array::{Array, ArrayRef, AsArray, StringArray, StringBuilder};
 use arrow::compute::cast;
 use arrow::datatypes::{
     DataType, Date32Type, Field, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type,
-    Int64Type, TimeUnit, TimestampMicrosecondType, TimestampMillisecondType,
+    Int64Type, Time64NanosecondType, TimeUnit, TimestampMicrosecondType, TimestampMillisecondType,
     TimestampNanosecondType, TimestampSecondType, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
 use arrow_json::EncoderOptions;
@@ -66,6 +66,10 @@ impl RenderedColumn {
             }
             DataType::LargeBinary | DataType::BinaryView | DataType::FixedSizeBinary(_) => {
                 (cast_to(array, &DataType::Binary, field)?, ValueStyle::Text)
+            }
+            // Arrow's text of a time has noughts at the end of its fraction.
+            DataType::Time32(_) | DataType::Time64(_) => {
+                (cast_to(array, &DataType::Time64(TimeUnit::Nanosecond), field)?, ValueStyle::Text)
             }
             nested if nested.is_nested() => return encoded_as_json(field, array),
             _ => (cast_to(array, &DataType::Utf8, field)?, ValueStyle::Text),
@@ -144,6 +148,9 @@ impl RenderedColumn {
             }
             DataType::Date32 => {
                 timestamp::write_date(out, array.as_primitive::<Date32Type>().value(row).into())
+            }
+            DataType::Time64(_) => {
+                timestamp::write_time(out, array.as_primitive::<Time64NanosecondType>().value(row))
             }
             DataType::Binary => scalar::write_bytes(out, array.as_binary::<i32>().value(row)),
             DataType::FixedSizeBinary(_) => {

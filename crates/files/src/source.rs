@@ -10,9 +10,9 @@ use glob::{MatchOptions, Pattern};
 use tonnage_engine::{Error, Result};
 
 use crate::archive::{self, Archive};
+use crate::options::ReadOptions;
 use crate::pipe::Pipe;
 use crate::remote::{self, RemoteFile, StorageObject};
-use crate::stop_token::StopToken;
 
 /// What makes a name a pattern.
 const WILD: [char; 3] = ['*', '?', '['];
@@ -141,23 +141,25 @@ impl Source {
     }
 
     /// Opens the source from its first byte.
-    pub(crate) fn open(&self, stop: &StopToken) -> Result<OpenedSource> {
+    pub(crate) fn open(&self, options: &ReadOptions) -> Result<OpenedSource> {
         match &self.kind {
             SourceKind::Pipe(pipe) => {
-                let taken =
-                    pipe.take(stop).map_err(|error| self.io_error("cannot be opened", error))?;
+                let taken = pipe
+                    .take(&options.stop)
+                    .map_err(|error| self.io_error("cannot be opened", error))?;
                 Ok(OpenedSource::new(taken, None))
             }
-            _ => self.bytes(stop),
+            _ => self.bytes(options),
         }
     }
 
     /// Open the source, and leave all bytes for a later reader.
-    pub(crate) fn peek(&self, stop: &StopToken) -> Result<OpenedSource> {
-        self.bytes(stop)
+    pub(crate) fn peek(&self, options: &ReadOptions) -> Result<OpenedSource> {
+        self.bytes(options)
     }
 
-    fn bytes(&self, stop: &StopToken) -> Result<OpenedSource> {
+    fn bytes(&self, options: &ReadOptions) -> Result<OpenedSource> {
+        let stop = &options.stop;
         match &self.kind {
             SourceKind::File(path) => {
                 let (file, bytes) =
@@ -179,7 +181,9 @@ impl Source {
                 Ok(OpenedSource::new(Cursor::new(Arc::clone(bytes)), Some(bytes.len() as u64)))
             }
             SourceKind::Member(path, name) => {
-                let member = File::open(path).and_then(|file| archive::open(file, Some(name)));
+                let skipped = options.csv.skip_lines;
+                let member =
+                    File::open(path).and_then(|file| archive::open(file, Some(name), skipped));
                 let member = member.map_err(|error| self.io_error("cannot be read", error))?;
                 // A sheet comes as CSV whatever its name is: the reader must know that.
                 let archive::ArchiveMember { reader, bytes, is_sheet, .. } = member;

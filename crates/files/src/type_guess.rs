@@ -87,7 +87,7 @@ impl TypeGuess {
     fn see(&mut self, cell: Cell, text: &[u8]) -> Option<ValueKind> {
         match cell.kind() {
             CellKind::Missing => return None,
-            CellKind::Plain | CellKind::Quoted | CellKind::QuotedEscaped => self.is_csv = true,
+            kind if kind.is_csv() => self.is_csv = true,
             _ => self.is_json = true,
         }
         match cell.kind() {
@@ -107,7 +107,9 @@ impl TypeGuess {
             }
             // Blanks around a value count only within quotes.
             CellKind::Plain => self.see_text(text.trim_ascii()),
-            CellKind::Quoted | CellKind::QuotedEscaped => self.see_text(text),
+            CellKind::PlainEscaped | CellKind::Quoted | CellKind::QuotedEscaped => {
+                self.see_text(text)
+            }
         }
     }
 

@@ -3,7 +3,7 @@
 //! Each input has its own pair of files, made when its first record fails:
 //!
 //! - The records as they stood, CSV with the header, so that the file can be fixed and loaded
-//!   again.
+//!   again. With `--folders` they go into folders of the same names.
 //! - A `.reasons.jsonl` with file, record, line, column and reason of each.
 
 use std::collections::HashSet;
@@ -43,7 +43,7 @@ struct RejectState {
     has_values: bool,
     files: Vec<Option<RejectFiles>>,
     /// The names of the files.
-    names: HashSet<String>,
+    names: HashSet<PathBuf>,
 }
 
 impl FailureReporter {
@@ -92,9 +92,10 @@ impl FailureReporter {
             Some(files) => files,
             None => {
                 // Inputs of one name in different directories must not write over each other.
-                let (state, stem) = (&self.streams[stream], self.streams[stream].file_stem());
+                let state = &self.streams[stream];
+                let place = |state: &StreamState| (state.column_folders(), state.file_stem());
                 let before = self.streams[..stream].iter();
-                let before = before.filter(|other| other.file_stem() == stem).count();
+                let before = before.filter(|other| place(other) == place(state)).count();
                 slot.insert(RejectFiles::open(directory, state, before + 1, names)?)
             }
         };

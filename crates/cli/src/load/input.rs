@@ -15,9 +15,11 @@ pub(crate) struct FileInput {
     pub(super) source: Source,
     pub(super) options: ReadOptions,
     pub(super) format: Format,
-    /// All columns of the file, and the byte between them, for the header of rejected records.
+    /// All columns of the file, the byte between them and the one around them, for the header of
+    /// rejected records.
     pub(super) columns: SchemaRef,
     pub(super) delimiter: Option<u8>,
+    pub(super) quote: Option<u8>,
     /// What makes rows of its records, if they are not rows as they are.
     pub(super) mapping: Option<Arc<RowMapping>>,
     /// A pipe is open already: it can be read only once.
@@ -54,6 +56,7 @@ impl FileInput {
             let columns = reader.file_schema();
             Ok(FileInput {
                 delimiter: reader.delimiter(),
+                quote: reader.quote(),
                 format: reader.format(),
                 bytes: reader.progress().bytes_total(),
                 reader: source.reads_once().then_some(reader),

@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use clap::Args;
 use tonnage::{
-    BulkPutError, BulkPutOptions, BulkPutReport, EntryStream, ErrorKind, ErrorsMax, Progress,
+    BulkPutCallbacks, BulkPutError, BulkPutOptions, BulkPutReport, EntryStream, ErrorKind,
+    ErrorsMax, Progress, pair_stream,
 };
 use tonnage_files::{CsvOptions, Encoding, Format, ReadOptions, Source, StopToken};
 
@@ -20,7 +21,7 @@ use crate::display::{Console, ProgressAs, ProgressSample, Watch};
 use crate::exit::{CliResult, Exit, Failure, with_causes};
 use crate::interrupt;
 use crate::store_connection::StoreConnection;
-use crate::values::{self, Durability, ExistingPolicy, grouped};
+use crate::values::{self, CsvQuote, Durability, ExistingPolicy, grouped};
 
 /// Options of every load.
 #[derive(Args, Clone)]
@@ -97,6 +98,19 @@ pub(crate) struct InputArgs {
     /// Character between the fields of CSV; tab for a tab [default: a comma; a tab for tsv]
     #[arg(long, value_parser = values::delimiter, value_name = "CHARACTER")]
     delimiter: Option<u8>,
+    /// Lines of CSV, or rows of a sheet, above the header or the first record, such as titles: they are
+    /// passed over whatever they hold
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    skip_lines: u32,
+    /// Character around fields of CSV that hold delimiters or line ends; none if quotes are characters
+    /// as any other [default: a double quote]
+    #[arg(long, value_parser = values::quote, value_name = "CHARACTER")]
+    quote: Option<CsvQuote>,
+    /// Character that makes a delimiter, a quote, a line end or itself behind it a plain character,
+    /// such as a backslash. With it, \N without quotes is NULL [default: none; doubled quotes stand
+    /// for a quote always]
+    #[arg(long, value_parser = values::escape, value_name = "CHARACTER")]
+    escape: Option<u8>,
     /// Read the first line of CSV as a record; columns are those of the table in order, or those of
     /// --columns
     #[arg(long)]
@@ -169,10 +183,13 @@ impl JobArgs {
         let streams = self.stream_parallelism.unwrap_or(cores).clamp(1, self.files.len());
         let mut nulls = vec![String::new()];
         nulls.extend(input.nulls.iter().cloned());
+        // What escapes write for NULL, as MySQL and Hive do.
+        nulls.extend(input.escape.map(|escape| format!("{}N", char::from(escape))));
         nulls.dedup();
         Ok(ReadOptions {
             format: input.input_format,
             parallelism: (cores / streams).max(1),
+            batch_rows: self.batch_rows(streams),
             encoding: input.encoding,
             records: input.records.clone(),
             renames: input.renames.iter().cloned().collect(),
@@ -180,12 +197,49 @@ impl JobArgs {
             stop: StopToken::when(interrupt::is_interrupted),
             csv: CsvOptions {
                 delimiter: input.delimiter,
+                quote: input.quote.map_or(Some(b'"'), |CsvQuote(quote)| quote),
+                escape: input.escape,
+                skip_lines: input.skip_lines,
                 has_header: !input.no_header,
                 columns: input.columns.clone(),
                 nulls,
+                ..CsvOptions::default()
             },
             ..ReadOptions::default()
         })
+    }
+
+    /// The rows of a batch. Nothing of a batch is noted as durable before its end, which a rate may
+    /// keep off for longer than records may wait.
+    fn batch_rows(&self, streams: usize) -> usize {
+        let most = ReadOptions::default().batch_rows;
+        let Some(rate) = self.rate else { return most };
+        let Some(interval) = self.flush_interval() else { return most };
+        // Streams share the rate. Half of what is due: the interval has begun when a batch does.
+        let due = rate as f64 * interval.as_secs_f64() / streams as f64 / 2.0;
+        (due as usize).clamp(1, most)
+    }
+
+    fn flush_interval(&self) -> Option<Duration> {
+        self.sync_every.or(BulkPutOptions::default().flush_interval)
+    }
+
+    /// Tries what [`JobArgs::run`] refuses before it begins, on a store in memory: for a table that is
+    /// to be made.
+    pub(crate) fn check(
+        &self,
+        globals: &Globals,
+        in_memory: &StoreConnection,
+        table: &str,
+    ) -> CliResult<()> {
+        if let Some(path) = &self.resume {
+            ResumeFile::open(path, &globals.store_display_name(), table)?;
+        }
+        let none =
+            |put: BulkPutError| Failure::new(Exit::Usage, error_wording::reworded(put.error, &[]));
+        // Nothing is put, so there is nothing to be told of.
+        let options = self.options(BulkPutOptions::default().callbacks);
+        in_memory.bulk_put(vec![pair_stream("nothing", [])], &options).map(drop).map_err(none)
     }
 
     /// Puts the inputs into the store, and says what became of them. A load that stops is a failure.
@@ -263,7 +317,7 @@ impl JobArgs {
         if self.resume.is_some() { Durability::Fsync } else { self.durability }
     }
 
-    fn options(&self, callbacks: Arc<FailureReporter>) -> BulkPutOptions {
+    fn options(&self, callbacks: Arc<dyn BulkPutCallbacks>) -> BulkPutOptions {
         BulkPutOptions {
             stream_parallelism: self.stream_parallelism,
             memory_bytes_max: self.memory,
@@ -271,7 +325,7 @@ impl JobArgs {
             on_existing: self.on_existing.into(),
             errors_max: self.errors_max(),
             rows_per_second_max: self.rate,
-            flush_interval: self.sync_every.or(BulkPutOptions::default().flush_interval),
+            flush_interval: self.flush_interval(),
             callbacks,
             cancel: interrupt::cancel(),
             ..BulkPutOptions::default()

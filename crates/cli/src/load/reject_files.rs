@@ -7,7 +7,7 @@
 use std::collections::HashSet;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 use tonnage_files::{Format, RejectedRecord};
@@ -32,8 +32,10 @@ impl RejectFiles {
         directory: &Path,
         state: &StreamState,
         first: usize,
-        used: &mut HashSet<String>,
+        used: &mut HashSet<PathBuf>,
     ) -> io::Result<Self> {
+        // The columns that the folders of the input tell are in no record.
+        let directory = &directory.join(state.column_folders());
         std::fs::create_dir_all(directory)?;
         let name = state.file_name();
         let stem = name.file_stem().unwrap_or_default().to_string_lossy().into_owned();
@@ -58,7 +60,7 @@ impl RejectFiles {
         let mut number = first;
         let name = loop {
             let name = numbered(number);
-            if !used.contains(&name) {
+            if !used.contains(&directory.join(&name)) {
                 let is_free = match kept_of(&reasons_of(&name))? {
                     None => !records_of(&name).exists(),
                     Some(kept) => kept == state.name,
@@ -69,7 +71,7 @@ impl RejectFiles {
             }
             number += 1;
         };
-        used.insert(name.clone());
+        used.insert(directory.join(&name));
         let open = |path: &Path| match state.is_resumed() {
             true => opened_at_end(path),
             false => File::create(path),

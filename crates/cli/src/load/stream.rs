@@ -11,7 +11,7 @@ use arrow::datatypes::DataType;
 use tonnage::internal::sync::lock;
 use tonnage::{EntryBatch, EntryStream, Error, Key, Pairs, Result, UnreadEntry};
 use tonnage_files::{
-    Format, Progress, ReadBatch, ReadOptions, RecordReader, RejectedRecord, Source,
+    Format, Progress, ReadBatch, ReadOptions, RecordReader, RejectedRecord, Source, column_folders,
 };
 
 use super::FileInput;
@@ -148,6 +148,11 @@ impl StreamState {
         self.file_name().file_stem().unwrap_or_default().to_owned()
     }
 
+    /// The folders of the file that tell columns: without them its records would lack those.
+    pub(super) fn column_folders(&self) -> PathBuf {
+        column_folders(&self.source, &self.options)
+    }
+
     /// Whether an earlier run read some of it.
     pub(super) fn is_resumed(&self) -> bool {
         self.options.start_record > 0
@@ -227,12 +232,16 @@ impl FileStream {
     }
 }
 
-/// The names of the columns as a line of CSV.
+/// The names of the columns as a line of CSV, in the quotes of the file.
 fn header(input: &FileInput) -> String {
     let delimiter = char::from(input.delimiter.unwrap_or(b','));
-    let quoted = |name: &String| match name.contains([delimiter, '"', '\n', '\r']) {
-        true => format!("\"{}\"", name.replace('"', "\"\"")),
-        false => name.clone(),
+    let quote = input.quote.map(char::from);
+    let quoted = |name: &String| match quote {
+        Some(quote) if name.contains([delimiter, quote, '\n', '\r']) => {
+            let doubled = String::from_iter([quote, quote]);
+            format!("{quote}{}{quote}", name.replace(quote, &doubled))
+        }
+        _ => name.clone(),
     };
     let names: Vec<_> = input.columns.fields().iter().map(|field| quoted(field.name())).collect();
     names.join(&delimiter.to_string())

@@ -188,9 +188,9 @@ fn value_of(text: &str, column_type: ColumnType) -> Result<Value> {
         JsonKind::Null => Ok(Value::Null),
         _ if column_type == ColumnType::Json => Ok(Value::Json(text.to_owned())),
         _ if column_type.is_nested() => Value::parse(text, column_type),
-        JsonKind::String => Value::parse(&json_text::string(text)?, column_type),
+        JsonKind::String => Value::parse_given(&json_text::string(text)?, column_type),
         JsonKind::Number if matches!(column_type, ColumnType::Number { .. }) => {
-            Value::parse(text, column_type)
+            Value::parse_given(text, column_type)
         }
         JsonKind::Number if is_number => {
             let number = serde_json::from_str(text)

@@ -231,6 +231,7 @@ fn inputs() -> Vec<Input> {
         }),
         input("an Avro file of another codec", "a.avro", avro("bzip2")),
         input("nothing", "a.csv", ""),
+        input("a line end", "a.csv", "\n"),
         input("blanks", "a.csv", " \n \n"),
         input("xz", "a.data", XZ),
         input("xz that is cut short", "a.data", &XZ[..XZ.len() - 8]),

@@ -287,10 +287,14 @@ fn folders_are_columns() {
         .run(&["load", "t", "e/year=soon/a.csv", "--folders"])
         .ends(3)
         .says(&["e/year=soon/a.csv", "`soon`"]);
-    // A record is kept as it stands in its file, without the columns of the folders.
+    // A record is kept as it stands in its file, in folders that tell the rest of it.
     place.write("e/year=2023/a.csv", "id,v\nx,a\n");
     place.run(&["load", "t", "e/year=2023/a.csv", "--folders", "--rejects", "R"]).ends(1);
-    assert_eq!(place.read("R/a.csv"), "id,v\nx,a\n");
+    assert_eq!(place.read("R/year=2023/a.csv"), "id,v\nx,a\n");
+    place.write("R/year=2023/a.csv", "id,v\n6,a\n");
+    place.run(&["load", "t", "R/*/a.csv", "--folders"]).ends(0).says(&["1 inserted"]);
+    let mended = place.run(&["sql", "SELECT year, country FROM t WHERE id = 6"]).ends(0).out;
+    assert_eq!(mended, "year,country\n2023,\n");
     place.write("f/id=5/a.csv", "id,v\n5,a\n");
     place
         .run(&["load", "t", "f/id=5/a.csv", "--folders"])

@@ -307,3 +307,74 @@ fn a_file_without_a_header_may_have_columns_from_its_folders() {
     let rows = place.run(&["sql", "SELECT column_1, column_2, country FROM t ORDER BY id"]).ends(0);
     assert_eq!(rows.out, "column_1,column_2,country\n5,abc,FR\n6,def,FR\n");
 }
+
+/// A load that did nothing left an empty table, of types that nobody wanted; the next try met it.
+#[test]
+fn a_load_that_does_nothing_makes_no_table() {
+    let place = Place::new();
+    let late: String = (0..50).map(|id| format!("{{\"id\":{id},\"v\":1}}\n")).collect();
+    place.write("late.jsonl", late + "{\"id\":51,\"v\":1,\"w\":2}\n");
+    place.write("a.csv", "id,v\n1,x\n");
+    place.write("b.csv", "id,w\n2,x\n");
+    place.write("other.json", r#"{"store":"S","table":"u","files":{}}"#);
+    let load = |files: &[&str]| {
+        let made = ["--create", "--primary-key", "id"];
+        place.run(&[&["load", "t"], files, &made[..]].concat()).ends(3)
+    };
+    load(&["late.jsonl", "--sample", "10"]).says(&["has no column w"]);
+    load(&["a.csv", "--memory", "1K"]).says(&["--memory is 1024"]);
+    load(&["a.csv", "--sync-every", "0s"]).says(&["--sync-every"]);
+    load(&["a.csv", "--resume", "other.json"]).says(&["it is the note of a load of u"]);
+    load(&["a.csv", "--map", "v=1", "--map", "a.b=2"]);
+    assert!(!place.path("S").exists(), "nothing was made");
+    // Nor beside other tables.
+    place.run(&["sql", "CREATE TABLE p (k LONG, PRIMARY KEY (k))"]).ends(0);
+    load(&["late.jsonl", "--sample", "10"]);
+    load(&["a.csv", "--memory", "1K"]);
+    assert_eq!(
+        place.run(&["sql", "SHOW TABLES"]).ends(0).out.matches('t').count(),
+        1,
+        "its header"
+    );
+    place.run(&["load", "t", "a.csv", "b.csv", "--create", "--primary-key", "id"]).ends(0);
+}
+
+/// Each line went into one column whole, with exit code 0 and without a word.
+#[test]
+fn a_header_that_another_delimiter_splits_is_told_of_where_the_store_makes_the_key() {
+    let place = Place::new();
+    for (delimiter, option) in [(';', "';'"), ('\t', "tab"), ('|', "'|'")] {
+        place.write("a.csv", "a,b,c\n1,2,3\n".replace(',', &delimiter.to_string()));
+        let load = ["load", "t", "a.csv", "--create", "--make-key", "id"];
+        let told = format!("--delimiter {option} splits it");
+        place.run(&load).ends(3).says(&["a single column", &told]);
+        assert!(!place.path("S").exists(), "nothing was made");
+    }
+    // It may be one all the same.
+    place.write("a.csv", "here;there\nx;y\n");
+    let load = ["load", "t", "a.csv", "--create", "--make-key", "id", "--rename", "here;there=v"];
+    place.run(&load).ends(0).says(&["1 inserted"]);
+}
+
+#[test]
+fn lines_above_the_header_escapes_and_other_quotes_are_options() {
+    let place = Place::new();
+    place.write(
+        "a.csv",
+        "Report, \"May\n\nid,name,note\n1,'it''s, so',\\N\n2,C:\\\\,a\\,b\nx,'y',z\n",
+    );
+    place.write(
+        "load.toml",
+        "table = \"t\"\nfiles = [\"a.csv\"]\nskip_lines = 2\nquote = \"'\"\nescape = '\\'\n",
+    );
+    let made = ["--create", "--primary-key", "id", "--sample", "2", "--rejects", "R"];
+    place.run(&[&["load", "--config", "load.toml"], &made[..]].concat()).ends(1);
+    let rows = place.run(&["sql", "SELECT * FROM t ORDER BY id"]).ends(0).out;
+    assert_eq!(rows, "id,name,note\n1,\"it's, so\",\n2,C:\\,\"a,b\"\n");
+    // A record is kept as it stood. It is loaded without the lines above the header.
+    assert_eq!(place.read("R/a.csv"), "id,name,note\nx,'y',z\n");
+    let plain = ["load", "u", "a.csv", "--skip-lines", "2", "--quote", "none"];
+    place.run(&[&plain[..], &made[..4]].concat()).ends(1).says(&["4 fields instead of 3"]);
+    place.run(&["load", "t", "a.csv", "--quote", "ab"]).ends(3).says(&["'ab' is no quote"]);
+    place.run(&["load", "t", "a.csv", "--quote", ","]).ends(3).says(&["must be different"]);
+}

@@ -282,3 +282,27 @@ fn the_note_of_an_interrupted_load_tells_of_all_that_is_stored() {
     // Those that were rejected before the stop are not read again.
     assert_eq!(place.read("R/a.csv").lines().count(), 1 + 2_000);
 }
+
+/// A batch of 16,384 records was noted at its end, 16 seconds later, whatever `--sync-every` said.
+#[test]
+fn a_load_at_a_slow_rate_notes_as_often_as_it_is_told() {
+    let place = Place::new().with_ships();
+    place.write("a.csv", ships_csv(5_000));
+    let notes = ["--resume", "notes.json", "--sync-every", "200ms", "--rate", "500"];
+    interrupted(&place, &[&["load", "ships", "a.csv"], &notes[..]].concat()).ends(4);
+    let first = noted(&place);
+    assert!(first < 5_000, "it was noted while it ran");
+    place
+        .run(&["load", "ships", "a.csv", "--resume", "notes.json"])
+        .ends(0)
+        .says(&[&format!("{} read by an earlier run", tonnage_grouped(first))]);
+}
+
+/// A count as the program writes it.
+fn tonnage_grouped(count: u64) -> String {
+    if count < 1_000 {
+        count.to_string()
+    } else {
+        format!("{},{:03}", count / 1_000, count % 1_000)
+    }
+}

@@ -207,3 +207,31 @@ fn an_unload_whose_writers_all_fail_ends() {
     let child = unload.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     ended(child).ends(2).says(&["name=nnn", "cannot be made", "File name too long"]);
 }
+
+/// NULL was written as an empty text where it was the only column.
+#[test]
+fn null_in_the_only_column_reads_back_as_null() {
+    let place = Place::new();
+    let rows = "CREATE TABLE t (id LONG, v STRING, PRIMARY KEY (id)); INSERT INTO t VALUES (1, 'x'), (2, NULL), (3, '')";
+    place.run(&["sql", rows]).ends(0);
+    let one = ["--columns", "v", "-o"];
+    place.run(&[&["unload", "t"], &one[..], &["u.csv"]].concat()).ends(0);
+    let told = place.run(&["get", "t", "1", "2", "3", "--columns", "v"]).ends(0).out;
+    let scanned = place.run(&["scan", "t", "--columns", "v", "--direction", "forward"]).ends(0).out;
+    assert_eq!((told.as_str(), scanned.as_str()), ("v\nx\n\n\"\"\n", "v\nx\n\n\"\"\n"));
+    place.run(&["sql", "COPY (SELECT v FROM t ORDER BY id) TO 'c.csv'"]).ends(0);
+    for file in ["u.csv", "c.csv"] {
+        let count = format!("SELECT count(*) AS c, count(v) AS v FROM '{file}'");
+        assert_eq!(place.run(&["sql", &count]).ends(0).out, "c,v\n3,2\n", "{file}");
+        let ddl = "CREATE TABLE IF NOT EXISTS b (nr LONG GENERATED ALWAYS AS IDENTITY, v STRING, PRIMARY KEY (nr))";
+        place.run(&["sql", ddl]).ends(0);
+        place.run(&["load", "b", file]).ends(0).says(&["3 inserted"]);
+    }
+    let count = "SELECT count(*) AS c, count(v) AS v FROM b";
+    assert_eq!(place.run(&["sql", count]).ends(0).out, "c,v\n6,4\n");
+    // A file of keys alone may have blank lines, as people write it.
+    place.run(&["sql", "CREATE TABLE w (word STRING, PRIMARY KEY (word))"]).ends(0);
+    place.write("words.csv", "word\na\n\nb\n\n");
+    place.run(&["load", "w", "words.csv"]).ends(0).says(&["2 read, 2 inserted"]);
+    assert_eq!(place.run(&["get", "w", "--keys", "words.csv"]).ends(0).out, "word\na\nb\n");
+}

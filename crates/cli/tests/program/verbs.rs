@@ -373,3 +373,33 @@ fn a_file_of_statements_may_begin_with_a_mark() {
     place.write("a.sql", "\u{feff}SELECT 1 AS a");
     assert_eq!(place.run(&["sql", "-f", "a.sql"]).ends(0).out, "a\n1\n");
 }
+
+/// A row was rounded by put, and rejected by load.
+#[test]
+fn put_stores_what_it_is_given_or_nothing() {
+    let place = Place::new();
+    let ddl = "CREATE TABLE t (id LONG, n NUMBER(10, 3), at TIMESTAMP(0), d DATE, x DOUBLE, a ARRAY(NUMBER(5, 1)), PRIMARY KEY (id))";
+    place.run(&["sql", ddl]).ends(0);
+    for (column, value, load) in [
+        ("n", "0.1255", true),
+        ("n", "\"0.1255\"", true),
+        ("at", "\"2022-01-03T06:00:00.5\"", true),
+        ("d", "\"2022-01-03T06:00:00\"", true),
+        ("a", "[1, 0.25]", true),
+    ] {
+        let row = format!("{{\"id\": 1, \"{column}\": {value}}}");
+        let said = place.run(&["put", "t", &row]).ends(3);
+        assert!(
+            said.err.contains(&format!("column {column}"))
+                || said.err.contains(&format!("column '{column}'")),
+            "{}",
+            said.err
+        );
+        place.write("a.jsonl", row);
+        place.run(&["load", "t", "a.jsonl"]).ends(if load { 1 } else { 0 });
+    }
+    let row = r#"{"id": 1, "n": 0.1250, "at": "2022-01-03T06:00:00.000", "x": 12345678901234567890.1, "a": [1, "0.50"]}"#;
+    place.run(&["put", "t", row]).ends(0);
+    let kept = place.run(&["sql", "SELECT n, at, a FROM t"]).ends(0).out;
+    assert_eq!(kept, "n,at,a\n0.125,2022-01-03T06:00:00,\"[1.0,0.5]\"\n");
+}

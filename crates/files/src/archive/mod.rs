@@ -49,9 +49,9 @@ pub(crate) fn sheets(path: &Path) -> io::Result<Vec<String>> {
     catch_panic(|| filled_sheets(path), damaged)
 }
 
-/// Opens the member of a name, or the only one.
-pub(crate) fn open(file: File, name: Option<&str>) -> io::Result<ArchiveMember> {
-    catch_panic(|| open_member(file, name), damaged)
+/// Opens the member of a name, or the only one. The skipped rows of a sheet come as blank lines.
+pub(crate) fn open(file: File, name: Option<&str>, skipped_rows: u32) -> io::Result<ArchiveMember> {
+    catch_panic(|| open_member(file, name, skipped_rows), damaged)
 }
 
 fn damaged(panic: DecoderPanic) -> io::Error {
@@ -89,14 +89,14 @@ fn open_with_head(mut file: File) -> io::Result<(BufReader<File>, Vec<u8>)> {
     Ok((BufReader::new(file), head))
 }
 
-fn open_member(file: File, name: Option<&str>) -> io::Result<ArchiveMember> {
+fn open_member(file: File, name: Option<&str>, skipped_rows: u32) -> io::Result<ArchiveMember> {
     let (file, head) = open_with_head(file)?;
     if head == COMPOUND_FILE {
-        return workbook::open_old(file, name);
+        return workbook::open_old(file, name, skipped_rows);
     }
     let archive = zipped::open(file)?;
     match workbook::is_workbook(&archive)? {
-        true => workbook::open(archive, name),
+        true => workbook::open(archive, name, skipped_rows),
         false => zipped::open_member(archive, name),
     }
 }

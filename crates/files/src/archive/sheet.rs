@@ -3,6 +3,9 @@
 //! - A row of the sheet is a line, and a blank row a blank line. So line numbers are row numbers,
 //!   as long as no cell has several lines.
 //! - The first row that is not blank sets the number of columns. Shorter rows are filled up.
+//! - The first column is the leftmost one that has a cell in any row: the names of columns may begin
+//!   further right, as where the first column is an index without a name.
+//! - Rows that the caller skips are blank lines. They decide neither.
 //! - Numbers have all the digits of a DOUBLE, which is how Excel keeps them.
 //! - Dates are ISO 8601, without a time of day where the format of the cell shows none.
 
@@ -68,6 +71,24 @@ impl DateTimeDisplay {
     }
 }
 
+/// Where the records of a sheet are, header included.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct SheetPart {
+    /// The rows above, which are written as blank lines.
+    pub(super) skipped_rows: u32,
+    /// The leftmost column that has a cell below them.
+    pub(super) first_column: u32,
+}
+
+impl SheetPart {
+    /// The part below the rows that are skipped, where these cells are.
+    pub(super) fn of(skipped_rows: u32, cells: impl Iterator<Item = (u32, u32)>) -> Self {
+        let below = cells.filter(|(row, _)| *row >= skipped_rows);
+        let first_column = below.map(|(_, column)| column).min().unwrap_or(0);
+        Self { skipped_rows, first_column }
+    }
+}
+
 /// Writes rows as CSV.
 pub(super) struct SheetWriter<'a> {
     out: &'a mut dyn Write,
@@ -77,14 +98,14 @@ pub(super) struct SheetWriter<'a> {
     column: u32,
     /// Lines written.
     lines: u32,
-    /// The first column of the first row, and the last once it is whole.
-    first: Option<u32>,
+    part: SheetPart,
+    /// The last column of the first row, once it is whole.
     last: Option<u32>,
 }
 
 impl<'a> SheetWriter<'a> {
-    pub(super) fn new(out: &'a mut dyn Write) -> Self {
-        Self { out, row: None, cells: Vec::new(), column: 0, lines: 0, first: None, last: None }
+    pub(super) fn new(out: &'a mut dyn Write, part: SheetPart) -> Self {
+        Self { out, row: None, cells: Vec::new(), column: 0, lines: 0, part, last: None }
     }
 
     /// Adds a cell. Cells come row by row, from left to right.
@@ -94,7 +115,7 @@ impl<'a> SheetWriter<'a> {
         value: &DataRef<'_>,
         shows: DateTimeDisplay,
     ) -> io::Result<()> {
-        if matches!(value, DataRef::Empty) {
+        if matches!(value, DataRef::Empty) || row < self.part.skipped_rows {
             return Ok(());
         }
         self.go_to((row, column))?;
@@ -104,6 +125,9 @@ impl<'a> SheetWriter<'a> {
 
     /// Adds a cell whose value is not known, which rejects its record.
     pub(super) fn put_uncached(&mut self, place: (u32, u32)) -> io::Result<()> {
+        if place.0 < self.part.skipped_rows {
+            return Ok(());
+        }
         self.go_to(place)?;
         self.cells.extend_from_slice(UNCACHED_FORMULA);
         self.hand_on_much()
@@ -122,13 +146,11 @@ impl<'a> SheetWriter<'a> {
             if row < self.lines {
                 return Err(broken(format!("row {} comes twice", row + 1)));
             }
-            (self.row, self.column) = (Some(row), *self.first.get_or_insert(column));
+            (self.row, self.column) = (Some(row), self.part.first_column);
         }
         if column < self.column {
-            return Err(broken(format!(
-                "row {} has a cell left of the first column of the sheet, or cells twice",
-                row + 1
-            )));
+            let row = row + 1;
+            return Err(broken(format!("row {row} has a cell twice, or out of order")));
         }
         self.cells.extend((self.column..column).map(|_| b','));
         self.column = column;
@@ -243,8 +265,13 @@ mod tests {
     use super::*;
 
     fn csv(cells: &[((u32, u32), DataRef<'_>)]) -> io::Result<String> {
+        csv_below(0, cells)
+    }
+
+    fn csv_below(skipped_rows: u32, cells: &[((u32, u32), DataRef<'_>)]) -> io::Result<String> {
         let mut out = Vec::new();
-        let mut rows = SheetWriter::new(&mut out);
+        let part = SheetPart::of(skipped_rows, cells.iter().map(|(place, _)| *place));
+        let mut rows = SheetWriter::new(&mut out, part);
         for (place, value) in cells {
             rows.put(*place, value, DateTimeDisplay::Both)?;
         }
@@ -274,8 +301,29 @@ mod tests {
     #[test]
     fn cells_out_of_order_are_refused() {
         assert!(csv(&[((1, 0), text("a")), ((0, 0), text("b"))]).is_err());
-        assert!(csv(&[((0, 1), text("a")), ((1, 0), text("b"))]).is_err());
         assert!(csv(&[((0, 1), text("a")), ((0, 0), text("b"))]).is_err());
+        assert!(csv(&[((0, 0), text("a")), ((1, 1), text("b")), ((1, 0), text("c"))]).is_err());
+    }
+
+    /// An index has no name, and was refused.
+    #[test]
+    fn a_row_may_begin_left_of_the_first_one() {
+        let cells = [((0, 2), text("a")), ((1, 1), text("x")), ((1, 2), text("y"))];
+        assert_eq!(csv(&cells).unwrap(), ",a\nx,y\n");
+        let gap = [((0, 1), text("a")), ((0, 3), text("b")), ((1, 0), text("x"))];
+        assert_eq!(csv(&gap).unwrap(), ",a,,b\nx,,,\n");
+    }
+
+    #[test]
+    fn rows_that_are_skipped_decide_nothing() {
+        let cells = [
+            ((0, 0), text("a title\nof two lines")),
+            ((2, 1), text("id")),
+            ((2, 2), text("v")),
+            ((3, 1), DataRef::Int(1)),
+        ];
+        assert_eq!(csv_below(1, &cells).unwrap(), "\n\nid,v\n1,\n");
+        assert_eq!(csv_below(9, &cells).unwrap(), "");
     }
 
     /// Billions of empty lines or columns were written up to the place that a damaged file told.

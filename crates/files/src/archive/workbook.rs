@@ -7,7 +7,7 @@ use std::io::{self, BufReader};
 use calamine::{Data, DataRef, Range, Reader, Sheet, SheetType, SheetVisible, Style, Xls, Xlsx};
 
 use super::member::{ArchiveMember, choose_member, spawn_member};
-use super::sheet::{DateTimeDisplay, SheetWriter};
+use super::sheet::{DateTimeDisplay, SheetPart, SheetWriter};
 use super::workbook_parts::measure;
 use super::zipped::Zip;
 
@@ -82,8 +82,12 @@ fn has_cells(book: &mut Workbook, name: &str) -> io::Result<bool> {
     Ok(false)
 }
 
-/// Opens a sheet as CSV.
-pub(super) fn open(archive: Zip, name: Option<&str>) -> io::Result<ArchiveMember> {
+/// Opens a sheet as CSV, with blank lines for the rows that are skipped.
+pub(super) fn open(
+    archive: Zip,
+    name: Option<&str>,
+    skipped_rows: u32,
+) -> io::Result<ArchiveMember> {
     let (mut book, has_formulas) = workbook(archive)?;
     let name = match name {
         // Hidden sheets, too, may be asked for.
@@ -93,10 +97,11 @@ pub(super) fn open(archive: Zip, name: Option<&str>) -> io::Result<ArchiveMember
     let own = name.clone();
     spawn_member(name, None, true, move |out| {
         let unkept = if has_formulas { unkept(&mut book, &own)? } else { Vec::new() };
+        let part = part_of(&mut book, &own, skipped_rows, &unkept)?;
         let mut unkept = unkept.into_iter().peekable();
         let mut cells = book.worksheet_cells_reader(&own).map_err(broken)?;
         let shows: Vec<_> = cells.styles().iter().map(shows).collect();
-        let mut rows = SheetWriter::new(out);
+        let mut rows = SheetWriter::new(out, part);
         while let Some((cell, style)) = cells.next_cell_with_style_id().map_err(broken)? {
             let shows = shows.get(style).copied().unwrap_or(DateTimeDisplay::Both);
             match unkept.next_if_eq(&cell.get_position()) {
@@ -129,6 +134,30 @@ fn unkept(book: &mut Workbook, sheet: &str) -> io::Result<Vec<(u32, u32)>> {
     Ok(places)
 }
 
+/// The part of a sheet that has the records. Ends at the first cell of the first column, which most
+/// sheets begin with: further left is nothing.
+fn part_of(
+    book: &mut Workbook,
+    sheet: &str,
+    skipped_rows: u32,
+    unkept: &[(u32, u32)],
+) -> io::Result<SheetPart> {
+    let mut part = SheetPart { skipped_rows, first_column: u32::MAX };
+    if !unkept.is_empty() {
+        part = SheetPart::of(skipped_rows, unkept.iter().copied());
+    }
+    let mut cells = book.worksheet_cells_reader(sheet).map_err(broken)?;
+    while part.first_column > 0
+        && let Some(cell) = cells.next_cell().map_err(broken)?
+    {
+        let (row, column) = cell.get_position();
+        if row >= skipped_rows && !matches!(cell.get_value(), DataRef::Empty) {
+            part.first_column = part.first_column.min(column);
+        }
+    }
+    Ok(part)
+}
+
 fn shows(style: &Style) -> DateTimeDisplay {
     let Some(format) = &style.number_format else { return DateTimeDisplay::Both };
     let known = format.format_id.and_then(DateTimeDisplay::of_id);
@@ -147,18 +176,23 @@ fn filled_of_old(book: &mut Xls<BufReader<File>>) -> io::Result<Vec<String>> {
 }
 
 /// The same as [`open`] for a workbook of old.
-pub(super) fn open_old(file: BufReader<File>, name: Option<&str>) -> io::Result<ArchiveMember> {
+pub(super) fn open_old(
+    file: BufReader<File>,
+    name: Option<&str>,
+    skipped_rows: u32,
+) -> io::Result<ArchiveMember> {
     let mut book = Xls::new(file).map_err(broken)?;
     let name = match name {
         Some(_) => choose_member(book.sheet_names(), name, WHAT)?,
         None => choose_member(filled_of_old(&mut book)?, None, WHAT)?,
     };
     let cells = book.worksheet_range(&name).map_err(broken)?;
-    spawn_member(name, None, true, move |out| write_range(&cells, out))
+    spawn_member(name, None, true, move |out| write_range(&cells, skipped_rows, out))
 }
 
-fn write_range(cells: &Range<Data>, out: &mut dyn io::Write) -> io::Result<()> {
+fn write_range(cells: &Range<Data>, skipped_rows: u32, out: &mut dyn io::Write) -> io::Result<()> {
     let (first_row, first_column) = cells.start().unwrap_or_default();
+    let place = |row: usize, column: usize| (first_row + row as u32, first_column + column as u32);
     // Formats are not known here: a column of whole days is one of dates.
     let has_time = |column: usize| {
         cells
@@ -169,10 +203,10 @@ fn write_range(cells: &Range<Data>, out: &mut dyn io::Write) -> io::Result<()> {
     let shows: Vec<_> = (0..cells.width())
         .map(|column| if has_time(column) { DateTimeDisplay::Both } else { DateTimeDisplay::Date })
         .collect();
-    let mut rows = SheetWriter::new(out);
+    let places = cells.used_cells().map(|(row, column, _)| place(row, column));
+    let mut rows = SheetWriter::new(out, SheetPart::of(skipped_rows, places));
     for (row, column, value) in cells.used_cells() {
-        let place = (first_row + row as u32, first_column + column as u32);
-        rows.put(place, &as_data_ref(value), shows[column])?;
+        rows.put(place(row, column), &as_data_ref(value), shows[column])?;
     }
     rows.finish()
 }

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use super::dialect::CsvDialect;
 use crate::rejected::RejectedRecord;
 
 /// What stands for the value of a formula that its workbook does not keep. It is no UTF-8, so nothing
@@ -16,9 +17,11 @@ pub(crate) enum CellKind {
     Missing,
     /// A CSV field without quotes; it may be one of the texts that mean NULL.
     Plain,
+    /// The same with escapes in it.
+    PlainEscaped,
     /// A CSV field in quotes; the cell is what stands between them.
     Quoted,
-    /// The same with doubled quotes in it.
+    /// The same with doubled quotes or escapes in it.
     QuotedEscaped,
     /// A JSON string; the cell is what stands between its quotes.
     String,
@@ -32,10 +35,29 @@ pub(crate) enum CellKind {
     Nested,
 }
 
-const KINDS: [CellKind; 9] = {
+const KINDS: [CellKind; 10] = {
     use CellKind::*;
-    [Missing, Plain, Quoted, QuotedEscaped, String, StringEscaped, Number, Bool, Nested]
+    [
+        Missing,
+        Plain,
+        PlainEscaped,
+        Quoted,
+        QuotedEscaped,
+        String,
+        StringEscaped,
+        Number,
+        Bool,
+        Nested,
+    ]
 };
+
+impl CellKind {
+    /// Whether it is a field of CSV.
+    pub(crate) fn is_csv(self) -> bool {
+        use CellKind::{Plain, PlainEscaped, Quoted, QuotedEscaped};
+        matches!(self, Plain | PlainEscaped | Quoted | QuotedEscaped)
+    }
+}
 
 /// A place in a block: eight bytes, because there is one for every value of a file.
 #[derive(Clone, Copy, Debug)]
@@ -117,6 +139,8 @@ pub(crate) struct Block {
     pub(crate) spans: Vec<TextSpan>,
     /// The bad ones.
     pub(crate) faults: Vec<RecordFault>,
+    /// How its fields are quoted, if it is CSV.
+    pub(crate) dialect: CsvDialect,
 }
 
 /// A record that the splitter could not take.
@@ -139,6 +163,7 @@ impl Block {
             cells: Vec::new(),
             spans: Vec::new(),
             faults: Vec::new(),
+            dialect: CsvDialect::default(),
         }
     }
 

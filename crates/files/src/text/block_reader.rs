@@ -3,7 +3,7 @@
 use std::io::{self, Read};
 use std::time::{Duration, Instant};
 
-use memchr::memchr;
+use memchr::{memchr, memchr_iter};
 use tonnage_engine::{Error, Result};
 
 use super::block::{Block, Cell};
@@ -143,6 +143,27 @@ impl BlockReader {
         self.failure.take().map(|error| self.source.io_error(place, error))
     }
 
+    /// Steps over lines above the header, whatever is in them.
+    pub(crate) fn skip_lines(&mut self, lines: u32) {
+        let mut left = lines as usize;
+        while left > 0 {
+            let ahead = self.look_ahead(BLOCK_BYTES);
+            let (mut used, mut met) = (ahead.len(), 0);
+            for end in memchr_iter(b'\n', ahead).take(left) {
+                met += 1;
+                if met == left {
+                    used = end + 1;
+                }
+            }
+            self.ahead.drain(..used);
+            self.next_line += met as u64;
+            left -= met;
+            if self.at_end {
+                return;
+            }
+        }
+    }
+
     /// Steps over the header: `bytes` bytes with `lines` line ends.
     pub(crate) fn skip_header(&mut self, bytes: usize, lines: u32) {
         self.ahead.drain(..bytes);
@@ -184,8 +205,10 @@ impl BlockReader {
                     .or_else(|| splitter.short().map(|reason| self.cut_short(reason)));
                 return failure.map_or(Ok(None), Err);
             }
-            // The splitter begins anew each time: doubling keeps the work for a long record linear.
-            bytes_wanted = (self.ahead.len() * 2).max(BLOCK_BYTES);
+            // The splitter begins anew each time: doubling keeps the work for a long record linear. No
+            // record that is longer than allowed is looked at whole.
+            let bytes_max = self.record_bytes_max.max(BLOCK_BYTES) + 1;
+            bytes_wanted = (self.ahead.len() * 2).clamp(BLOCK_BYTES, bytes_max);
         }
     }
 

@@ -30,6 +30,7 @@ use tonnage_engine::{Error, Result};
 
 use super::block::{Block, Cell, CellKind, TextSpan, UNCACHED_FORMULA};
 use super::decimal::{decimal, wide_decimal};
+use super::dialect::CsvDialect;
 use super::generated_key;
 use super::json_check::{is_json, unescape};
 use super::layout::ColumnLayout;
@@ -298,8 +299,8 @@ impl BlockColumn<'_> {
             }
             // Only text with escapes is copied: all else is read where it lies in the block.
             let result = match cell.kind() {
-                CellKind::QuotedEscaped | CellKind::StringEscaped => {
-                    value(row, &plain_text(cell, text))
+                CellKind::PlainEscaped | CellKind::QuotedEscaped | CellKind::StringEscaped => {
+                    value(row, &plain_text(cell, text, self.block.dialect))
                 }
                 CellKind::Nested => Err("is a nested value"),
                 CellKind::Plain => value(row, text).or_else(|reason| match text.trim_ascii() {
@@ -448,8 +449,11 @@ impl BlockColumn<'_> {
             let text = cell.bytes(&self.block.bytes);
             if self.is_null(cell, text) {
                 valid.clear(row);
-            } else if matches!(cell.kind(), CellKind::QuotedEscaped | CellKind::StringEscaped) {
-                values.extend_from_slice(&plain_text(cell, text));
+            } else if matches!(
+                cell.kind(),
+                CellKind::PlainEscaped | CellKind::QuotedEscaped | CellKind::StringEscaped
+            ) {
+                values.extend_from_slice(&plain_text(cell, text, self.block.dialect));
             } else {
                 values.extend_from_slice(text);
             }
@@ -476,11 +480,12 @@ impl BlockColumn<'_> {
             }
             let start = values.len();
             match cell.kind() {
-                CellKind::QuotedEscaped => values.extend_from_slice(&plain_text(cell, text)),
+                CellKind::PlainEscaped | CellKind::QuotedEscaped => {
+                    values.extend_from_slice(&plain_text(cell, text, self.block.dialect));
+                }
                 _ => values.extend_from_slice(cell.json_text(&self.block.bytes)),
             }
-            let from_csv =
-                matches!(cell.kind(), CellKind::Plain | CellKind::Quoted | CellKind::QuotedEscaped);
+            let from_csv = cell.kind().is_csv();
             // The splitter of JSON has checked its values already.
             if from_csv && !is_json(&values[start..]) {
                 // The bytes are taken back: the offsets of the rows behind are counted from
@@ -525,19 +530,10 @@ impl BlockColumn<'_> {
 
 /// The text of a cell that has escapes in it.
 #[cold]
-pub(crate) fn plain_text(cell: Cell, text: &[u8]) -> Vec<u8> {
+pub(crate) fn plain_text(cell: Cell, text: &[u8], dialect: CsvDialect) -> Vec<u8> {
     match cell.kind() {
         CellKind::StringEscaped => unescape(text).unwrap_or_default().into_bytes(),
-        _ => {
-            let mut plain = Vec::with_capacity(text.len());
-            let mut rest = text;
-            while let Some(at) = memchr::memchr(b'"', rest) {
-                plain.extend_from_slice(&rest[..=at]);
-                rest = &rest[(at + 2).min(rest.len())..];
-            }
-            plain.extend_from_slice(rest);
-            plain
-        }
+        kind => dialect.plain_text(kind, text),
     }
 }
 

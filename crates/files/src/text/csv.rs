@@ -7,7 +7,8 @@
 //!    ends inside belong to it.
 //! 2. A quote anywhere else in an unquoted field is a plain character.
 //! 3. A line end outside quotes ends the record. A carriage return before it is dropped. Blank
-//!    lines are skipped.
+//!    lines are skipped, but in a file of one column, where they are empty fields.
+//! 4. What has an escape before it, if the [`CsvDialect`] has one, means nothing, in quotes or not.
 //!
 //! A quote that is never closed, or that has text behind it, would swallow the records that follow.
 //! So only the **first line** of such a record is rejected, and reading goes on at the next line.
@@ -15,13 +16,16 @@
 use memchr::{memchr, memchr3_iter};
 
 use super::block::{Block, Cell, CellKind};
+use super::dialect::CsvDialect;
 
 /// How this file is written.
 #[derive(Clone, Debug)]
 pub(crate) struct CsvSplitter {
-    pub(crate) delimiter: u8,
+    pub(crate) dialect: CsvDialect,
     /// The fields of each record; 0: as many as there are.
     pub(crate) columns: usize,
+    /// Whether a blank line of a file of one column is a record.
+    pub(crate) blank_is_null: bool,
 }
 
 /// Why a run over the text came to a halt.
@@ -53,6 +57,7 @@ impl CsvSplitter {
         block: &mut Block,
     ) -> usize {
         let mut from = 0;
+        block.dialect = self.dialect;
         loop {
             match self.run(bytes, from, at_end, rows_max, block) {
                 SplitHalt::Full { start } => return start,
@@ -122,11 +127,18 @@ impl CsvSplitter {
         if block.spans.len() >= rows_max {
             return SplitHalt::Full { start: record };
         }
-        for offset in memchr3_iter(self.delimiter, b'\n', b'"', &bytes[from..]) {
+        let (delimiter, quote) = (self.dialect.delimiter, self.dialect.quote);
+        // Without quotes there are two bytes to look for.
+        for offset in memchr3_iter(delimiter, b'\n', quote.unwrap_or(b'\n'), &bytes[from..]) {
             let at = from + offset;
             let byte = bytes[at];
+            let is_quote = quote == Some(byte);
+            if self.dialect.is_escaped(bytes, field, at) {
+                lines_inside += u32::from(byte == b'\n');
+                continue;
+            }
             match state {
-                FieldState::Unquoted if byte == b'"' => {
+                FieldState::Unquoted if is_quote => {
                     if at == field {
                         state = FieldState::Quoted { escaped: false };
                     }
@@ -135,9 +147,9 @@ impl CsvSplitter {
                 FieldState::Quoted { escaped } => {
                     if byte == b'\n' {
                         lines_inside += 1;
-                    } else if byte == b'"' && at != skip_at {
+                    } else if is_quote && at != skip_at {
                         match bytes.get(at + 1) {
-                            Some(b'"') => {
+                            Some(next) if quote == Some(*next) => {
                                 // The search meets the second quote, too: it must close nothing.
                                 skip_at = at + 1;
                                 state = FieldState::Quoted { escaped: true };
@@ -148,10 +160,10 @@ impl CsvSplitter {
                     }
                     continue;
                 }
-                FieldState::Closed { .. } if byte == b'"' => return self.malformed(record, block),
+                FieldState::Closed { .. } if is_quote => return self.malformed(record, block),
                 _ => {}
             }
-            if !push_field(bytes, field, at, state, byte == b'\n', block) {
+            if !self.push_field(bytes, field, at, state, byte == b'\n', block) {
                 return self.malformed(record, block);
             }
             state = FieldState::Unquoted;
@@ -170,7 +182,7 @@ impl CsvSplitter {
             return SplitHalt::Incomplete { start: record };
         }
         // The last record of the file has no line end.
-        if !push_field(bytes, field, bytes.len(), state, true, block) {
+        if !self.push_field(bytes, field, bytes.len(), state, true, block) {
             return self.malformed(record, block);
         }
         self.end_record(bytes, record, bytes.len(), lines_inside, block);
@@ -191,8 +203,9 @@ impl CsvSplitter {
         let line = block.lines;
         block.lines += lines;
         let end = without_return(bytes, start, end);
-        // A blank line is no record, but its line end was counted.
-        if start == end {
+        // A blank line is no record, but its line end was counted. Where a record is one field, it is
+        // how a field without a value is written.
+        if start == end && !(self.blank_is_null && self.columns == 1) {
             return take_back(block);
         }
         if self.columns == 0 && block.columns == 0 {
@@ -215,6 +228,32 @@ impl CsvSplitter {
             format!("the record has {} instead of {expected}", describe_field_count(fields)),
         );
     }
+
+    /// Adds the field that ends at `end`; false if there is text behind its closing quote.
+    fn push_field(
+        &self,
+        bytes: &[u8],
+        start: usize,
+        end: usize,
+        state: FieldState,
+        last: bool,
+        block: &mut Block,
+    ) -> bool {
+        let end = if last { without_return(bytes, start, end) } else { end };
+        let has_escapes = |start: usize, end: usize| self.dialect.has_escapes(&bytes[start..end]);
+        block.cells.push(match state {
+            FieldState::Closed { end: quote, .. } if quote + 1 != end => return false,
+            FieldState::Closed { end: quote, escaped }
+                if escaped || has_escapes(start + 1, quote) =>
+            {
+                Cell::new(start + 1, quote, CellKind::QuotedEscaped)
+            }
+            FieldState::Closed { end: quote, .. } => Cell::new(start + 1, quote, CellKind::Quoted),
+            _ if has_escapes(start, end) => Cell::new(start, end, CellKind::PlainEscaped),
+            _ => Cell::new(start, end, CellKind::Plain),
+        });
+        true
+    }
 }
 
 fn describe_field_count(fields: usize) -> String {
@@ -224,29 +263,6 @@ fn describe_field_count(fields: usize) -> String {
 /// Drops the cells of a record that is not to be.
 fn take_back(block: &mut Block) {
     block.cells.truncate(block.spans.len() * block.columns);
-}
-
-/// Adds the field that ends at `end`; false if there is text behind its closing quote.
-fn push_field(
-    bytes: &[u8],
-    start: usize,
-    end: usize,
-    state: FieldState,
-    last: bool,
-    block: &mut Block,
-) -> bool {
-    let end = if last { without_return(bytes, start, end) } else { end };
-    block.cells.push(match state {
-        FieldState::Closed { end: quote, .. } if quote + 1 != end => return false,
-        FieldState::Closed { end: quote, escaped: true } => {
-            Cell::new(start + 1, quote, CellKind::QuotedEscaped)
-        }
-        FieldState::Closed { end: quote, escaped: false } => {
-            Cell::new(start + 1, quote, CellKind::Quoted)
-        }
-        _ => Cell::new(start, end, CellKind::Plain),
-    });
-    true
 }
 
 /// The end of a line without its carriage return.
@@ -264,19 +280,21 @@ mod tests {
         text: &[u8],
         cut: usize,
         rows_max: usize,
+        columns: usize,
+        dialect: CsvDialect,
     ) -> (Vec<Vec<String>>, Vec<String>, u32) {
-        let splitter = CsvSplitter { delimiter: b',', columns: 2 };
+        let splitter = CsvSplitter { dialect, columns, blank_is_null: true };
         let (mut records, mut faults, mut lines, mut used) = (Vec::new(), Vec::new(), 0, 0);
         let mut parts = [(cut, false), (text.len(), true)].into_iter().peekable();
         while let Some((end, at_end)) = parts.peek().copied() {
-            let mut block = Block::new(0, 1, 2);
+            let mut block = Block::new(0, 1, columns);
             let bytes = &text[used..end];
             let step = splitter.split(bytes, at_end, rows_max, &mut block);
             let show = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
             records.extend(
                 block
                     .cells
-                    .chunks(2)
+                    .chunks(columns)
                     .map(|cells| cells.iter().map(|cell| show(cell.bytes(bytes))).collect()),
             );
             faults.extend(
@@ -296,10 +314,17 @@ mod tests {
 
     proptest! {
         #[test]
-        fn where_the_text_is_cut_makes_no_difference(text in "[a,\"\n\r]{0,40}", cut in 0..=40_usize, rows_max in 1..4_usize) {
-            let text = text.as_bytes();
-            let whole = in_two_parts(text, text.len(), usize::MAX);
-            prop_assert_eq!(in_two_parts(text, cut.min(text.len()), rows_max), whole);
+        fn where_the_text_is_cut_makes_no_difference(
+            text in "[a,\"\n\r\\\\]{0,40}",
+            cut in 0..=40_usize,
+            rows_max in 1..4_usize,
+            columns in 1..3_usize,
+            escape in proptest::option::of(Just(b'\\')),
+        ) {
+            let (text, dialect) = (text.as_bytes(), CsvDialect { escape, ..CsvDialect::default() });
+            let whole = in_two_parts(text, text.len(), usize::MAX, columns, dialect);
+            let parts = in_two_parts(text, cut.min(text.len()), rows_max, columns, dialect);
+            prop_assert_eq!(parts, whole);
         }
     }
 }

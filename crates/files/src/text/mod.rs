@@ -15,6 +15,7 @@ pub(crate) mod block_reader;
 pub(crate) mod convert;
 pub(crate) mod csv;
 pub(crate) mod decimal;
+pub(crate) mod dialect;
 pub(crate) mod document;
 mod generated_key;
 pub(crate) mod json;

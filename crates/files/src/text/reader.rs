@@ -12,6 +12,7 @@ use super::block::{Block, UNCACHED_FORMULA};
 use super::block_reader::{BlockReader, Splitter};
 use super::convert::{Converter, UNCACHED_FORMULA_REASON};
 use super::csv::CsvSplitter;
+use super::dialect::CsvDialect;
 use super::document::DocumentLayout;
 use super::generated_key;
 use super::json::JsonSplitter;
@@ -92,7 +93,15 @@ impl TextReader {
     /// The byte between the fields of CSV.
     pub(crate) fn delimiter(&self) -> Option<u8> {
         match &self.splitter {
-            Splitter::Csv(splitter) => Some(splitter.delimiter),
+            Splitter::Csv(splitter) => Some(splitter.dialect.delimiter),
+            Splitter::Json(_) => None,
+        }
+    }
+
+    /// The byte around the fields of CSV.
+    pub(crate) fn quote(&self) -> Option<u8> {
+        match &self.splitter {
+            Splitter::Csv(splitter) => splitter.dialect.quote,
             Splitter::Json(_) => None,
         }
     }
@@ -209,19 +218,21 @@ pub(crate) fn open_csv(
     blocks: &mut BlockReader,
     options: &ReadOptions,
 ) -> Result<(Splitter, usize, ColumnLayout)> {
-    let delimiter = csv_delimiter(source, options)?;
+    let dialect = CsvDialect::of(source.name(), options)?;
     refuse_bare_returns(source, blocks)?;
-    let Some(first) = first_record(blocks, delimiter) else {
+    blocks.skip_lines(options.csv.skip_lines);
+    let Some(first) = first_record(blocks, dialect) else {
         return match blocks.take_failure() {
             Some(error) => Err(error),
-            None => empty_csv(source, blocks, delimiter, options),
+            None => empty_csv(source, blocks, dialect, options),
         };
     };
     let names = csv_names(first, blocks, options).map_err(|error| error.at(source.name()))?;
     let columns = names.len();
     let layout = ColumnLayout::of_file(&text_fields(&names), options)
         .map_err(|error| with_doubt(error, &names, options).at(source.name()))?;
-    Ok((Splitter::Csv(CsvSplitter { delimiter, columns }), columns, layout))
+    let blank_is_null = options.csv.blank_is_null;
+    Ok((Splitter::Csv(CsvSplitter { dialect, columns, blank_is_null }), columns, layout))
 }
 
 /// The error of a header whose names cannot be those of columns, if it may be a record instead.
@@ -253,30 +264,21 @@ fn refuse_bare_returns(source: &Source, blocks: &mut BlockReader) -> Result<()> 
 fn empty_csv(
     source: &Source,
     blocks: &mut BlockReader,
-    delimiter: u8,
+    dialect: CsvDialect,
     options: &ReadOptions,
 ) -> Result<(Splitter, usize, ColumnLayout)> {
     if !blocks.look_ahead(1).trim_ascii().is_empty() {
         return Err(Error::invalid(format!(
-            "{}: line 1 is no CSV header: a quote is not closed or it is too long",
-            source.name()
+            "{}: line {} is no CSV header: a quote is not closed or it is too long",
+            source.name(),
+            options.csv.skip_lines.saturating_add(1)
         )));
     }
     let layout = ColumnLayout::of_nothing(options);
-    Ok((
-        Splitter::Csv(CsvSplitter { delimiter, columns: layout.places.len().max(1) }),
-        layout.places.len().max(1),
-        layout,
-    ))
-}
-
-pub(crate) fn csv_delimiter(source: &Source, options: &ReadOptions) -> Result<u8> {
-    match options.delimiter_of(source.name()) {
-        b'"' | b'\n' | b'\r' | 0x80.. => Err(Error::invalid(
-            "a CSV delimiter is one ASCII character, neither a quote nor a line end",
-        )),
-        delimiter => Ok(delimiter),
-    }
+    let columns = layout.places.len().max(1);
+    // Blank lines are all there is, and no record of anything.
+    let splitter = CsvSplitter { dialect, columns, blank_is_null: false };
+    Ok((Splitter::Csv(splitter), columns, layout))
 }
 
 /// The first record of a CSV file.
@@ -291,7 +293,7 @@ pub(crate) struct FirstRecord {
 }
 
 /// Looks at the first record without taking it; none if there is none, or if it is broken.
-fn first_record(blocks: &mut BlockReader, delimiter: u8) -> Option<FirstRecord> {
+fn first_record(blocks: &mut BlockReader, dialect: CsvDialect) -> Option<FirstRecord> {
     let mut bytes_wanted = 64 << 10;
     loop {
         blocks.look_ahead(bytes_wanted);
@@ -300,14 +302,15 @@ fn first_record(blocks: &mut BlockReader, delimiter: u8) -> Option<FirstRecord> 
         let mut block = Block::new(0, 1, 0);
         // Nobody knows yet how many fields there are, nor whether this is a header: so nothing is
         // taken.
-        let used = CsvSplitter { delimiter, columns: 0 }.split(bytes, at_end, 1, &mut block);
+        let splitter = CsvSplitter { dialect, columns: 0, blank_is_null: false };
+        let used = splitter.split(bytes, at_end, 1, &mut block);
         if !block.faults.is_empty() {
             return None;
         }
         if !block.spans.is_empty() {
             let texts = block.cells.iter().map(|cell| {
-                String::from_utf8_lossy(&super::convert::plain_text(*cell, cell.bytes(bytes)))
-                    .into_owned()
+                let text = super::convert::plain_text(*cell, cell.bytes(bytes), dialect);
+                String::from_utf8_lossy(&text).into_owned()
             });
             let fields = texts.collect();
             let place = |is_it: &dyn Fn(&[u8]) -> bool| {

@@ -3,6 +3,7 @@
 
 use arrow::datatypes::TimeUnit;
 
+const NANOSECONDS: i64 = 1_000_000_000;
 pub(crate) const DAY_SECONDS: i64 = 86_400;
 
 /// A point in time: seconds since 1970 in UTC, and nanoseconds behind them.
@@ -79,14 +80,21 @@ pub(crate) fn write(out: &mut Vec<u8>, ticks: i64, unit: TimeUnit) {
     let seconds = ticks.div_euclid(per_second);
     write_date(out, seconds.div_euclid(DAY_SECONDS));
     out.push(b'T');
-    let of_day = seconds.rem_euclid(DAY_SECONDS) as u32;
-    for (place, value) in [of_day / 3600, of_day / 60 % 60, of_day % 60].into_iter().enumerate() {
+    let nanoseconds = ticks.rem_euclid(per_second) * (NANOSECONDS / per_second);
+    write_time(out, seconds.rem_euclid(DAY_SECONDS) * NANOSECONDS + nanoseconds);
+}
+
+/// Writes a time of day, of which these nanoseconds are over, as `06:00:00.25`.
+pub(crate) fn write_time(out: &mut Vec<u8>, nanoseconds: i64) {
+    let seconds = nanoseconds.div_euclid(NANOSECONDS).rem_euclid(DAY_SECONDS) as u32;
+    for (place, value) in [seconds / 3600, seconds / 60 % 60, seconds % 60].into_iter().enumerate()
+    {
         if place > 0 {
             out.push(b':');
         }
         push_two(out, value);
     }
-    write_fraction(out, (ticks.rem_euclid(per_second) * (1_000_000_000 / per_second)) as u32);
+    write_fraction(out, nanoseconds.rem_euclid(NANOSECONDS) as u32);
 }
 
 /// Ticks in one second.
@@ -95,7 +103,7 @@ pub(crate) fn ticks_per_second(unit: TimeUnit) -> i64 {
         TimeUnit::Second => 1,
         TimeUnit::Millisecond => 1_000,
         TimeUnit::Microsecond => 1_000_000,
-        TimeUnit::Nanosecond => 1_000_000_000,
+        TimeUnit::Nanosecond => NANOSECONDS,
     }
 }
 

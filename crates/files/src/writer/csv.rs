@@ -51,10 +51,7 @@ impl<W: Write> CsvWriter<W> {
                 self.lines.push(self.delimiter);
             }
             match column.style() {
-                // Quotes alone keep the line of a single NULL from being blank.
-                _ if column.is_null(row) && columns.len() == 1 => {
-                    self.lines.extend_from_slice(b"\"\"")
-                }
+                // The line of a single NULL is blank: quotes alone would be an empty text.
                 _ if column.is_null(row) => {}
                 ValueStyle::Bare => column.write(row, &mut self.lines),
                 ValueStyle::Text | ValueStyle::Json => {

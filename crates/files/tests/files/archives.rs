@@ -368,3 +368,68 @@ fn a_long_row_is_rejected_by_itself() {
     assert_eq!((batch.num_rows(), rejected.len()), (1, 1));
     assert!(rejected[0].reason.contains("longer than 16777216 bytes"), "{}", rejected[0].reason);
 }
+
+/// Each cell by its place, with its text.
+fn sheet(cells: &[(&str, &str)]) -> String {
+    let row = |place: &str| place.trim_start_matches(char::is_alphabetic).to_owned();
+    let mut rows: Vec<(String, String)> = Vec::new();
+    for (place, text) in cells {
+        let cell = format!("<c r=\"{place}\" t=\"inlineStr\"><is><t>{text}</t></is></c>");
+        match rows.last_mut().filter(|(number, _)| *number == row(place)) {
+            Some((_, written)) => written.push_str(&cell),
+            None => rows.push((row(place), cell)),
+        }
+    }
+    rows.iter().map(|(number, cells)| format!("<row r=\"{number}\">{cells}</row>")).collect()
+}
+
+/// A workbook whose index has no name was refused: "a cell left of the first column of the sheet".
+#[test]
+fn a_sheet_may_have_cells_left_of_its_first_name() {
+    let cells = [("B1", "v"), ("D1", "w"), ("A2", "7"), ("B2", "x"), ("D3", "y")];
+    let source = Source::memory("book.xlsx", workbook(&[("S", &sheet(&cells))]));
+    let (batch, rejected) = common::read(&source, &ReadOptions::default());
+    let names: Vec<_> = batch.schema().fields().iter().map(|it| it.name().clone()).collect();
+    assert_eq!(names, ["column_1", "v", "column_3", "w"]);
+    assert_eq!((common::lines(&batch), rejected), (vec!["7,x,,".into(), ",,,y".into()], vec![]));
+    // Further right than the first column of the sheet nothing changes.
+    let cells = [("C2", "id"), ("D2", "v"), ("C3", "1"), ("D3", "x")];
+    let source = Source::memory("book.xlsx", workbook(&[("S", &sheet(&cells))]));
+    let (batch, _) = common::read(&source, &ReadOptions::default());
+    assert_eq!((batch.schema().field(0).name().as_str(), batch.num_columns()), ("id", 2));
+    // A formula without a value is a cell, too.
+    let rows = sheet(&[("B1", "v"), ("B2", "x")])
+        .replace("<c r=\"B2\"", "<c r=\"A2\"><f>1+1</f></c><c r=\"B2\"");
+    let source = Source::memory("book.xlsx", workbook(&[("S", &rows)]));
+    let (batch, rejected) = common::read(&source, &ReadOptions::default());
+    assert_eq!((batch.num_columns(), batch.num_rows(), rejected.len()), (2, 0, 1));
+}
+
+#[test]
+fn rows_above_the_header_of_a_sheet_can_be_skipped() {
+    let cells = [
+        ("A1", "A report\nof two lines, &quot;quoted"),
+        ("B3", "id"),
+        ("C3", "v"),
+        ("B4", "1"),
+        ("C4", "x"),
+        ("B5", "2"),
+    ];
+    let source = Source::memory("book.xlsx", workbook(&[("S", &sheet(&cells))]));
+    let csv = CsvOptions { skip_lines: 2, ..CsvOptions::default() };
+    let options = ReadOptions { csv, ..ReadOptions::default() };
+    let schema = infer_schema(&source, &options, 100).unwrap();
+    let wanted = ReadOptions { schema: Some(schema.into()), ..options };
+    let (batch, rejected) = common::read(&source, &wanted);
+    assert_eq!((common::lines(&batch), rejected), (vec!["1,x".into(), "2,".into()], vec![]));
+    let mut batches = RecordReader::open(&source, &wanted).unwrap();
+    let read = batches.next().unwrap().unwrap();
+    assert_eq!(read.reject(1, None, "no").unwrap().line, Some(5), "the row of the sheet");
+}
+
+#[test]
+fn a_blank_row_of_a_sheet_of_one_column_is_no_record() {
+    let cells = [("A1", "v"), ("A2", "x"), ("A4", "y")];
+    let source = Source::memory("book.xlsx", workbook(&[("S", &sheet(&cells))]));
+    assert_eq!(rows(&source).unwrap(), 2);
+}

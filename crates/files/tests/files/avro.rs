@@ -272,3 +272,48 @@ fn blocks_without_records_are_passed_over() {
     ended.unwrap();
     assert_eq!(rows, 6);
 }
+
+fn big_decimal(unscaled: &[u8], scale: i64) -> Vec<u8> {
+    text(&[text(unscaled), long(scale)].concat())
+}
+
+/// The bytes of such numbers went into BINARY columns, and as control characters into STRING.
+#[test]
+fn big_decimals_are_numbers() {
+    let schema = r#"{"type":"record","name":"r","fields":[
+        {"name":"n","type":["null",{"type":"bytes","logicalType":"big-decimal"}]},
+        {"name":"l","type":{"type":"array","items":{"type":"bytes","logicalType":"big-decimal"}}},
+        {"name":"b","type":"bytes"}]}"#;
+    let one = big_decimal(&[0x04, 0xd2], 2);
+    let rows = [
+        [long(1), one.clone(), long(2), one, big_decimal(&[0xff], -3), long(0), text(b"x")],
+        [long(0), vec![], long(0), vec![], vec![], vec![], text(b"")],
+        [long(1), big_decimal(&[1], 12), long(0), vec![], vec![], vec![], text(b"")],
+    ];
+    let source = avro([header(schema, "null"), block(3, &rows.concat().concat(), "null")].concat());
+    let sources = std::slice::from_ref(&source);
+    let found = infer_common_schema(sources, &ReadOptions::default(), &Sample::default()).unwrap();
+    assert_eq!(found.schema.field(0).data_type(), &DataType::Decimal128(38, 9));
+    assert_eq!(found.schema.field(2).data_type(), &DataType::Binary);
+    let (batch, rejected) = read(&source, &common::wanting(std::sync::Arc::new(found.schema)));
+    let list = "\"[\"\"12.34\"\",\"\"-1e3\"\"]\"";
+    assert_eq!(lines(&batch), [&format!("12.340000000,{list},eA=="), ",[],\"\""]);
+    let told: Vec<_> = rejected.iter().map(|it| (it.record, it.column.as_deref())).collect();
+    assert_eq!(told, [(2, Some("n"))], "twelve digits behind the point");
+    // A column of text has all digits.
+    let wanted = common::schema(&[("n", DataType::Utf8)]);
+    let unmentioned = tonnage_files::ExtraColumns::Skip;
+    let options = ReadOptions { unmentioned, ..common::wanting(wanted) };
+    assert_eq!(lines(&read(&source, &options).0), ["12.34", "", "0.000000000001"]);
+}
+
+#[test]
+fn a_record_that_contains_itself_is_refused() {
+    let schema = r#"{"type":"record","name":"Node","namespace":"a.b","fields":[
+        {"name":"v","type":"long"},{"name":"next","type":["null","Node"]}]}"#;
+    let bytes = [header(schema, "null"), block(1, &[long(1), long(0)].concat(), "null")].concat();
+    let (_, ended) = outcome(bytes);
+    let error = ended.unwrap_err();
+    assert!(error.message().contains("its record Node contains itself"), "{error}");
+    assert!(error.message().contains("JSON lines"), "{error}");
+}

@@ -1,9 +1,13 @@
 //! What is a CSV record, what is not, and where it stood.
 
+use arrow::array::AsArray;
+use arrow::datatypes::DataType;
 use rstest::rstest;
-use tonnage_files::{CsvOptions, ReadOptions, RecordReader};
+use tonnage_files::{
+    CsvOptions, ReadOptions, RecordReader, Sample, infer_common_schema, infer_schema,
+};
 
-use crate::common::{csv, lines, read, small_schema, wanting};
+use crate::common::{csv, lines, read, schema, small_schema, wanting};
 
 /// The rows of a CSV text, and for each rejected record its number, line, column and reason.
 type Verdict = (Vec<String>, Vec<(u64, u64, Option<String>, String)>);
@@ -177,6 +181,7 @@ fn without_a_header_the_columns_take_the_names_they_are_given() {
             columns: Some(names),
             delimiter: Some(b';'),
             nulls: vec!["NULL".into()],
+            ..CsvOptions::default()
         },
         ..wanting(small_schema())
     };
@@ -235,4 +240,128 @@ fn several_threads_give_the_same_batches_in_the_same_order() {
     let three = read(&source, &ReadOptions { parallelism: 3, ..wanting(small_schema()) });
     assert!(one == three);
     assert_eq!(one.0.num_rows(), 200_000);
+}
+
+/// Texts of the only column of a CSV text; none for NULL.
+fn only_column(text: &str, options: &ReadOptions) -> Vec<Option<String>> {
+    let (batch, rejected) = read(&csv(text), options);
+    assert_eq!((batch.num_columns(), rejected), (1, vec![]));
+    batch.column(0).as_string::<i32>().iter().map(|value| value.map(str::to_owned)).collect()
+}
+
+/// NULL was written as an empty text, and a blank line was no record: of three rows two came back.
+#[test]
+fn a_blank_line_of_a_file_of_one_column_is_null() {
+    let wanted = wanting(schema(&[("v", DataType::Utf8)]));
+    let (x, empty) = (Some("x".to_owned()), Some(String::new()));
+    for (text, values) in [
+        ("v\nx\n\n\"\"\n", vec![x.clone(), None, empty.clone()]),
+        ("v\r\n\r\nx\r\n\r\n", vec![None, x.clone(), None]),
+        ("\n\nv\nx", vec![x.clone()]),
+        ("v\n", vec![]),
+    ] {
+        assert_eq!(only_column(text, &wanted), values, "{text:?}");
+    }
+    // Where every record must have a value, a blank line is none.
+    let csv_options = CsvOptions { blank_is_null: false, ..CsvOptions::default() };
+    let keys = ReadOptions { csv: csv_options, ..wanted };
+    assert_eq!(only_column("v\nx\n\n\"\"\n\n", &keys), [x, empty]);
+    // A type is found all the same, and lines are counted.
+    let found = infer_schema(&csv("n\n1\n\n3\n"), &ReadOptions::default(), 10).unwrap();
+    assert_eq!(found.field(0).data_type(), &DataType::Int64);
+    let numbers = wanting(schema(&[("n", DataType::Int64)]));
+    let (_, rejected) = read(&csv("n\n1\n\nx\n"), &numbers);
+    assert_eq!((rejected[0].record, rejected[0].line), (2, Some(4)));
+}
+
+#[rstest]
+#[case::titles("A report\nof \"May\nid,name,at\n1,a,\n", 2)]
+#[case::blank_ones("\n\nid,name,at\n1,a,\n", 2)]
+#[case::none("id,name,at\n1,a,\n", 0)]
+#[case::with_a_mark("\u{feff}x\r\nid,name,at\r\n1,a,\r\n", 1)]
+fn lines_above_the_header_can_be_skipped(#[case] text: &str, #[case] skip_lines: u32) {
+    let csv_options = CsvOptions { skip_lines, ..CsvOptions::default() };
+    let options = ReadOptions { csv: csv_options, ..wanting(small_schema()) };
+    let (batch, rejected) = read(&csv(text), &options);
+    assert_eq!((lines(&batch), rejected), (vec!["1,a,".to_owned()], vec![]));
+    let (_, rejected) = read(&csv(text.replace("1,a", "x,a")), &options);
+    assert_eq!(rejected[0].line, Some(u64::from(skip_lines) + 2));
+}
+
+#[test]
+fn long_lines_and_many_can_be_skipped() {
+    let options = |skip_lines| ReadOptions {
+        csv: CsvOptions { skip_lines, ..CsvOptions::default() },
+        ..wanting(small_schema())
+    };
+    let long = "y".repeat(3 << 20);
+    let (batch, _) = read(&csv(format!("{long}\nid,name,at\n1,a,\n")), &options(1));
+    assert_eq!(batch.num_rows(), 1);
+    let many = "y\n".repeat(1_500_000);
+    let (batch, _) = read(&csv(format!("{many}id,name,at\n1,a,\n")), &options(1_500_000));
+    assert_eq!(batch.num_rows(), 1);
+    let (batch, _) = read(&csv("id,name,at\n1,a,\n"), &options(9));
+    assert_eq!(batch.num_rows(), 0);
+}
+
+#[rstest]
+#[case::backslashes(Some(b'"'), r"a\,b", "a,b")]
+#[case::escaped_escape(Some(b'"'), r"C:\\", r"C:\")]
+#[case::other_backslashes(Some(b'"'), r"C:\new\table", r"C:\new\table")]
+#[case::in_quotes(Some(b'"'), "\"say \\\"a, b\\\"\"", "say \"a, b\"")]
+#[case::escape_before_the_end(Some(b'"'), "\"dir\\\\\"", "dir\\")]
+#[case::doubled_all_the_same(Some(b'"'), "\"a\"\"b\"", "a\"b")]
+#[case::line_end(Some(b'"'), "two\\\nlines", "two\nlines")]
+#[case::line_end_of_windows(Some(b'"'), "two\\\r\nlines", "two\r\nlines")]
+#[case::other_quotes(Some(b'\''), "'it''s, \"b\"'", "it's, \"b\"")]
+#[case::no_quotes(None, "\"a\\, 5\"", "\"a, 5\"")]
+fn fields_may_have_escapes_and_other_quotes(
+    #[case] quote: Option<u8>,
+    #[case] field: &str,
+    #[case] value: &str,
+) {
+    let csv_options = CsvOptions { quote, escape: Some(b'\\'), ..CsvOptions::default() };
+    let options = ReadOptions { csv: csv_options, ..wanting(small_schema()) };
+    let text = format!("id,name,at\n1,{field},\n2,b,\n");
+    let (batch, rejected) = read(&csv(&text), &options);
+    assert_eq!((batch.num_rows(), rejected), (2, vec![]));
+    assert_eq!(batch.column(1).as_string::<i32>().value(0), value);
+    let found = infer_schema(&csv(&text), &options, 10).unwrap();
+    assert_eq!(found.field(1).data_type(), &DataType::Utf8);
+}
+
+#[test]
+fn characters_with_two_meanings_are_refused() {
+    let options = |csv: CsvOptions| ReadOptions { csv, ..ReadOptions::default() };
+    for csv_options in [
+        CsvOptions { quote: Some(b','), ..CsvOptions::default() },
+        CsvOptions { escape: Some(b','), ..CsvOptions::default() },
+        CsvOptions { escape: Some(b'\n'), ..CsvOptions::default() },
+    ] {
+        assert!(RecordReader::open(&csv("a,b\n"), &options(csv_options)).is_err());
+    }
+}
+
+/// It said "there is no file to make columns from".
+#[test]
+fn a_file_of_blank_lines_says_so() {
+    let told = |skip_lines| {
+        let csv_options = CsvOptions { skip_lines, ..CsvOptions::default() };
+        let options = ReadOptions { csv: csv_options, ..ReadOptions::default() };
+        infer_common_schema(&[csv("\n\n")], &options, &Sample::default()).unwrap_err().to_string()
+    };
+    assert!(told(0).contains("test.csv: it has no lines but blank ones: there is"), "{}", told(0));
+    assert!(told(2).contains("blank ones behind the 2 that are skipped"), "{}", told(2));
+}
+
+/// Up to twice as long ones were taken.
+#[test]
+fn a_record_has_at_most_16_mebibytes() {
+    for (bytes, expected) in [((16 << 20) - 100, (3, 0)), (17 << 20, (2, 1)), (31 << 20, (2, 1))] {
+        let long = "y".repeat(bytes);
+        let text = format!("id,name,at\n1,a,\n2,{long},\n3,b,\n");
+        let (batch, rejected) = read(&csv(text), &wanting(small_schema()));
+        assert_eq!((batch.num_rows(), rejected.len()), expected, "{bytes}");
+        assert!(rejected.iter().all(|it| it.reason.contains("longer than 16777216 bytes")));
+    }
 }

@@ -297,3 +297,41 @@ fn a_column_that_parquet_has_no_type_for_is_an_error_that_names_it() {
         assert!(error.message().starts_with(&expected), "{error}");
     }
 }
+
+/// NULL came back as an empty text, or not at all.
+#[test]
+fn null_and_the_empty_text_of_a_single_column_stay_apart() {
+    let texts: ArrayRef = Arc::new(StringArray::from(vec![None, Some("x"), Some(""), None]));
+    let numbers: ArrayRef = Arc::new(Int64Array::from(vec![None, Some(1), None]));
+    for (name, column) in [("v", texts), ("n", numbers)] {
+        let batch = RecordBatch::try_from_iter([(name, column)]).unwrap();
+        for format in [Format::Csv, Format::Tsv] {
+            let bytes = written(format, Compression::None, &batch);
+            let (back, rejected) = read(&Source::memory("a.csv", bytes), &wanting(batch.schema()));
+            assert_eq!((back, rejected), (batch.clone(), vec![]));
+        }
+    }
+}
+
+/// Their fractions ended in noughts: 06:00:00.250.
+#[test]
+fn times_of_day_have_no_noughts_at_the_end() {
+    use arrow::array::{Time32SecondArray, Time64MicrosecondArray, Time64NanosecondArray};
+    let half = 6 * 3_600_000_000_000 + 250_000_000;
+    let columns: [(&str, ArrayRef); 3] = [
+        ("ns", Arc::new(Time64NanosecondArray::from(vec![half, 0, 86_399_999_999_999]))),
+        ("us", Arc::new(Time64MicrosecondArray::from(vec![half / 1_000, 0, 10]))),
+        ("s", Arc::new(Time32SecondArray::from(vec![1, 60, 3_600]))),
+    ];
+    let batch = RecordBatch::try_from_iter(columns).unwrap();
+    let text = String::from_utf8(written(Format::Csv, Compression::None, &batch)).unwrap();
+    assert_eq!(
+        text,
+        "ns,us,s\n06:00:00.25,06:00:00.25,00:00:01\n00:00:00,00:00:00,00:01:00\n23:59:59.999999999,00:00:00.00001,01:00:00\n"
+    );
+    let text = String::from_utf8(written(Format::JsonLines, Compression::None, &batch)).unwrap();
+    assert!(
+        text.starts_with(r#"{"ns":"06:00:00.25","us":"06:00:00.25","s":"00:00:01"}"#),
+        "{text}"
+    );
+}

@@ -7,7 +7,7 @@ use super::layout::{CellLocation, END_LEN, KeyStep, NUMBER_LEN};
 use super::{TableCodec, ValueColumn, cell, value_cell};
 use crate::row::Row;
 use crate::schema::ColumnType;
-use crate::value::{Value, ValueRef};
+use crate::value::{Value, ValueRef, rounded};
 
 /// Why a value is refused for a key column that would round it.
 pub(super) fn rounded_in_key(value: &Value, column_type: ColumnType) -> String {
@@ -230,10 +230,15 @@ impl TableCodec {
                         self.write_bytes(value_column, bytes, value)
                     });
                 checked || {
+                    let given = given.to_value();
                     let converted = given
-                        .to_value()
                         .convert(column.column_type)
                         .map_err(|reason| self.cell_error(&column.name, &reason))?;
+                    // What is given is stored as it is or not at all.
+                    if !given.may_be_held_as(&converted) {
+                        let reason = rounded(&given, column.column_type);
+                        return Err(self.cell_error(&column.name, &reason));
+                    }
                     value_cell::with_value_bytes((&converted).into(), column.column_type, |bytes| {
                         self.write_bytes(value_column, bytes, value)
                     })

@@ -5,6 +5,7 @@ use std::cmp::Ordering;
 use tonnage_engine::{Error, Result};
 
 use super::decimal_text::compare_exactly;
+use super::reason::Reason;
 use super::{Value, time};
 use crate::schema::ColumnType;
 
@@ -21,6 +22,42 @@ impl Value {
         Err(Error::invalid(format!(
             "'{text}' would be rounded to {value} to fit {column_type}, and no key has more digits"
         )))
+    }
+
+    /// Reads the text of a value that is given for a column: the column holds it as it is or not at
+    /// all. Only FLOAT and DOUBLE take the nearest number that they have.
+    ///
+    /// ```
+    /// use tonnage::{ColumnType, Value};
+    /// let price = ColumnType::Number { precision: 10, scale: 2 };
+    /// assert!(Value::parse_given("12.500", price).is_ok());
+    /// assert!(Value::parse_given("12.505", price).is_err());
+    /// assert!(Value::parse_given("0.1", ColumnType::Double).is_ok());
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Value::parse`]; `Invalid` too for a value that the column would round.
+    pub fn parse_given(text: &str, column_type: ColumnType) -> Result<Value> {
+        read_given(text, column_type).map_err(Error::invalid)
+    }
+
+    /// Whether a column that makes `held` of this value, which is given, may take it: nothing is lost,
+    /// or the column is of FLOAT or DOUBLE, which take the nearest number.
+    pub(crate) fn may_be_held_as(&self, held: &Value) -> bool {
+        match (self, held) {
+            (_, Value::Float(_) | Value::Double(_)) => true,
+            (Value::Array(items), Value::Array(held)) => {
+                items.iter().zip(held).all(|(item, held)| item.may_be_held_as(held))
+            }
+            (
+                Value::Map(members) | Value::Record(members),
+                Value::Map(held) | Value::Record(held),
+            ) => members.iter().enumerate().all(|(place, member)| {
+                let held = member_called(&member.0, held, place);
+                held.is_none_or(|held| member.1.may_be_held_as(held))
+            }),
+            _ => self.is_kept_as(held),
+        }
     }
 
     /// How two numbers compare, whatever their types, digit by digit. Text may be a number, and a
@@ -69,6 +106,36 @@ impl Value {
             _ => true,
         }
     }
+}
+
+/// The value of a text that a column takes as it is given.
+pub(super) fn read_given(
+    text: &str,
+    column_type: ColumnType,
+) -> std::result::Result<Value, Reason> {
+    let value = Value::read(text, column_type)?;
+    match Value::String(text.to_owned()).may_be_held_as(&value) {
+        true => Ok(value),
+        false => Err(rounded(text, column_type)),
+    }
+}
+
+/// Why a value is refused that a column would round.
+#[cold]
+pub(crate) fn rounded(value: impl std::fmt::Display, column_type: ColumnType) -> Reason {
+    format!("{value} would be rounded to fit {column_type}: a column takes what it can hold")
+}
+
+/// A member of a converted value. Most have the place that they had; a record has the order of its
+/// type.
+fn member_called<'a>(
+    name: &str,
+    members: &'a [(String, Value)],
+    place: usize,
+) -> Option<&'a Value> {
+    let at_place = members.get(place).filter(|(known, _)| known == name);
+    let known = || members.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
+    at_place.or_else(known).map(|(_, value)| value)
 }
 
 /// A day, a moment, or text that says one, in nanoseconds since 1970.

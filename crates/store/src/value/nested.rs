@@ -7,6 +7,7 @@ use serde_json::Value as Json;
 use tonnage_engine::{Error, Result};
 
 use super::Value;
+use super::exact::read_given;
 use super::json_text::{self, JsonKind};
 use super::reason::Reason;
 use crate::schema::{ColumnType, ElementType, RecordFields};
@@ -55,12 +56,12 @@ fn of_text(text: &str, column_type: ColumnType) -> ReadResult<Value> {
             record(json_text::all_members(text).map_err(broken)?, fields, of_text)
         }
         (JsonKind::String, column_type) => {
-            Value::read(&json_text::string(text).map_err(broken)?, column_type)
+            read_given(&json_text::string(text).map_err(broken)?, column_type)
         }
         (JsonKind::Boolean, column_type) => Value::Boolean(text == "true").convert(column_type),
         (JsonKind::Number, column_type) => match text.parse() {
             Ok(whole) => Value::Long(whole).convert(column_type),
-            Err(_) => Value::read(text, column_type),
+            Err(_) => read_given(text, column_type),
         },
         (JsonKind::Array, column_type) => Err(type_mismatch("ARRAY", column_type)),
         (JsonKind::Object, column_type) => Err(type_mismatch("MAP", column_type)),
@@ -68,7 +69,7 @@ fn of_text(text: &str, column_type: ColumnType) -> ReadResult<Value> {
 }
 
 impl Value {
-    /// The value for a column of that type that a number of JSON is. One of more than 15 digits that
+    /// The value for a column of that type that a number of JSON is, as [`Value::parse_given`] reads it. One of more than 15 digits that
     /// is no whole number of 64 bits was rounded when it was read.
     ///
     /// # Errors
@@ -78,7 +79,7 @@ impl Value {
         column_type: ColumnType,
     ) -> Result<Value> {
         let digits = exact_digits(number, column_type).map_err(Error::invalid)?;
-        Value::parse(&digits, column_type)
+        Value::parse_given(&digits, column_type)
     }
 }
 

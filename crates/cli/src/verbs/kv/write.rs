@@ -120,8 +120,10 @@ impl KvLoadArgs {
             Field::new("key", DataType::Utf8, false),
             Field::new("value", value_type, true),
         ]);
-        let options =
+        let mut options =
             ReadOptions { schema: Some(Arc::new(wanted.clone())), ..self.job.read_options()? };
+        // A blank line is no key.
+        options.csv.blank_is_null = false;
         let check = |source: &Source, found: &Schema| {
             check_columns(&wanted, source.name(), found).map(|()| None)
         };

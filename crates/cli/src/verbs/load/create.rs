@@ -110,6 +110,7 @@ impl NewTablePlan {
         }
         // Added before the checks below: the key may name it, and no file has it.
         if let Some(name) = numbered {
+            check_single_column(&found.schema)?;
             columns.insert(0, numbered_column(name, &columns)?);
         }
         check_names(&columns, &found.header_values)?;
@@ -244,6 +245,16 @@ fn check_key_columns(
         "--primary-key names {name}, but the files have no such column; they have {}{}",
         names.join(", "),
         hint.unwrap_or_default()
+    )))
+}
+
+/// Refuses a single column that looks like several, where no key that it lacks would tell.
+fn check_single_column(found: &Schema) -> CliResult<()> {
+    let names = found.fields().iter().map(|field| field.name().as_str());
+    let (Some(hint), [only]) = (delimiter_hint(names), &found.fields()[..]) else { return Ok(()) };
+    let name = only.name();
+    Err(Failure::usage(format!(
+        "the files have a single column, {name:?}: {hint}; if it is one, give it another name with --rename"
     )))
 }
 

@@ -100,18 +100,31 @@ impl LoadArgs {
         if self.dry_run {
             return self.dry_run(globals, sources, mapping);
         }
-        // A table that cannot be made must not leave an empty store behind: what the files say
+        // What is refused must not leave an empty table behind, nor an empty store: what the files say
         // comes first.
         let made = self.table_to_make(globals, &sources, mapping)?;
-        let connection = globals.connection_or_create(self.create)?;
-        let table = self.table_in(&connection, made.as_ref().map(|made| &made.definition))?;
-        let inputs = self.inputs(sources, &table, mapping)?;
-        let end = self.job.run(
-            globals,
-            &connection,
-            inputs,
-            &LoadTarget::Table { path: table.schema.path.as_str().into(), ttl: self.job.ttl },
-        )?;
+        let (connection, table, inputs) = match &made {
+            Some(made) => {
+                let inputs = self.inputs_of_new_table(globals, made, sources, mapping)?;
+                let connection = globals.connection_or_create(true)?;
+                let table = self.table_in(&connection, Some(&made.definition))?;
+                (connection, table, inputs)
+            }
+            None => {
+                let connection = globals.connection_or_create(self.create)?;
+                let table = self.table_in(&connection, None)?;
+                let inputs = self.inputs(sources, &table, mapping)?;
+                (connection, table, inputs)
+            }
+        };
+        let path = table.schema.path.as_str();
+        let target = LoadTarget::Table { path: path.into(), ttl: self.job.ttl };
+        let end = self.job.run(globals, &connection, inputs, &target).inspect_err(|failure| {
+            // Refused where only the store itself could tell, before any row.
+            if made.is_some() && failure.exit == Exit::Usage {
+                connection.drop_if_empty(path);
+            }
+        })?;
         // Only values speak against the sample: a record that is broken would fit no types.
         if let (Exit::Rejected, true, Some(made)) = (end.exit, end.rejected_values, &made) {
             made.note_sample(globals);
@@ -215,6 +228,20 @@ impl LoadArgs {
         }
     }
 
+    /// The inputs of a table that is to be made, checked against one in memory.
+    fn inputs_of_new_table(
+        &self,
+        globals: &Globals,
+        made: &NewTablePlan,
+        sources: Vec<Source>,
+        mapping: Option<&Mapping>,
+    ) -> CliResult<Vec<FileInput>> {
+        let in_memory = StoreConnection::Store(self.store_in_memory(globals)?);
+        let table = self.table_in(&in_memory, Some(&made.definition))?;
+        self.job.check(globals, &in_memory, &table.schema.path)?;
+        self.inputs(sources, &table, mapping)
+    }
+
     fn table_in(
         &self,
         connection: &StoreConnection,
@@ -242,6 +269,9 @@ impl LoadArgs {
         let (schema, ignore) = (&table.schema, self.ignore_columns);
         let documents = self.documents.options();
         let mut options = ReadOptions { documents, ..self.job.read_options()? };
+        // A file of one column has the key alone then, which is never NULL: a blank line is none.
+        let is_numbered = schema.key_columns().any(|column| column.identity.is_some());
+        options.csv.blank_is_null = is_numbered || mapping.is_some() || options.folders;
         if !options.csv.has_header && options.csv.columns.is_none() {
             let names = self.names_without_header(schema, &sources, &options);
             options.csv.columns = Some(names);

@@ -229,3 +229,55 @@ fn a_row_takes_defaults_and_names_its_mistakes() {
         assert!(error.message().contains(what), "{error} should say {what}");
     }
 }
+
+/// A row was rounded to its columns, while a file of the same row was rejected.
+#[test]
+fn a_row_is_stored_as_it_is_given_or_not_at_all() {
+    let store = crate::Store::open("memory:").unwrap();
+    let ddl = "CREATE TABLE t (id LONG, n NUMBER(10, 3), w NUMBER(60, 2), at TIMESTAMP(0), d DATE, \
+               x DOUBLE, f FLOAT, a ARRAY(NUMBER(5, 1)), m MAP(TIMESTAMP(3)), r RECORD(p NUMBER(4, 1)), \
+               PRIMARY KEY (id))";
+    store.execute(ddl).unwrap();
+    let table = store.table("t").unwrap();
+    let put = |column: &str, value: Value| {
+        table.put(&Row::new().with("id", 1_i64).with(column, value), &Default::default())
+    };
+    let text = |text: &str| Value::String(text.to_owned());
+    let fine = |value| Value::Timestamp { value, precision: 9 };
+    let half = |unscaled| Value::Number { unscaled, scale: 2 };
+    for (column, value) in [
+        ("n", text("0.1255")),
+        ("n", Value::Double(0.1255)),
+        ("n", Value::Number { unscaled: 1_255, scale: 4 }),
+        ("w", text("1.005")),
+        ("at", text("2022-01-03T06:00:00.5")),
+        ("at", fine(1)),
+        ("d", text("2022-01-03T06:00:00")),
+        ("a", Value::Array(vec![half(100), half(125)])),
+        ("a", text("[1, 0.25]")),
+        ("m", Value::Map(vec![("k".into(), fine(1))])),
+        ("r", Value::Record(vec![("p".into(), half(125))])),
+        ("r", text(r#"{"p": 0.25}"#)),
+    ] {
+        let error = put(column, value.clone()).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Invalid, "{column}: {value:?}");
+        assert!(error.message().contains(&format!("column '{column}'")), "{error}");
+        assert!(error.message().contains("would be rounded to fit"), "{error}");
+    }
+    for (column, value) in [
+        ("n", text("0.1250")),
+        ("n", Value::Double(0.125)),
+        ("n", Value::Number { unscaled: 1_250, scale: 4 }),
+        ("at", text("2022-01-03T06:00:00.000")),
+        ("at", fine(1_000_000_000)),
+        ("d", text("2022-01-03T00:00:00")),
+        ("x", text("12345678901234567890.1")),
+        ("x", Value::Number { unscaled: 12_345_678_901_234_567_890, scale: 1 }),
+        ("f", Value::Double(0.123_456_789_012)),
+        ("a", Value::Array(vec![half(110), Value::Null])),
+        ("m", Value::Map(vec![("k".into(), fine(1_000_000))])),
+        ("r", Value::Map(vec![("P".into(), half(120))])),
+    ] {
+        put(column, value.clone()).unwrap_or_else(|error| panic!("{column}: {value:?}: {error}"));
+    }
+}
