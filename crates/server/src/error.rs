@@ -134,6 +134,7 @@ impl IntoResponse for Problem {
     fn into_response(self) -> Response {
         let title = match (self.status, error_code(&self.error)) {
             (StatusCode::FORBIDDEN, _) => "not allowed".to_owned(),
+            (StatusCode::MISDIRECTED_REQUEST, _) => "unknown host".to_owned(),
             (StatusCode::UNAUTHORIZED, _) => "not logged in".to_owned(),
             (StatusCode::PAYLOAD_TOO_LARGE, _) => "too large".to_owned(),
             (_, Some(code)) => code.replace('-', " "),
