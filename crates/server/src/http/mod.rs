@@ -12,6 +12,7 @@ mod openapi;
 mod pair_list;
 mod pairs;
 mod rows;
+mod rows_format;
 mod sql;
 mod tables;
 
