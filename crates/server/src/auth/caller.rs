@@ -67,11 +67,12 @@ impl Caller {
         self.binds_milliseconds
     }
 
-    /// Whether the caller may know of a table.
+    /// Whether the caller may know of a table, and of its columns. Whoever has rights below it
+    /// knows its key already, and needs the rest to make sense of its children.
     pub(crate) fn may_see(&self, table: &str) -> bool {
         [Right::Read, Right::Insert, Right::Update, Right::Delete, Right::Define]
             .into_iter()
-            .any(|right| self.rights.on_table(right, table))
+            .any(|right| self.rights.on_table(right, table) || self.rights.below(right, table))
     }
 
     /// Refuses to describe a table that the caller may not know of.
