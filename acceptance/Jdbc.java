@@ -10,6 +10,7 @@ import java.sql.ResultSet;
 import java.sql.ResultSetMetaData;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.sql.Time;
 import java.sql.Timestamp;
 import java.sql.Types;
 import java.util.ArrayList;
@@ -33,6 +34,8 @@ public class Jdbc {
         every("tables_columns_and_keys_are_told", Jdbc::tables);
         every("statements_query_and_update", Jdbc::statements);
         every("parameters_of_every_type_and_null", Jdbc::parameters);
+        every("moments_of_every_precision_are_stored_as_they_are_given", Jdbc::moments);
+        every("types_that_the_driver_does_not_read_come_as_others", Jdbc::types);
         every("execute_batch_of_10000_rows", Jdbc::batch);
         every("execute_batch_of_updates", Jdbc::updates);
         every("a_large_answer_is_read", Jdbc::large);
@@ -244,6 +247,68 @@ public class Jdbc {
             select.setLong(1, 2);
             rows = select.executeQuery();
             check(rows.next() && rows.getObject(6) == null && rows.wasNull(), "NULL");
+        }
+    }
+
+    /** The driver binds milliseconds, whatever unit the server names. */
+    private static void moments(Connection connection) throws SQLException {
+        StringBuilder columns = new StringBuilder("k LONG, c TIME");
+        StringBuilder texts = new StringBuilder("CAST(c AS STRING) AS c");
+        for (int digits = 0; digits <= 9; digits++) {
+            columns.append(", t").append(digits).append(" TIMESTAMP(").append(digits).append(")");
+            texts.append(", CAST(t").append(digits).append(" AS STRING) AS t").append(digits);
+        }
+        define(connection, "moments", columns + ", PRIMARY KEY (k)");
+        String text = "INSERT INTO moments VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+        try (PreparedStatement insert = connection.prepareStatement(text)) {
+            insert.setLong(1, 1);
+            insert.setTime(2, Time.valueOf("07:08:09"));
+            for (int digits = 0; digits <= 9; digits++) {
+                insert.setTimestamp(digits + 3, moment(digits));
+            }
+            check(insert.executeUpdate() == 1, "inserted");
+        }
+        try (Statement statement = connection.createStatement();
+                ResultSet rows = statement.executeQuery("SELECT " + texts + " FROM moments")) {
+            check(rows.next() && rows.getString("c").startsWith("07:08:09"), "time " + rows.getString("c"));
+            for (int digits = 0; digits <= 9; digits++) {
+                String stored = rows.getString("t" + digits).replace('T', ' ');
+                String wanted = moment(digits).toString().replaceAll("\\.0$", "");
+                check(stored.startsWith(wanted), "TIMESTAMP(" + digits + ") is " + stored);
+            }
+        }
+        for (int digits = 0; digits <= 9; digits++) {
+            String query = "SELECT count(*) FROM moments WHERE t" + digits + " = ?";
+            try (PreparedStatement select = connection.prepareStatement(query)) {
+                select.setTimestamp(1, moment(digits));
+                ResultSet rows = select.executeQuery();
+                check(rows.next() && rows.getInt(1) == 1, "found by t" + digits);
+            }
+        }
+    }
+
+    /** The finest moment that a precision and the driver's milliseconds both have. */
+    private static Timestamp moment(int digits) {
+        String fraction = ".123".substring(0, Math.min(digits, 3) + 1);
+        return Timestamp.valueOf("2024-05-06 07:08:09" + (digits == 0 ? "" : fraction));
+    }
+
+    private static void types(Connection connection) throws SQLException {
+        String[][] cases = {
+            {"arrow_cast(1.5, 'Float16')", "1.5"},
+            {"arrow_cast('a', 'Utf8View')", "a"},
+            {"arrow_cast('a', 'Dictionary(Int32, Utf8)')", "a"},
+            {"arrow_cast(1.25, 'Decimal32(5, 2)')", "1.25"},
+            {"arrow_cast(1.25, 'Decimal64(5, 2)')", "1.25"},
+            {"arrow_cast([1, 2], 'ListView(Int64)')", "[1,2]"},
+            {"arrow_cast(['a'], 'List(Dictionary(Int32, Utf8))')", "[\"a\"]"},
+        };
+        try (Statement statement = connection.createStatement()) {
+            for (String[] pair : cases) {
+                ResultSet rows = statement.executeQuery("SELECT " + pair[0] + " AS v");
+                check(rows.next(), pair[0]);
+                check(pair[1].equals(rows.getString(1)), pair[0] + " is " + rows.getString(1));
+            }
         }
     }
 

@@ -59,6 +59,7 @@ def a_change_that_fails_raises_at_once(server):
             cursor.execute("INSERT INTO ships VALUES (1, 'b')")
         except dbapi.Error as error:
             assert "exist" in str(error), error
+            assert error.status_code == adbc_driver_manager.AdbcStatusCode.ALREADY_EXISTS, error
         else:
             raise AssertionError("no error")
         assert count(cursor) == 1
@@ -80,6 +81,29 @@ def parameters_are_bound_by_question_marks(server):
         assert cursor.fetchall() == [("ship 7",)]
         cursor.execute("SELECT count(*) FROM ships WHERE id < ? AND name LIKE ?", (50, "ship 1%"))
         assert cursor.fetchone() == (11,)
+
+
+def moments_are_bound_in_their_own_unit(server):
+    """As microseconds; the JDBC driver's milliseconds are no concern of this one."""
+    with connect(server) as connection, connection.cursor() as cursor:
+        columns = ", ".join(f"t{digits} TIMESTAMP({digits})" for digits in (3, 6, 9))
+        cursor.execute(f"CREATE TABLE moments (k LONG, {columns}, c TIME, PRIMARY KEY (k))")
+        fine = datetime.datetime(2024, 5, 6, 7, 8, 9, 123456)
+        coarse = fine.replace(microsecond=123000)
+        clock = datetime.time(7, 8, 9, 123456)
+        values = (1, coarse, fine, fine, clock)
+        cursor.execute("INSERT INTO moments VALUES (?, ?, ?, ?, ?)", values)
+        cursor.execute("SELECT t3, t6, CAST(t9 AS TIMESTAMP(6)) FROM moments WHERE c = ?", (clock,))
+        assert cursor.fetchall() == [(coarse, fine, fine)]
+        cursor.execute("DROP TABLE moments")
+
+
+def a_summary_is_prepared(server):
+    with connect(server) as connection, connection.cursor() as cursor:
+        cursor.execute("INSERT INTO ships VALUES (1, 'a'), (2, 'b')")
+        cursor.adbc_prepare("SUMMARIZE ships")
+        cursor.execute("SUMMARIZE ships")
+        assert [row[0] for row in cursor.fetchall()] == ["id", "name"]
 
 
 def executemany_inserts_every_row(server):
@@ -279,6 +303,8 @@ CASES = [
     a_change_that_fails_raises_at_once,
     definitions_are_carried_out,
     parameters_are_bound_by_question_marks,
+    moments_are_bound_in_their_own_unit,
+    a_summary_is_prepared,
     executemany_inserts_every_row,
     executemany_updates_every_row,
     ingest_creates,

@@ -7,6 +7,7 @@ use serde::Deserialize;
 use tonnage::{Error, Result, cores, memory_bytes};
 
 use crate::address::Address;
+use crate::browser_guard::HostName;
 
 /// The settings as they are given: `--idle-timeout 60s` on the command line is
 /// `TONNAGE_IDLE_TIMEOUT=60s` in the environment and `idle_timeout = "60s"` in the file. The
@@ -20,6 +21,10 @@ pub struct Settings {
     /// Address of the Arrow Flight listener, unix:PATH, or off [default: 127.0.0.1:7411]
     #[arg(long, env = "TONNAGE_FLIGHT", value_name = "ADDRESS")]
     pub flight: Option<String>,
+    /// Names that the server has for browsers and, without users, for all callers over HTTP:
+    /// data.example, data.example:8443
+    #[arg(long, env = "TONNAGE_HTTP_HOSTS", value_name = "NAMES", value_delimiter = ',')]
+    pub http_hosts: Option<Vec<String>>,
     /// Listen beyond loopback although everybody may then do everything
     #[arg(long, env = "TONNAGE_INSECURE", num_args = 0..=1, default_missing_value = "true")]
     pub insecure: Option<bool>,
@@ -111,6 +116,8 @@ pub struct Config {
     pub http: Option<Address>,
     /// Where Arrow Flight is spoken; nowhere without it.
     pub flight: Option<Address>,
+    /// The names of the HTTP listener, beside IP addresses and localhost.
+    pub http_hosts: Vec<HostName>,
     /// Whether to listen beyond loopback without users.
     pub insecure: bool,
     /// Certificate chain and private key, both PEM files.
@@ -187,6 +194,7 @@ impl Settings {
         Settings {
             http: self.http.or(other.http),
             flight: self.flight.or(other.flight),
+            http_hosts: self.http_hosts.or(other.http_hosts),
             // A `false` that was given counts over a `true` behind it: only silence is None.
             insecure: self.insecure.or(other.insecure),
             tls_cert: self.tls_cert.or(other.tls_cert),
@@ -253,6 +261,7 @@ impl Settings {
         let config = Config {
             http: address("http", self.http.as_deref(), 7410)?,
             flight: address("flight", self.flight.as_deref(), 7411)?,
+            http_hosts: hosts("http_hosts", self.http_hosts.as_deref().unwrap_or_default())?,
             insecure: self.insecure.unwrap_or(false),
             client_certificates: self.client_certificates(tls.is_some())?,
             tls,
@@ -348,6 +357,12 @@ fn address(name: &str, given: Option<&str>, port: u16) -> Result<Option<Address>
     }
 }
 
+fn hosts(name: &str, given: &[String]) -> Result<Vec<HostName>> {
+    // A variable of the environment may be there and empty.
+    let given = given.iter().map(|text| text.trim()).filter(|text| !text.is_empty());
+    given.map(|text| text.parse::<HostName>().map_err(|error| error.at(name))).collect()
+}
+
 fn count(name: &str, given: Option<usize>, default: usize) -> Result<usize> {
     match given {
         Some(0) => Err(Error::invalid(format!("{name} is 0: allow at least one"))),
@@ -425,7 +440,9 @@ mod tests {
 
     #[test]
     fn a_setting_out_of_its_range_is_named() {
-        let wrong: [(Settings, &str); 5] = [
+        let hosts = Some(vec!["https://data.example/".into()]);
+        let wrong: [(Settings, &str); 6] = [
+            (Settings { http_hosts: hosts, ..Settings::default() }, "http_hosts"),
             (Settings { http: Some("here".into()), ..Settings::default() }, "http"),
             (Settings { loads_max: Some(0), ..Settings::default() }, "loads_max"),
             (Settings { load_memory: Some("much".into()), ..Settings::default() }, "load_memory"),
@@ -439,9 +456,11 @@ mod tests {
 
     #[test]
     fn what_is_given_first_counts() {
-        let file: Settings = toml::from_str("idle_timeout = \"5s\"\nloads_max = 3").unwrap();
+        let file = "idle_timeout = \"5s\"\nloads_max = 3\nhttp_hosts = [\"a.example\"]";
+        let file: Settings = toml::from_str(file).unwrap();
         let flags = Settings { loads_max: Some(7), ..Settings::default() };
         let config = flags.or(file).resolve().unwrap();
+        assert_eq!(config.http_hosts, ["a.example".parse::<HostName>().unwrap()]);
         assert_eq!((config.loads_max, config.idle_timeout), (7, Duration::from_secs(5)));
     }
 

@@ -7,13 +7,15 @@ use tonnage::{Cancel, Error, Result, Store};
 use tonnage_sql::{Sql, SqlOptions};
 use tracing::Span;
 
+use crate::address::Address;
 use crate::admission::ConcurrencyLimit;
 use crate::auth::{Audit, Logins, Users};
+use crate::browser_guard::BrowserGuard;
 use crate::budget::MemoryBudget;
 use crate::config::Config;
 use crate::drain::{DrainPhase, Phases};
 use crate::jobs::Jobs;
-use crate::metrics::Metrics;
+use crate::metrics::{ListenerKind, Metrics};
 use crate::prepared::PreparedStatements;
 use crate::request_id::RequestIds;
 use crate::sessions::Sessions;
@@ -101,6 +103,20 @@ impl ServerContext {
             calls: ConcurrencyLimit::new(config.calls_max, "calls", "calls_max", wait),
             config,
         }))
+    }
+
+    /// What a listener takes from browsers.
+    pub(crate) fn browser_guard(&self, listener: ListenerKind) -> Arc<BrowserGuard> {
+        let address = match listener {
+            ListenerKind::http => &self.config.http,
+            ListenerKind::flight => &self.config.flight,
+        };
+        Arc::new(BrowserGuard {
+            hosts: self.config.http_hosts.clone(),
+            has_users: self.config.users.is_some(),
+            has_tls: self.config.tls.is_some(),
+            is_unix: matches!(address, Some(Address::Unix(_))),
+        })
     }
 
     /// Refuses new work once the server drains.

@@ -5,7 +5,7 @@ use axum::response::{IntoResponse, Response};
 use serde_json::{Map, Value as Json};
 use tonic::metadata::MetadataValue;
 use tonic::{Code, Status};
-use tonnage::{Error, ErrorKind, TooManyErrors};
+use tonnage::{AlreadyExists, Error, ErrorKind, TooManyErrors};
 
 use crate::auth::AccessDenied;
 use crate::request_id::{REQUEST_ID_HEADER, RequestId};
@@ -39,6 +39,8 @@ pub(crate) fn kind_label(error: &Error) -> &'static str {
 pub(crate) fn status(error: &Error) -> Status {
     let code = match is_denied(error) {
         true => Code::PermissionDenied,
+        // Drivers tell this code from others; of ABORTED they make an unknown error.
+        false if AlreadyExists::caused(error) => Code::AlreadyExists,
         false => code(error.kind()),
     };
     let mut status = Status::new(code, cut(error.message()));
@@ -134,6 +136,7 @@ impl IntoResponse for Problem {
     fn into_response(self) -> Response {
         let title = match (self.status, error_code(&self.error)) {
             (StatusCode::FORBIDDEN, _) => "not allowed".to_owned(),
+            (StatusCode::MISDIRECTED_REQUEST, _) => "unknown host".to_owned(),
             (StatusCode::UNAUTHORIZED, _) => "not logged in".to_owned(),
             (StatusCode::PAYLOAD_TOO_LARGE, _) => "too large".to_owned(),
             (_, Some(code)) => code.replace('-', " "),
@@ -182,6 +185,15 @@ mod tests {
             assert_eq!(status.metadata().get(KIND_HEADER).unwrap(), kind.label());
             assert_eq!(Problem::from(Error::new(kind, "")).status.as_u16(), http, "{kind:?}");
         }
+    }
+
+    #[test]
+    fn what_exists_has_a_code_of_its_own_and_the_kind_of_a_conflict() {
+        let error = AlreadyExists::error("table t exists already").at("line 1");
+        let status = status(&error);
+        assert_eq!(status.code(), Code::AlreadyExists);
+        assert_eq!(status.metadata().get(KIND_HEADER).unwrap(), "conflict");
+        assert_eq!(Problem::from(error).status.as_u16(), 409);
     }
 
     /// Longer headers kill the call with another error than the one they tell.

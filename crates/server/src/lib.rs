@@ -16,6 +16,7 @@
 //! | `address`, `service_manager` | addresses of listeners; notifications for systemd |
 //! | `listen` | sockets, TLS, limits of connections, how the body of a request ended |
 //! | `drain` | the phases in which a server shuts down |
+//! | `browser_guard` | what pages of other origins may not ask for |
 //! | `auth` | users and their rights, logins, the audit log |
 //! | `admission`, `jobs` | limits of loads, streams and calls; the loads that run |
 //! | `budget`, `counted_body`, `spool` | limits of memory and disk space that calls share |
@@ -30,6 +31,7 @@
 mod address;
 mod admission;
 mod auth;
+mod browser_guard;
 mod budget;
 mod config;
 mod context;
@@ -59,5 +61,6 @@ mod unique_members;
 
 pub use address::Address;
 pub use auth::hash_password;
+pub use browser_guard::HostName;
 pub use config::{Config, Settings};
 pub use server::{Addresses, Server, ShutdownHandle};

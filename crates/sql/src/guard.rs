@@ -13,13 +13,6 @@ pub(crate) struct StatementTerms {
     pub(crate) acks: Option<Acks>,
 }
 
-impl StatementTerms {
-    /// The options of a write that is acknowledged then.
-    pub(crate) fn options(self) -> WriteOptions {
-        WriteOptions { durability: self.durability, acks: self.acks, ..WriteOptions::default() }
-    }
-}
-
 /// Looked at between batches.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Guard {
@@ -58,6 +51,16 @@ impl Guard {
     /// When a write is acknowledged.
     pub(crate) fn terms(&self) -> StatementTerms {
         self.terms
+    }
+
+    /// The options of a write that is acknowledged then, and waits no longer than the statement may.
+    pub(crate) fn write_options(&self) -> WriteOptions {
+        WriteOptions {
+            durability: self.terms.durability,
+            acks: self.terms.acks,
+            timeout: self.time_left(),
+            ..WriteOptions::default()
+        }
     }
 
     /// How fresh the rows of a query must be; as the store was opened without it.

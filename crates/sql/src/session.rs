@@ -98,8 +98,15 @@ impl Sql {
     /// `Invalid` for text that is not one statement.
     pub fn prepare(&self, text: &str) -> Result<Prepared> {
         let statement = Arc::new(CachedStatement::new(crate::text::single(text)?));
-        if statement.piece.kind != StatementKind::Definition && statement.simple().is_none() {
-            write::check_syntax(&statement.piece)?;
+        match statement.piece.kind {
+            // These are read word by word when they are carried out: the parser does not know all
+            // of them.
+            StatementKind::Definition | StatementKind::Session | StatementKind::Analyze => {}
+            StatementKind::Summarize => {
+                summary::summarized_query(&statement.piece)?.parse().map(drop)?;
+            }
+            _ if statement.simple().is_none() => write::check_syntax(&statement.piece)?,
+            _ => {}
         }
         Ok(Prepared { sql: self.clone(), statement, text: text.to_owned() })
     }
@@ -167,7 +174,7 @@ impl Sql {
                 self.explain(statement, &request.parameters, guard).map(Answer::Rows)
             }
             StatementKind::Definition if let Some(view) = write::ViewStatement::read(piece)? => {
-                let told = write::define_view(planner, &view, &request.text)?;
+                let told = write::define_view(planner, &view, &request.text, &guard)?;
                 Ok(Answer::Done(DdlOutcome::Message(told)))
             }
             StatementKind::Definition => match write::CreateTableAs::read(piece)? {
@@ -256,7 +263,7 @@ impl Sql {
             open.roll_back();
             return Ok("rolled back".to_owned());
         }
-        let rows = open.commit(self.store(), guard.terms())?;
+        let rows = open.commit(self.store(), &guard.write_options())?;
         Ok(format!("committed {rows} changed {}", if rows == 1 { "row" } else { "rows" }))
     }
 
@@ -371,11 +378,17 @@ impl Sql {
 
 /// What is said of settings where others would have them too.
 fn no_session(piece: &Piece) -> Error {
-    let place = piece.start();
-    Error::unsupported(format!(
-        "line {}, column {}: a server keeps no settings and no transactions between statements: give timeouts and parameters with each call",
-        place.line, place.column
-    ))
+    let (place, cursor) = (piece.start(), Cursor::new(piece));
+    let remedy = match (cursor.is_word("CHECKPOINT"), cursor.is_word("VACUUM")) {
+        (true, _) => {
+            "CHECKPOINT is for a store that a program opens itself: at a server, call POST /v1/admin/sync, or the action tonnage.Sync over Flight"
+        }
+        (_, true) => "VACUUM finds nothing to do: leave it out",
+        _ => {
+            "a server keeps no settings and no transactions between statements: give timeouts and parameters with each call"
+        }
+    };
+    Error::unsupported(format!("line {}, column {}: {remedy}", place.line, place.column))
 }
 
 /// Refuses what takes effect by itself.

@@ -15,10 +15,11 @@ use std::sync::{Arc, Mutex};
 
 use datafusion::sql::sqlparser::tokenizer::Token;
 use tonnage::internal::sync::lock;
-use tonnage::{Condition, Error, Result, Row, RowOperation, Store, Table, Value, WriteResult};
+use tonnage::{
+    Condition, Error, Result, Row, RowOperation, Store, Table, Value, WriteOptions, WriteResult,
+};
 
 use crate::error::invalid_at;
-use crate::guard::StatementTerms;
 use crate::text::{Cursor, Piece};
 
 /// The most rows that one transaction changes.
@@ -158,7 +159,7 @@ impl Transaction {
     /// # Errors
     /// `Conflict` when others have changed a row, or its table, since it was read; then nothing is
     /// written.
-    pub(crate) fn commit(&self, store: &Store, terms: StatementTerms) -> Result<usize> {
+    pub(crate) fn commit(&self, store: &Store, options: &WriteOptions) -> Result<usize> {
         let _turn = lock(&self.turn);
         // Over, whatever comes of it: a COMMIT that fails cannot be tried again.
         let over = PendingChanges { is_over: true, ..PendingChanges::default() };
@@ -182,7 +183,7 @@ impl Transaction {
             };
             operations.push(operation.when(change.condition));
         }
-        match store.atomic_write(&operations, &terms.options())? {
+        match store.atomic_write(&operations, options)? {
             WriteResult::Stored { .. } => Ok(operations.len()),
             WriteResult::ConditionFailed { operation, .. } => {
                 let failed = changes.rows.values().nth(operation);

@@ -60,6 +60,7 @@
 
 #![warn(missing_debug_implementations)]
 
+mod already_exists;
 mod backup;
 mod budget;
 mod bulk;
@@ -85,6 +86,7 @@ mod table;
 mod terms;
 mod value;
 
+pub use already_exists::AlreadyExists;
 pub use arrow;
 pub use backup::{
     BackupInfo, BackupOptions, BackupReport, BackupRepository, BackupVerifyReport, PruneReport,

@@ -21,7 +21,11 @@ pub(crate) struct Caller {
     audit: Option<Arc<Audit>>,
     session: Option<String>,
     request: Option<RequestId>,
+    binds_milliseconds: bool,
 }
+
+/// What leads the name that gRPC for Java gives itself, and with it the JDBC driver of Flight SQL.
+const GRPC_JAVA: &str = "grpc-java";
 
 impl Caller {
     pub(super) fn new(
@@ -38,6 +42,7 @@ impl Caller {
             audit,
             session: sessions.next().map(str::to_owned),
             request: RequestId::current(),
+            binds_milliseconds: user_agent(headers).contains(GRPC_JAVA),
         }
     }
 
@@ -56,11 +61,18 @@ impl Caller {
         self.session.as_deref()
     }
 
-    /// Whether the caller may know of a table.
+    /// Whether the caller's program binds moments and times of day as milliseconds, whatever the
+    /// type of the parameter: the JDBC driver of Flight SQL does.
+    pub(crate) fn binds_milliseconds(&self) -> bool {
+        self.binds_milliseconds
+    }
+
+    /// Whether the caller may know of a table, and of its columns. Whoever has rights below it
+    /// knows its key already, and needs the rest to make sense of its children.
     pub(crate) fn may_see(&self, table: &str) -> bool {
         [Right::Read, Right::Insert, Right::Update, Right::Delete, Right::Define]
             .into_iter()
-            .any(|right| self.rights.on_table(right, table))
+            .any(|right| self.rights.on_table(right, table) || self.rights.below(right, table))
     }
 
     /// Refuses to describe a table that the caller may not know of.
@@ -168,4 +180,9 @@ impl Caller {
             None => Ok(()),
         }
     }
+}
+
+/// The name that the caller's program gives itself.
+fn user_agent(headers: &HeaderMap) -> &str {
+    headers.get(header::USER_AGENT).and_then(|name| name.to_str().ok()).unwrap_or_default()
 }

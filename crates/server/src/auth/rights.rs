@@ -115,6 +115,14 @@ impl Rights {
             })
     }
 
+    /// Whether a right holds for a table below another.
+    pub(crate) fn below(&self, right: Right, table: &str) -> bool {
+        self.grants.iter().any(|grant| {
+            let path = grant.table.as_deref();
+            grant.allow.contains(&right) && path.is_some_and(|path| covers(table, path))
+        })
+    }
+
     /// Whether a right holds for the pair whose key begins with this component.
     pub(crate) fn on_pair(&self, right: Right, first: &[u8]) -> bool {
         self.has(right)
@@ -182,6 +190,18 @@ mod tests {
         }
         assert!(!rights.on_table(Right::Insert, "ships"));
         assert!(!rights.on_pair(Right::Read, b"ships"));
+    }
+
+    #[test]
+    fn a_grant_on_a_child_holds_below_its_parents() {
+        let rights = granted("ships.calls.crews", Right::Insert);
+        for (table, is_above) in
+            [("ships", true), ("SHIPS.calls", true), ("ships.other", false), ("ship", false)]
+        {
+            assert_eq!(rights.below(Right::Insert, table), is_above, "{table}");
+            assert!(!rights.on_table(Right::Insert, table), "{table}");
+        }
+        assert!(!rights.below(Right::Read, "ships"));
     }
 
     #[test]

@@ -43,6 +43,7 @@ use axum::{Router, middleware};
 use tonic::service::Routes;
 
 use crate::auth::authenticate;
+use crate::browser_guard::guard_flight;
 use crate::context::ServerContext;
 use crate::counted_body;
 use crate::metrics::ListenerKind;
@@ -68,9 +69,11 @@ pub(crate) fn router(context: &Arc<ServerContext>) -> Router {
     let holding = middleware::from_fn_with_state(messages, counted_body::count_body);
     let gate =
         middleware::from_fn_with_state((context.clone(), ListenerKind::flight), authenticate);
+    let guard = context.browser_guard(ListenerKind::flight);
+    let guarding = middleware::from_fn_with_state(guard, guard_flight);
     let names = (context.request_ids.clone(), ListenerKind::flight);
     let naming = middleware::from_fn_with_state(names, request_id::assign);
     let health = health::router(context);
     let calls = Routes::new(service).into_axum_router().layer(holding).layer(gate);
-    calls.merge(health).layer(naming)
+    calls.merge(health).layer(guarding).layer(naming)
 }

@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use arrow::array::RecordBatch;
 use arrow::datatypes::{DataType, SchemaRef};
 use axum::body::{Body, Bytes};
-use axum::http::{HeaderMap, header};
+use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use futures::StreamExt;
 use serde_json::json;
@@ -25,63 +25,12 @@ use tokio_stream::wrappers::ReceiverStream;
 use tonnage::{ColumnType, Error, Result, Value};
 use tonnage_files::{Compression, Format, RecordWriter};
 
+use super::rows_format::RowsFormat;
 use crate::context::{AnswerSender, ServerContext};
 use crate::metrics::ListenerKind;
 
 const QUEUE_PIECES: usize = 4;
 const PIECE_BYTES: usize = 256 << 10;
-
-/// How rows are written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum RowsFormat {
-    /// One object: `{"columns": [...], "rows": [[...]], "more": false}`.
-    Json,
-    Lines,
-    Csv,
-    Arrow,
-    Parquet,
-}
-
-impl RowsFormat {
-    /// The first format of `Accept` that there is; JSON where nothing is asked for.
-    ///
-    /// # Errors
-    /// `Invalid` when none of those that are asked for is offered.
-    pub(crate) fn of_accept(headers: &HeaderMap) -> Result<RowsFormat> {
-        let Some(accept) = headers.get(header::ACCEPT) else { return Ok(RowsFormat::Json) };
-        let accept = accept.to_str().unwrap_or_default();
-        let kinds = accept.split(',').map(|kind| kind.split(';').next().unwrap_or("").trim());
-        kinds.clone().find_map(RowsFormat::of_media_type).ok_or_else(|| {
-            Error::invalid(format!(
-                "Accept is `{accept}`: answers are application/json, application/x-ndjson, \
-                 text/csv, application/vnd.apache.arrow.stream, application/vnd.apache.parquet"
-            ))
-        })
-    }
-
-    pub(crate) fn of_media_type(kind: &str) -> Option<RowsFormat> {
-        match kind.to_ascii_lowercase().as_str() {
-            "*/*" | "application/*" | "application/json" | "" => Some(RowsFormat::Json),
-            "application/x-ndjson" | "application/jsonl" | "application/x-jsonlines" => {
-                Some(RowsFormat::Lines)
-            }
-            "text/csv" | "text/*" => Some(RowsFormat::Csv),
-            "application/vnd.apache.arrow.stream" => Some(RowsFormat::Arrow),
-            "application/vnd.apache.parquet" => Some(RowsFormat::Parquet),
-            _ => None,
-        }
-    }
-
-    fn media_type(self) -> &'static str {
-        match self {
-            RowsFormat::Json => "application/json",
-            RowsFormat::Lines => "application/x-ndjson",
-            RowsFormat::Csv => "text/csv; charset=utf-8; header=present",
-            RowsFormat::Arrow => "application/vnd.apache.arrow.stream",
-            RowsFormat::Parquet => "application/vnd.apache.parquet",
-        }
-    }
-}
 
 /// Pieces of a body on their way to the network. Dropping the writer cuts the body off.
 pub(super) struct BodyWriter<'a> {
@@ -310,20 +259,5 @@ mod tests {
         let batch = RecordBatch::try_new(schema, vec![std::sync::Arc::new(spans)]).unwrap();
         assert_ne!(row_text(&batch, 0).unwrap(), "[null]");
         assert_eq!(row_text(&batch, 1).unwrap(), "[null]");
-    }
-
-    fn wanted(accept: &str) -> Result<RowsFormat> {
-        let mut headers = HeaderMap::new();
-        headers.insert(header::ACCEPT, accept.parse().unwrap());
-        RowsFormat::of_accept(&headers)
-    }
-
-    #[test]
-    fn the_first_format_that_there_is_is_taken() {
-        assert_eq!(RowsFormat::of_accept(&HeaderMap::new()).unwrap(), RowsFormat::Json);
-        assert_eq!(wanted("text/html, text/csv;q=0.5").unwrap(), RowsFormat::Csv);
-        assert_eq!(wanted("application/x-ndjson").unwrap(), RowsFormat::Lines);
-        assert_eq!(wanted("*/*").unwrap(), RowsFormat::Json);
-        assert!(wanted("image/png").unwrap_err().message().contains("image/png"));
     }
 }

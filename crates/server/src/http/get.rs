@@ -7,7 +7,7 @@ use axum::response::Response;
 use serde_json::{Map, Value as Json};
 use tonnage::{BulkKey, Error, KeySource, Result, TableSchema, Value};
 
-use super::answer::{RowsFormat, write_rows};
+use super::answer::write_rows;
 use super::handler::{CallerExtension, ContextState, HandlerResult, invalid_body, parse_json};
 use crate::flight::{BulkGetCommand, TableRead};
 use crate::json_value::key_value_of;

@@ -12,6 +12,7 @@ mod openapi;
 mod pair_list;
 mod pairs;
 mod rows;
+mod rows_format;
 mod sql;
 mod tables;
 
@@ -28,6 +29,7 @@ use tonnage::Error;
 
 use self::handler::ContextState;
 use crate::auth::authenticate;
+use crate::browser_guard::guard_http;
 use crate::context::ServerContext;
 use crate::counted_body;
 use crate::error::{PROBLEM_TYPE, Problem};
@@ -83,6 +85,11 @@ pub(crate) fn router(context: &Arc<ServerContext>) -> Router {
         .fallback(not_found)
         .layer(DefaultBodyLimit::max(context.config.body_bytes_max))
         .layer(middleware::from_fn(as_problem))
+        // Before all else, on every path: what a browser sends for another page does nothing.
+        .layer(middleware::from_fn_with_state(
+            context.browser_guard(ListenerKind::http),
+            guard_http,
+        ))
         // The last layer is the outermost: refused logins and unknown paths have their ids, too.
         .layer(middleware::from_fn_with_state(
             (context.request_ids.clone(), ListenerKind::http),

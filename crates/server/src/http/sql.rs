@@ -11,7 +11,7 @@ use serde_json::json;
 use tonnage::{Error, Result};
 use tonnage_sql::{Answer, Changes, Request, Rows, Sql};
 
-use super::answer::{RowsFormat, columns_json, row_text, write_rows};
+use super::answer::{columns_json, row_text, write_rows};
 use super::handler::{CallerExtension, ContextState, HandlerResult, json as json_body};
 use super::multi_table::problem;
 use crate::budget::bytes_of;

@@ -79,7 +79,7 @@ fn a_client_of_http_that_rests_keeps_no_place_and_gets_no_good_end() {
     let query = r#"{"sql": "SELECT * FROM ships"}"#;
     write!(
         resting,
-        "POST /v1/sql HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAccept: text/csv\r\n\
+        "POST /v1/sql HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nAccept: text/csv\r\n\
          Content-Length: {}\r\n\r\n{query}",
         query.len()
     )
@@ -128,7 +128,8 @@ fn bodies_in_memory_are_bounded_for_all_requests_together() {
     let rest = || {
         [0, 1].map(|_| {
             let mut socket = TcpStream::connect(server.addresses.http.unwrap()).unwrap();
-            let head = "PUT /v1/pairs/five HTTP/1.1\r\nHost: x\r\nContent-Length: 1048576\r\n\r\n";
+            let head =
+                "PUT /v1/pairs/five HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1048576\r\n\r\n";
             write!(socket, "{head}{value}").unwrap();
             socket
         })

@@ -1,6 +1,9 @@
 //! What users may do by calls: in bulk, row by row, with objects and jobs.
 
-use crate::guarded::{BASIC, BEARER, Guarded, bearing};
+use tonnage_server::Settings;
+
+use crate::guarded::{BASIC, BEARER, Guarded, TOKEN, bearing, file};
+use crate::support::Running;
 
 /// A definition that a reader of statements takes for one of another table: to it, a back quote opens
 /// no name, and what follows is a comment.
@@ -331,4 +334,41 @@ fn a_job_is_shared_by_streams_of_one_user_alone() {
     let (first, second, other) = (begun(&ann), begun(&ann), begun("token"));
     assert_eq!(first.0, second.0);
     assert_ne!(first.0, other.0);
+}
+
+/// The key of a child is that of its parent and more, but the parent could not be described.
+#[test]
+fn whoever_may_use_a_child_may_know_the_columns_above_it() {
+    let users = file(&format!(
+        "[[user]]\nname = \"kid\"\ntokens = [\"{TOKEN}\"]\n\
+         grants = [{{ table = \"ships.calls\", allow = [\"insert\"] }}]\n"
+    ));
+    let settings = Settings { users: Some(users.to_path_buf()), ..Settings::default() };
+    let server = Running::with(settings);
+    for child in ["ships.calls", "ships.crews", "ships.calls.visits"] {
+        let key = child.rsplit('.').next().unwrap();
+        let ddl = format!("CREATE TABLE {child} ({key} LONG, PRIMARY KEY ({key}))");
+        server.store.execute(&ddl).unwrap();
+    }
+    let mut kid = server.sql();
+    kid.flight.set_token("token".to_owned());
+    for (path, columns) in [("ships", 2), ("ships.calls", 2), ("ships.calls.visits", 3)] {
+        let described = kid.query(&format!("DESCRIBE {path}")).unwrap();
+        assert_eq!(described.num_rows(), columns, "{path}");
+        let (head, _) = server.http(&format!("GET /v1/tables/{path}"), BEARER, "");
+        assert!(head.starts_with("HTTP/1.1 200"), "{path}: {head}");
+    }
+    let (_, told) = server.http("GET /v1/tables", BEARER, "");
+    assert!(told.contains("ships.calls") && !told.contains("ships.crews"), "{told}");
+    for (text, said) in [
+        ("DESCRIBE ships.crews", "may not read ships.crews"),
+        ("SELECT * FROM ships", "may not read ships"),
+        ("SUMMARIZE ships", "may not read ships"),
+        ("SHOW STATISTICS FROM ships", "may not read ships"),
+    ] {
+        let error = kid.query(text).unwrap_err();
+        assert!(error.contains(said), "{text}: {error}");
+    }
+    let error = kid.update("INSERT INTO ships VALUES (1, 'a')").unwrap_err();
+    assert!(error.contains("may not insert ships"), "{error}");
 }

@@ -20,7 +20,8 @@ impl Events {
     fn of(server: &Running, path: &str) -> Self {
         let mut socket = TcpStream::connect(server.addresses.http.unwrap()).unwrap();
         socket.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
-        let head = format!("GET {path} HTTP/1.1\r\nHost: x\r\nAccept: text/event-stream\r\n\r\n");
+        let head =
+            format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n\r\n");
         socket.write_all(head.as_bytes()).unwrap();
         let mut events = Events { lines: BufReader::new(socket) };
         assert_eq!(events.line(), "HTTP/1.1 200 OK");

@@ -319,8 +319,11 @@ fn a_connection_may_lie_idle_between_requests() {
     let server = Running::new();
     let mut socket = std::net::TcpStream::connect(server.addresses.http.unwrap()).unwrap();
     let mut ask = || {
-        std::io::Write::write_all(&mut socket, b"GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n")
-            .unwrap();
+        std::io::Write::write_all(
+            &mut socket,
+            b"GET /health/live HTTP/1.1\r\nHost: localhost\r\n\r\n",
+        )
+        .unwrap();
         let mut answer = [0; 15];
         std::io::Read::read_exact(&mut socket, &mut answer).unwrap();
         assert_eq!(&answer, b"HTTP/1.1 200 OK");
@@ -346,7 +349,7 @@ fn more_connections_than_allowed_are_closed_at_once() {
     drop(held);
     let is_served = || {
         let mut socket = std::net::TcpStream::connect(address).unwrap();
-        let ask = b"GET /health/live HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
+        let ask = b"GET /health/live HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
         // It may be closed at once: the server has not yet seen that the others are gone.
         let _ = std::io::Write::write_all(&mut socket, ask);
         let mut answer = String::new();

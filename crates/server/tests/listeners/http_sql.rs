@@ -268,7 +268,7 @@ fn a_body_that_is_cut_off_loads_nothing() {
     let mut socket = TcpStream::connect(server.addresses.http.unwrap()).unwrap();
     write!(
         socket,
-        "POST /v1/tables/ships/rows HTTP/1.1\r\nHost: x\r\nContent-Type: text/csv\r\n\
+        "POST /v1/tables/ships/rows HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/csv\r\n\
          Content-Length: 1000\r\n\r\nid,name\n1,a\n2,b\n"
     )
     .unwrap();

@@ -1,6 +1,7 @@
 //! Both listeners over real sockets on loopback.
 
 mod bounds;
+mod browser_guard;
 mod bulk_get;
 mod bulk_put;
 mod call_rights;

@@ -4,8 +4,12 @@ use std::sync::Arc;
 
 use arrow::array::{
     Array, AsArray, BooleanArray, Float64Array, Int64Array, RecordBatch, StringArray,
+    Time32MillisecondArray, TimestampMillisecondArray,
 };
-use arrow::datatypes::{DataType, Field, Int64Type, Schema};
+use arrow::datatypes::{DataType, Field, Int64Type, Schema, TimeUnit};
+use arrow_flight::flight_service_client::FlightServiceClient;
+use arrow_flight::sql::client::FlightSqlServiceClient;
+use tonic::transport::Channel;
 
 use crate::support::{Running, SqlClient};
 
@@ -173,4 +177,108 @@ fn what_cannot_be_prepared_is_told_with_its_place() {
         let error = runtime.block_on(flight.prepare(text.to_owned(), None)).unwrap_err();
         assert!(error.to_string().contains(said), "{text}: {error}");
     }
+}
+
+/// A client that gives itself a name, as drivers do.
+fn client_called(server: &Running, name: &'static str) -> SqlClient {
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let address = format!("http://{}", server.flight_address());
+    let endpoint = Channel::from_shared(address).unwrap().user_agent(name).unwrap();
+    let channel = runtime.block_on(endpoint.connect()).unwrap();
+    let flight = FlightSqlServiceClient::new_from_inner(FlightServiceClient::new(channel));
+    SqlClient { runtime, flight }
+}
+
+/// The JDBC driver binds milliseconds whatever it is told, and got years such as 51969.
+#[test]
+fn a_driver_that_binds_milliseconds_is_told_of_milliseconds() {
+    use TimeUnit::{Microsecond, Millisecond, Nanosecond, Second};
+    let server = Running::new();
+    let ddl = "CREATE TABLE m (k LONG, t0 TIMESTAMP(0), t3 TIMESTAMP(3), t6 TIMESTAMP(6), \
+               t9 TIMESTAMP(9), c TIME, d DATE, PRIMARY KEY (k))";
+    server.sql().update(ddl).unwrap();
+    let types = |name: &'static str, text: &str| {
+        let SqlClient { runtime, mut flight } = client_called(&server, name);
+        let statement = runtime.block_on(flight.prepare(text.to_owned(), None)).unwrap();
+        let schema = statement.parameter_schema().unwrap().clone();
+        let rows = statement.dataset_schema().unwrap().clone();
+        let types = |schema: &Schema| -> Vec<DataType> {
+            schema.fields().iter().map(|field| field.data_type().clone()).collect()
+        };
+        (types(&schema), types(&rows))
+    };
+    let moment = |unit| DataType::Timestamp(unit, None);
+    let insert = "INSERT INTO m (t0, t3, t6, t9, c, d) VALUES (?, ?, ?, ?, ?, ?)";
+    let told = [Second, Millisecond, Microsecond, Nanosecond].map(moment);
+    let told: Vec<_> =
+        told.into_iter().chain([DataType::Time64(Nanosecond), DataType::Date32]).collect();
+    let milliseconds: Vec<_> = std::iter::repeat_n(moment(Millisecond), 4)
+        .chain([DataType::Time32(Millisecond), DataType::Date32])
+        .collect();
+    for (name, wanted) in [
+        ("grpc-java-netty/1.71.0", &milliseconds),
+        ("some program grpc-java-okhttp/1.80.0", &milliseconds),
+        ("ADBC Flight SQL Driver v1.13.0 grpc-go/1.84.0", &told),
+        ("grpc-c++/1.71.0 grpc-c/46.0.0", &told),
+    ] {
+        assert_eq!(&types(name, insert).0, wanted, "{name}");
+    }
+    // What is written, compared and read: the answer keeps its types.
+    let (asked, rows) =
+        types("grpc-java-netty/1.71.0", "SELECT t9, c FROM m WHERE t9 < ? AND c > ?");
+    assert_eq!(asked, [moment(Millisecond), DataType::Time32(Millisecond)]);
+    assert_eq!(rows, [moment(Nanosecond), DataType::Time64(Nanosecond)]);
+    let update = "UPDATE m SET c = ? WHERE t0 = ?";
+    let (asked, _) = types("grpc-java-netty/1.71.0", update);
+    assert_eq!(asked, [DataType::Time32(Millisecond), moment(Millisecond)]);
+}
+
+#[test]
+fn milliseconds_are_stored_in_columns_of_every_precision() {
+    let server = Running::new();
+    let mut client = server.sql();
+    let ddl = "CREATE TABLE m (k LONG, t0 TIMESTAMP(0), t3 TIMESTAMP(3), t6 TIMESTAMP(6), \
+               t9 TIMESTAMP(9), c TIME, PRIMARY KEY (k))";
+    client.update(ddl).unwrap();
+    let moment = |at: i64| -> Arc<dyn Array> {
+        Arc::new(TimestampMillisecondArray::from(vec![Some(at), None]))
+    };
+    let clock = Time32MillisecondArray::from(vec![Some(25_689_123), None]);
+    let ids = Int64Array::from(vec![1, 2]);
+    let bound = parameters(vec![
+        Arc::new(ids),
+        moment(1_714_979_289_000),
+        moment(1_714_979_289_123),
+        moment(1_714_979_289_123),
+        moment(1_714_979_289_123),
+        Arc::new(clock),
+    ]);
+    assert_eq!(executed(&mut client, "INSERT INTO m VALUES (?, ?, ?, ?, ?, ?)", bound), Ok(2));
+    let same = "SELECT count(*) FROM m WHERE t0 = '2024-05-06 07:08:09' AND c = '07:08:09.123' \
+                AND t3 = '2024-05-06 07:08:09.123' AND t6 = t3 AND t9 = t3";
+    assert_eq!(client.number(same), 1);
+    assert_eq!(client.number("SELECT count(*) FROM m WHERE t0 IS NULL AND c IS NULL"), 1);
+    let bound = parameters(vec![moment(1_714_979_289_123)]);
+    let found = queried(&mut client, "SELECT k FROM m WHERE t9 = ?", bound);
+    assert_eq!(found.column(0).as_primitive::<Int64Type>().values(), &[1]);
+}
+
+/// They could not be prepared, and drivers prepare whatever they run.
+#[test]
+fn summaries_can_be_prepared_and_a_checkpoint_names_its_remedy() {
+    let server = Running::new();
+    let mut client = server.sql();
+    client.update("INSERT INTO ships VALUES (1, 'a'), (2, NULL)").unwrap();
+    let SqlClient { runtime, flight } = &mut client;
+    let info = runtime.block_on(async {
+        let mut statement = flight.prepare("SUMMARIZE ships".to_owned(), None).await.unwrap();
+        assert_eq!(statement.dataset_schema().unwrap().fields().len(), 7);
+        statement.execute().await.unwrap()
+    });
+    assert_eq!(client.fetch(&info).unwrap().num_rows(), 2);
+    let none = RecordBatch::new_empty(Schema::empty().into());
+    let error = executed(&mut client, "CHECKPOINT", none).unwrap_err();
+    assert!(error.contains("tonnage.Sync") && error.contains("/v1/admin/sync"), "{error}");
+    let error = client.update("CHECKPOINT").unwrap_err();
+    assert!(error.contains("tonnage.Sync"), "{error}");
 }

@@ -41,7 +41,7 @@ fn a_body_of_unknown_length_is_refused_where_it_grows_too_large() {
     let server = server("1KiB");
     let mut socket = TcpStream::connect(server.addresses.http.unwrap()).unwrap();
     let head = format!(
-        "{LOAD} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n{CSV}Transfer-Encoding: chunked\r\n\r\n"
+        "{LOAD} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n{CSV}Transfer-Encoding: chunked\r\n\r\n"
     );
     socket.write_all(head.as_bytes()).unwrap();
     let piece = csv(30);

@@ -2,10 +2,12 @@
 
 use arrow::array::{Array, AsArray};
 use arrow::datatypes::{Int64Type, Schema};
+use arrow_flight::error::FlightError;
 use arrow_flight::sql::{ActionCancelQueryRequest, ProstMessageExt};
 use arrow_flight::{Action, CancelFlightInfoRequest, CancelFlightInfoResult, CancelStatus};
 use futures::StreamExt;
 use prost::Message;
+use tonic::Code;
 use tonnage_testkit::wait_until;
 
 use crate::support::Running;
@@ -275,4 +277,43 @@ fn a_session_has_options_that_hold_for_its_statements() {
     client.flight.set_header("cookie", &cookie);
     let error = client.query(LONG).unwrap_err();
     assert!(error.contains("200ms"), "{error}");
+}
+
+/// They were ABORTED, of which drivers make an unknown error.
+#[test]
+fn what_exists_already_is_told_as_such() {
+    let server = Running::new();
+    let mut client = server.sql();
+    for text in [
+        "INSERT INTO ships VALUES (1, 'a')",
+        "CREATE INDEX by_name ON ships (name)",
+        "CREATE VIEW v AS SELECT id FROM ships",
+    ] {
+        client.update(text).unwrap();
+    }
+    for text in [
+        "INSERT INTO ships VALUES (1, 'b')",
+        "INSERT INTO ships VALUES (1, 'b') RETURNING id",
+        "INSERT INTO ships SELECT id, 'c' FROM ships",
+        "INSERT INTO ships VALUES (2, 'a'), (2, 'b')",
+        "CREATE TABLE ships (id LONG, PRIMARY KEY (id))",
+        "CREATE TABLE IF NOT EXISTS ships (other STRING, PRIMARY KEY (other))",
+        "CREATE TABLE ships AS SELECT 1 AS id",
+        "CREATE TABLE v AS SELECT 1 AS id",
+        "CREATE VIEW v AS SELECT 1 AS id",
+        "CREATE VIEW ships AS SELECT 1 AS id",
+        "CREATE INDEX by_name ON ships (name)",
+    ] {
+        let updated = client.flight.execute_update(text.to_owned(), None);
+        let error = client.runtime.block_on(updated).unwrap_err();
+        let FlightError::Tonic(status) = error else { panic!("{text}: {error}") };
+        assert_eq!(status.code(), Code::AlreadyExists, "{text}: {status:?}");
+        assert_eq!(status.metadata().get("tonnage-kind").unwrap(), "conflict", "{text}");
+    }
+    // Other conflicts are no such thing.
+    client.update("CREATE TABLE ships.calls (port LONG, PRIMARY KEY (port))").unwrap();
+    let updated = client.flight.execute_update("DROP TABLE ships".to_owned(), None);
+    let error = client.runtime.block_on(updated).unwrap_err();
+    let FlightError::Tonic(status) = error else { panic!("{error}") };
+    assert_eq!(status.code(), Code::Aborted, "{status:?}");
 }

@@ -93,7 +93,7 @@ fn a_body_over_http_whose_stream_is_reset_stores_nothing() {
                 let (mut client, connection) = h2::client::handshake(socket).await.unwrap();
                 tokio::spawn(connection);
                 let request =
-                    http::Request::builder().method(method).uri(format!("http://x{path}"));
+                    http::Request::builder().method(method).uri(format!("http://localhost{path}"));
                 let (_answer, mut stream) =
                     client.send_request(request.body(()).unwrap(), false).unwrap();
                 stream.send_data(part.into(), false).unwrap();

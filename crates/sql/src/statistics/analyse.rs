@@ -202,7 +202,7 @@ impl<'a> AnalyzeRun<'a> {
     }
 
     fn write_options(&self) -> WriteOptions {
-        WriteOptions { timeout: self.guard.time_left(), ..self.guard.terms().options() }
+        self.guard.write_options()
     }
 
     /// When the statement runs, by the clock that its functions have.

@@ -102,7 +102,7 @@ pub(super) fn run(
     let reading = read(planner, piece)?;
     if piece.kind == StatementKind::Truncate {
         // Before its rows: should that fail, nothing has happened yet.
-        delete_statistics(&planner.context.store, &reading.table, &guard.terms().options())?;
+        delete_statistics(&planner.context.store, &reading.table, &guard.write_options())?;
         planner.context.statistics.note_change();
     }
     let change = reading.change(planner, piece, parameters, guard);
@@ -189,7 +189,7 @@ pub(super) fn write_updated(
     }
     // Given even as 0, which is for ever: else the time to live of the table would hold.
     let expires_at_ms = Some(noted.expires_at_ms);
-    let options = WriteOptions { expires_at_ms, ..change.terms().options() };
+    let options = WriteOptions { expires_at_ms, ..change.write_options() };
     Ok((table.put_if_version(&row, noted.version, &options)?, row))
 }
 
@@ -205,7 +205,7 @@ pub(super) fn write_deleted(
         transaction.delete(change.table, &row, Condition::IfVersion(noted.version))?;
         return Ok((IN_TRANSACTION, row));
     }
-    let options = change.terms().options();
+    let options = change.write_options();
     Ok((change.table.delete_if_version(&row, noted.version, &options)?, row))
 }
 

@@ -4,7 +4,7 @@
 //! is dropped again.
 
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
-use tonnage::{ColumnType, DdlOutcome, Error, Result};
+use tonnage::{AlreadyExists, ColumnType, DdlOutcome, Error, Result};
 
 use super::{returning_rows::WrittenRows, run_change};
 use crate::answer::{Answer, Changes};
@@ -156,8 +156,8 @@ pub(crate) fn create_as(
     }
     // The table would hide the view from the query, too, which is read once the table is there.
     if views::query_of(store, &create.path.to_ascii_lowercase())?.is_some() {
-        return Err(Error::conflict(format!(
-            "there is a view {}, which the table would hide: DROP VIEW first, or take another name",
+        return Err(AlreadyExists::error(format!(
+            "there is a view {} already, which the table would hide: DROP VIEW first, or take another name",
             create.path
         )));
     }

@@ -61,7 +61,7 @@ fn refuse_duplicates(schema: &TableSchema, keys: &[RecordBatch]) -> Result<()> {
             return Err(exists(
                 schema,
                 &Row::from_batch(batch, twice)?,
-                "is given twice: nothing was inserted",
+                "is given twice, so one of the rows exists already: nothing was inserted",
             ));
         }
     }

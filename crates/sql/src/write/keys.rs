@@ -1,6 +1,6 @@
 //! Keys of rows as text, for comparison and for messages.
 
-use tonnage::{Error, Row, TableSchema, Value};
+use tonnage::{AlreadyExists, Error, Row, TableSchema, Value};
 
 /// The key of a row, as a text that no other key has.
 pub(super) fn key_text(row: &Row, schema: &TableSchema) -> String {
@@ -19,7 +19,7 @@ pub(super) fn key_text(row: &Row, schema: &TableSchema) -> String {
 
 pub(super) fn exists(schema: &TableSchema, key: &Row, what: &str) -> Error {
     let key: Vec<_> = key.iter().map(|(name, value)| format!("{name} {value}")).collect();
-    Error::conflict(format!(
+    AlreadyExists::error(format!(
         "table {}: the key ({}) {what}; write UPSERT to store over it, or ON CONFLICT DO NOTHING to leave it",
         schema.path,
         key.join(", ")

@@ -14,7 +14,7 @@ use arrow::datatypes::UInt64Type;
 use datafusion::datasource::MemTable;
 use datafusion::sql::sqlparser::ast::Statement;
 use datafusion::sql::sqlparser::tokenizer::{Location, Token, TokenWithSpan};
-use tonnage::{Error, Result, Row, Table, WriteResult};
+use tonnage::{Error, Result, Row, Table, WriteOptions, WriteResult};
 
 use super::returning_rows::WrittenRows;
 use super::tokens::{made, quoted, separated, word};
@@ -22,7 +22,7 @@ use crate::access::note_names;
 use crate::answer::{Changes, Rows};
 use crate::catalog::{StoreCatalog, WriteTarget};
 use crate::error::invalid_at;
-use crate::guard::{Guard, StatementTerms};
+use crate::guard::Guard;
 use crate::planner::Planner;
 use crate::request::Parameters;
 use crate::text::{folded, parse};
@@ -221,8 +221,8 @@ impl<'a> RowChange<'a> {
         self.planner.context.transaction.as_deref()
     }
 
-    pub(super) fn terms(&self) -> StatementTerms {
-        self.guard.terms()
+    pub(super) fn write_options(&self) -> WriteOptions {
+        self.guard.write_options()
     }
 
     /// The table's name; a deep one in one piece.

@@ -164,7 +164,7 @@ impl<'a> RowInserter<'a> {
             OnExisting::Replace => Condition::Always,
             _ => Condition::IfAbsent,
         };
-        let options = self.guard.terms().options();
+        let options = self.guard.write_options();
         let put = self.table.put_returning(&row, condition, &options)?;
         match put.result {
             WriteResult::Stored { .. } => {

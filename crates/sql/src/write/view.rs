@@ -4,10 +4,11 @@ use std::ops::ControlFlow;
 
 use datafusion::sql::sqlparser::ast::{ObjectName, Statement};
 use datafusion::sql::sqlparser::tokenizer::Token;
-use tonnage::{Condition, Error, Result, Row, WriteOptions};
+use tonnage::{AlreadyExists, Condition, Error, Result, Row};
 
 use crate::catalog::path_of_parts;
 use crate::error::invalid_at;
+use crate::guard::Guard;
 use crate::planner::Planner;
 use crate::request::Parameters;
 use crate::text::{Cursor, Looker, Piece, StatementKind, walk};
@@ -105,14 +106,19 @@ fn columns(cursor: &mut Cursor) -> Result<Vec<String>> {
 }
 
 /// Carries the definition of a view out; `text` is the whole text that it is a part of.
-pub(crate) fn define_view(planner: &Planner, view: &ViewStatement, text: &str) -> Result<String> {
+pub(crate) fn define_view(
+    planner: &Planner,
+    view: &ViewStatement,
+    text: &str,
+    guard: &Guard,
+) -> Result<String> {
     let store = &planner.context.store;
     match view {
-        ViewStatement::Create(view) => create(planner, view, text),
+        ViewStatement::Create(view) => create(planner, view, text, guard),
         ViewStatement::Drop { name, if_exists } => {
             let key = Row::new().with("name", name.as_str());
             let existed = match table(store) {
-                Some(views) => views.delete(&key, &options(planner))?,
+                Some(views) => views.delete(&key, &guard.write_options())?,
                 None => false,
             };
             match existed || *if_exists {
@@ -124,11 +130,11 @@ pub(crate) fn define_view(planner: &Planner, view: &ViewStatement, text: &str) -
     }
 }
 
-fn create(planner: &Planner, view: &NewView, text: &str) -> Result<String> {
+fn create(planner: &Planner, view: &NewView, text: &str, guard: &Guard) -> Result<String> {
     let (store, name) = (&planner.context.store, &view.name);
     if store.table(name).is_ok() {
-        return Err(Error::conflict(format!(
-            "there is a table {name}: give the view another name"
+        return Err(AlreadyExists::error(format!(
+            "there is a table {name} already: give the view another name"
         )));
     }
     let parsed = view.query.parse()?;
@@ -157,18 +163,14 @@ fn create(planner: &Planner, view: &NewView, text: &str) -> Result<String> {
         );
     }
     let condition = if view.replaces { Condition::Always } else { Condition::IfAbsent };
-    let put = views.put_returning(&row, condition, &options(planner))?;
+    let put = views.put_returning(&row, condition, &guard.write_options())?;
     match put.result.is_stored() || view.if_not_exists {
         true if put.result.is_stored() => Ok(format!("created view {name}")),
         true => Ok(format!("view {name} was there already")),
-        false => Err(Error::conflict(format!(
+        false => Err(AlreadyExists::error(format!(
             "the view {name} exists already: write CREATE OR REPLACE VIEW to put another in its place"
         ))),
     }
-}
-
-fn options(planner: &Planner) -> WriteOptions {
-    WriteOptions { durability: planner.context.options.durability, ..WriteOptions::default() }
 }
 
 /// The names of tables and views in a statement.

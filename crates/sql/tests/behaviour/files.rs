@@ -217,8 +217,15 @@ fn a_session_that_is_not_local_knows_no_files_and_no_settings() {
                 || text.starts_with("CREATE")
         );
     }
-    for text in ["SET timeout = 1", "PREPARE p AS SELECT 1", "EXECUTE p", "CHECKPOINT", "VACUUM"] {
-        assert_fails(sql.execute(text), ErrorKind::Unsupported, "keeps no settings");
+    for (text, remedy) in [
+        ("SET timeout = 1", "keeps no settings"),
+        ("PREPARE p AS SELECT 1", "keeps no settings"),
+        ("EXECUTE p", "keeps no settings"),
+        ("BEGIN", "keeps no settings"),
+        ("CHECKPOINT", "POST /v1/admin/sync"),
+        ("VACUUM", "nothing to do"),
+    ] {
+        assert_fails(sql.execute(text), ErrorKind::Unsupported, remedy);
     }
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
 }

@@ -41,6 +41,26 @@ fn writes_wait_for_the_copies_that_the_session_asks_for() {
     assert!(noted(url, || run(update)).is_empty());
 }
 
+/// Views are rows of a table, and were written as if nothing had been set.
+#[test]
+fn views_are_written_as_the_session_asks_for() {
+    let url = "cassandra://sql-views/k";
+    let sql = session(url, SqlOptions::default());
+    let run = |text: &str| drop(sql.execute(text).unwrap());
+    // The first one makes the table of views.
+    run("CREATE VIEW first AS SELECT v FROM t");
+    run("SET acks = all");
+    let all = writing(Acks::All);
+    for text in [
+        "CREATE VIEW one AS SELECT v FROM t",
+        "CREATE OR REPLACE VIEW one AS SELECT k FROM t",
+        "DROP VIEW one",
+        "DROP VIEW IF EXISTS first",
+    ] {
+        assert_eq!(noted(url, || run(text)), [("write", all)], "{text}");
+    }
+}
+
 #[test]
 fn queries_read_what_is_as_fresh_as_the_session_asks_for() {
     let url = "cassandra://sql-reads/k";

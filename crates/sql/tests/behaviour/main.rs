@@ -17,6 +17,7 @@ mod statistics;
 #[allow(dead_code, reason = "nothing is dropped here")]
 mod stepped;
 mod transactions;
+mod write_timeouts;
 mod writes;
 
 use tonnage::{ErrorKind, Row, Store};

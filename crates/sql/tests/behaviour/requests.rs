@@ -221,3 +221,29 @@ fn a_double_with_a_sign_is_the_one_without() {
         assert_eq!(found, [expected.parse::<f64>().unwrap()], "{condition}");
     }
 }
+
+/// The parser knows neither, and refused them.
+#[test]
+fn summaries_and_words_of_a_session_can_be_prepared() {
+    let sql = fleet();
+    let summary = sql.prepare("SUMMARIZE positions").unwrap();
+    let described = summary.describe(&Parameters::default()).unwrap();
+    assert!(described.reads_only && described.rows.unwrap().fields().len() == 7);
+    for _ in 0..2 {
+        let answer = summary.execute_request(&Request::default()).unwrap();
+        assert_eq!(answer.into_rows().unwrap().into_batch().unwrap().num_rows(), 4);
+    }
+    let query = sql.prepare("SUMMARIZE SELECT ship FROM positions WHERE ship < $1").unwrap();
+    let request = Request::default().bind(3_i64);
+    let batch = query.execute_request(&request).unwrap().into_rows().unwrap().into_batch();
+    assert_eq!(batch.unwrap().num_rows(), 1);
+    for text in ["CHECKPOINT", "VACUUM", "SET timezone = 'UTC'", "ANALYZE positions"] {
+        sql.prepare(text).unwrap().execute_request(&Request::default()).unwrap();
+    }
+    for (text, place) in
+        [("SUMMARIZE", "line 1, column 10"), ("SUMMARIZE SELECT FROM x y z", "line 1, column")]
+    {
+        let error = sql.prepare(text).err().unwrap();
+        assert!(error.message().contains(place), "{text}: {error}");
+    }
+}

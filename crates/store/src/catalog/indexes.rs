@@ -10,6 +10,7 @@ use super::entry::TableEntry;
 use super::rows::StoredTable;
 use super::space_names::INDEX_PREFIX;
 use super::{Catalog, lost_root};
+use crate::already_exists::AlreadyExists;
 use crate::index::{INDEXES_MAX, IndexDefinition, IndexState, OpenIndex, StoredIndex};
 use crate::members::Members;
 
@@ -304,7 +305,7 @@ fn mark_ready(index: &mut StoredIndex) {
 
 #[cold]
 fn index_exists(definition: &IndexDefinition, table: &TableEntry) -> Error {
-    Error::conflict(format!(
+    AlreadyExists::error(format!(
         "table {} has an index {} already: drop it first, or choose another name",
         table.schema.path, definition.name
     ))

@@ -50,6 +50,7 @@ use tonnage_engine::{
     WriteBatch, WriteOutcome,
 };
 
+use crate::already_exists::AlreadyExists;
 use crate::codec::Limits;
 use crate::index::WriteGate;
 use crate::members::Members;
@@ -285,7 +286,8 @@ impl Catalog {
         // The lock has read the tables anew, so one that another process made is found here.
         if let Some(entry) = self.find(&definition.path) {
             if !if_not_exists {
-                return Err(Error::conflict(format!("table {} exists already", entry.schema.path)));
+                let path = &entry.schema.path;
+                return Err(AlreadyExists::error(format!("table {path} exists already")));
             }
             self.check_same(definition, &entry)?;
             return Ok((entry, false));
@@ -313,8 +315,8 @@ impl Catalog {
         let wanted = TableSchema::define(definition, parent, schema.table_id)?;
         match schema.difference(&wanted) {
             None => Ok(()),
-            Some(difference) => Err(Error::conflict(format!(
-                "table {} exists and is not as it is asked for: {difference}; alter it, or leave the definition as it is",
+            Some(difference) => Err(AlreadyExists::error(format!(
+                "table {} exists already and is not as it is asked for: {difference}; alter it, or leave the definition as it is",
                 schema.path
             ))),
         }

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use arrow::datatypes::Schema;
 use arrow_flight::sql::{
     ActionCancelQueryRequest, ActionCancelQueryResult, ActionClosePreparedStatementRequest,
     ActionCreatePreparedStatementRequest, ActionCreatePreparedStatementResult, Any, Command,
@@ -16,6 +15,7 @@ use tonnage::{Error, Result};
 use tonnage_sql::Parameters;
 
 use super::message::{command_of, schema_bytes};
+use super::parameter_types::parameter_schema;
 use super::plain::plain_schema;
 use super::session;
 use super::statement::{StatementTicket, no_transaction};
@@ -132,7 +132,8 @@ async fn prepare(
         let described = prepared.describe(&Parameters::default())?;
         let rows = described.rows.as_ref().map(plain_schema);
         let dataset_schema = rows.map(|rows| schema_bytes(&rows)).transpose()?.unwrap_or_default();
-        let parameter_schema = schema_bytes(&Schema::new(described.parameters))?;
+        let parameters = parameter_schema(described.parameters, caller.binds_milliseconds());
+        let parameter_schema = schema_bytes(&parameters)?;
         let handle = context.prepared.keep(prepared, caller.user().map(str::to_owned))?;
         Ok(ActionCreatePreparedStatementResult {
             prepared_statement_handle: handle.into_bytes().into(),

@@ -23,8 +23,9 @@ use arrow_flight::sql::{CommandStatementIngest, TableExistsOption, TableNotExist
 use tokio::runtime::Handle;
 use tonnage::internal::sync::lock;
 use tonnage::{
-    BulkPutCallbacks, BulkPutOptions, ColumnDefinition, ColumnType, EntryBatch, Error, ErrorKind,
-    ErrorsMax, FailedEntry, OnExisting, Result, Table, TableDefinition, TableSchema,
+    AlreadyExists, BulkPutCallbacks, BulkPutOptions, ColumnDefinition, ColumnType, EntryBatch,
+    Error, ErrorKind, ErrorsMax, FailedEntry, OnExisting, Result, Table, TableDefinition,
+    TableSchema,
 };
 use tracing::Span;
 
@@ -289,8 +290,8 @@ impl TableIngest {
                 }
                 Ok(self.target_at(table))
             }
-            (Some(_), TableExistsOption::Fail) => Err(Error::conflict(format!(
-                "table {} exists: append to it, or replace it",
+            (Some(_), TableExistsOption::Fail) => Err(AlreadyExists::error(format!(
+                "table {} exists already: append to it, or replace it",
                 self.path
             ))),
             // The new table is filled under another name: readers have the old one until then.

@@ -16,6 +16,7 @@ mod ingest;
 mod message;
 mod metadata;
 mod names;
+mod parameter_types;
 mod plain;
 mod session;
 mod statement;

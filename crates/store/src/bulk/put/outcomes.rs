@@ -13,6 +13,7 @@ use super::{
     BulkPutCallbacks, BulkPutOptions, BulkPutReport, Counts, Entry, ErrorsMax, ExistingEntry,
     FailedEntry, Progress, StreamReport, TooManyErrors, UnreadEntry,
 };
+use crate::already_exists::AlreadyExists;
 use crate::inner::Inner;
 
 /// What becomes of the entries: counts them, calls back, and knows what stopped the load.
@@ -218,7 +219,7 @@ impl LoadOutcomes {
             Some((table, key)) => format!("the row {} of table {table}", format_key(key)),
             None => "its key".to_owned(),
         };
-        let error = Error::conflict(format!(
+        let error = AlreadyExists::error(format!(
             "stream {stream} ({name}), entry {position}: {key} exists already, or comes twice: leave it out, or load with keep or \
              replace"
         ))
