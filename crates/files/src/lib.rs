@@ -65,6 +65,7 @@ mod inferred_column;
 mod input;
 mod ipc_guard;
 mod nested;
+mod nested_part;
 mod options;
 mod percent;
 mod pipe;
