@@ -1,6 +1,7 @@
 //! Records from files of every kind, and back: what is read, what is refused, and where it stood.
 
 mod archives;
+mod arrow_columns;
 mod avro;
 mod common;
 mod csv_records;
@@ -9,6 +10,7 @@ mod foreign_files;
 mod garbage;
 mod inference;
 mod json_records;
+mod parquet_types;
 #[cfg(unix)]
 mod pipes;
 mod real_data;
