@@ -85,6 +85,7 @@ mod text;
 mod type_guess;
 mod type_name;
 mod value_kinds;
+mod wider_type;
 mod writer;
 
 pub use arrow_stream::read_ipc_stream;

@@ -5,6 +5,7 @@ mod arrow_columns;
 mod avro;
 mod common;
 mod csv_records;
+mod differing_types;
 mod documents;
 mod foreign_files;
 mod garbage;
