@@ -10,7 +10,7 @@
 
 use std::sync::Arc;
 
-use arrow::array::{BooleanArray, RecordBatch, RecordBatchOptions};
+use arrow::array::{ArrayRef, BooleanArray, RecordBatch, RecordBatchOptions};
 use arrow::buffer::BooleanBuffer;
 use arrow::compute::filter_record_batch;
 use arrow::datatypes::{DataType, Field, FieldRef, Schema, SchemaRef};
@@ -21,15 +21,20 @@ use crate::batch::{Origin, ReadBatch};
 use crate::cast_nested::{can_cast, cast_column, same_rows};
 use crate::cast_text::{fault, is_text, uuids};
 use crate::nested::{json_line, nested_as_json};
+use crate::raw_values::moment_texts;
 use crate::rejected::RejectedRecord;
 use crate::source::Source;
 use crate::text::layout::ColumnLayout;
-use crate::type_name::{is_binary_field, is_json_field, type_name};
+use crate::type_name::{is_binary_field, is_json_field, is_variant_field, type_name};
 
 /// The way from the columns of a file to those that are wanted.
 pub(crate) struct ColumnCast {
     source: Arc<str>,
     schema: SchemaRef,
+    /// The columns of the file in its own types.
+    file_schema: SchemaRef,
+    /// For each whether its values come as bytes, from which they are made first.
+    gives_bytes: Vec<bool>,
     steps: Vec<CastStep>,
 }
 
@@ -49,8 +54,9 @@ impl ColumnCast {
     pub(crate) fn new(
         source: &Source,
         layout: ColumnLayout,
-        file_schema: &Schema,
-    ) -> Result<ColumnCast> {
+        file_schema: SchemaRef,
+        gives_bytes: Vec<bool>,
+    ) -> ColumnCast {
         let mut fields: Vec<FieldRef> = Vec::new();
         let mut steps = Vec::new();
         for (wanted, own) in layout.schema.fields().iter().zip(file_schema.fields()) {
@@ -58,15 +64,19 @@ impl ColumnCast {
             let fits = step.is_some() || own.data_type() == wanted.data_type();
             fields.push(match fits {
                 true => Arc::clone(wanted),
-                false => Arc::new(Field::new(wanted.name(), own.data_type().clone(), true)),
+                false => {
+                    Arc::new(own.as_ref().clone().with_name(wanted.name()).with_nullable(true))
+                }
             });
             steps.push(step.unwrap_or(CastStep::Keep));
         }
-        Ok(ColumnCast {
+        ColumnCast {
             source: source.name().into(),
             schema: Arc::new(Schema::new(fields)),
+            file_schema,
+            gives_bytes,
             steps,
-        })
+        }
     }
 
     pub(crate) fn schema(&self) -> SchemaRef {
@@ -78,11 +88,15 @@ impl ColumnCast {
         let rows = batch.num_rows();
         let mut columns = Vec::with_capacity(self.steps.len());
         let mut faults: Vec<(usize, usize)> = Vec::new();
-        for (place, (step, column)) in self.steps.iter().zip(batch.columns()).enumerate() {
+        for (place, (step, given)) in self.steps.iter().zip(batch.columns()).enumerate() {
+            let column = &match self.gives_bytes[place] {
+                true => self.values_of_bytes(place, given, &mut faults)?,
+                false => Arc::clone(given),
+            };
             columns.push(match step {
                 CastStep::Keep => Arc::clone(column),
                 CastStep::NestedToJson => {
-                    Arc::new(nested_as_json(batch.schema().field(place), column)?)
+                    Arc::new(nested_as_json(self.file_schema.field(place), column)?)
                 }
                 CastStep::Cast | CastStep::TextToUuid => {
                     let values = match step {
@@ -110,6 +124,39 @@ impl ColumnCast {
         Ok(ReadBatch { batch: fitted, first_record, records: rows as u64, rejected, origin })
     }
 
+    /// The values that the bytes of a column stand for. What its own type cannot hold is a fault.
+    fn values_of_bytes(
+        &self,
+        place: usize,
+        bytes: &ArrayRef,
+        faults: &mut Vec<(usize, usize)>,
+    ) -> Result<ArrayRef> {
+        let values = cast_column(bytes, self.file_schema.field(place).data_type())?;
+        let same = same_rows(bytes, &values)?;
+        faults.extend((0..bytes.len()).filter(|row| !same.value(*row)).map(|row| (row, place)));
+        Ok(values)
+    }
+
+    /// The batch with text for moments that came as bytes: nobody reads those.
+    fn shown(&self, batch: &RecordBatch) -> RecordBatch {
+        let schema = batch.schema();
+        let columns = batch.columns().iter().zip(schema.fields()).enumerate();
+        let columns = columns.map(|(place, (column, field))| {
+            let is_moment =
+                matches!(self.file_schema.field(place).data_type(), DataType::Timestamp(..));
+            let is_shown = is_moment && self.gives_bytes[place];
+            match is_shown.then(|| moment_texts(column)).flatten() {
+                Some(texts) => {
+                    (Arc::new(Field::new(field.name(), DataType::Utf8, true)), Arc::new(texts) as _)
+                }
+                None => (Arc::clone(field), Arc::clone(column)),
+            }
+        });
+        let (fields, columns): (Vec<_>, Vec<_>) = columns.unzip();
+        let shown = RecordBatch::try_new(Arc::new(Schema::new(fields)), columns);
+        shown.unwrap_or_else(|_| batch.clone())
+    }
+
     /// Takes rows out, each with its first fault.
     fn reject(
         &self,
@@ -121,6 +168,7 @@ impl ColumnCast {
         // Sorted by row, then column: the fault that stays is that of the first column.
         faults.sort_unstable();
         faults.dedup_by_key(|(row, _)| *row);
+        let shown = self.shown(batch);
         let mut good = vec![true; fitted.num_rows()];
         let mut rejected = Vec::with_capacity(faults.len());
         for (row, place) in faults {
@@ -135,7 +183,7 @@ impl ColumnCast {
                 column: Some(field.name().clone()),
                 reason: fault.unwrap_or_else(lost),
                 // From the file's batch: in the cast one the value is lost.
-                original: json_line(batch, row),
+                original: json_line(&shown, row),
             });
         }
         let kept = (0..fitted.num_rows() as u32).filter(|row| good[*row as usize]).collect();
@@ -148,6 +196,10 @@ impl CastStep {
     /// How to come from the column of a file to the wanted one; none if there is no way.
     fn between(own: &Field, wanted: &Field) -> Option<CastStep> {
         let (from, to) = (own.data_type(), wanted.data_type());
+        // The parts of a VARIANT are bytes that only its reader understands.
+        if is_variant_field(own) {
+            return None;
+        }
         if from == to {
             return Some(CastStep::Keep);
         }

@@ -20,6 +20,7 @@ pub(crate) fn can_cast(from: &DataType, to: &DataType) -> bool {
     match (from, to) {
         // Before the lists: its values may be lists, too.
         (DataType::Dictionary(_, from), to) => can_cast(from, to),
+        (DataType::RunEndEncoded(_, from), to) => can_cast(from.data_type(), to),
         (from, DataType::List(to)) => {
             item(from).is_some_and(|from| can_cast(from.data_type(), to.data_type()))
         }
@@ -136,6 +137,9 @@ pub(crate) fn same_rows(before: &ArrayRef, after: &ArrayRef) -> Result<BooleanBu
 fn normalize(column: &ArrayRef) -> Result<ArrayRef> {
     match (column.data_type(), item(column.data_type())) {
         (DataType::Dictionary(_, values), _) => normalize(&cast(column, values).map_err(internal)?),
+        (DataType::RunEndEncoded(_, values), _) => {
+            normalize(&cast(column, values.data_type()).map_err(internal)?)
+        }
         (DataType::List(_), _) | (_, None) => Ok(Arc::clone(column)),
         (_, Some(item)) => cast(column, &DataType::List(item.clone())).map_err(internal),
     }

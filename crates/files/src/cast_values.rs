@@ -14,12 +14,16 @@ use arrow::error::ArrowError;
 use tonnage_engine::{Error, Result};
 
 use crate::cast_text;
+use crate::raw_values;
 
 /// Casts, with NULL for what cannot be cast.
 pub(crate) fn cast_values(column: &ArrayRef, data_type: &DataType) -> Result<ArrayRef> {
     if cast_text::is_text(column.data_type())
         && let Some(values) = cast_text::parse_text(column, data_type)?
     {
+        return Ok(values);
+    }
+    if let Some(values) = raw_values::of_bytes(column, data_type) {
         return Ok(values);
     }
     let options = CastOptions { safe: true, ..CastOptions::default() };

@@ -1,20 +1,15 @@
 //! Reads Parquet, Arrow IPC and Avro, whose columns have types already.
 
-use std::borrow::Cow;
 use std::fs::File;
 use std::io::{Read, Seek};
 use std::sync::Arc;
 
 use arrow::array::RecordBatch;
-use arrow::datatypes::{FieldRef, Schema, SchemaRef};
+use arrow::datatypes::{DataType, FieldRef, Schema, SchemaRef};
 use arrow::error::ArrowError;
-use parquet::arrow::ProjectionMask;
-use parquet::arrow::arrow_reader::{ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
-use parquet::basic::Compression as PackedWith;
-use parquet::errors::ParquetError;
-use parquet::file::metadata::ParquetMetaData;
 use tonnage_engine::{Error, Result};
 
+use crate::arrow_file::ArrowFile;
 use crate::arrow_stream::ArrowBatches;
 use crate::avro::AvroBatches;
 use crate::batch::ReadBatch;
@@ -23,10 +18,11 @@ use crate::catch_panic::catch_panic;
 use crate::format::{Compression, Format};
 use crate::input::Input;
 use crate::options::ReadOptions;
+use crate::parquet_in::{ParquetSource, Unreadable};
 use crate::progress::Progress;
 use crate::readahead::BlockingReader;
 use crate::source::Source;
-use crate::text::layout::ColumnLayout;
+use crate::text::layout::{ColumnLayout, wanted_field};
 use crate::writer::parquet::as_written;
 
 /// The batches of a file in its own types.
@@ -54,6 +50,8 @@ struct OpenedFile {
     layout: ColumnLayout,
     /// Its columns in its own types, those of the layout.
     file_schema: SchemaRef,
+    /// For each whether the batches have bytes in place of values of its type.
+    gives_bytes: Vec<bool>,
     rows_total: Option<u64>,
     /// The number of the first row that `batches` gives.
     first_record: u64,
@@ -70,7 +68,8 @@ impl ColumnarReader {
         let opened = match format {
             Format::Parquet => open_parquet(source, seekable(source, input)?, options)?,
             Format::Avro => open_avro(source, input, options)?,
-            _ => open_arrow(source, input, format, options)?,
+            Format::ArrowFile => open_arrow_file(source, input, options)?,
+            _ => open_arrow(source, input, options)?,
         };
         // Arrow is counted as it is read; in a Parquet file the reader jumps to and fro, so its
         // rows tell how far it is.
@@ -80,7 +79,7 @@ impl ColumnarReader {
         Ok(ColumnarReader {
             source: source.clone(),
             batches: opened.batches,
-            cast: ColumnCast::new(source, opened.layout, &opened.file_schema)?,
+            cast: ColumnCast::new(source, opened.layout, opened.file_schema, opened.gives_bytes),
             rest: None,
             // Batches without rows would never use up the file.
             rows_max: options.batch_rows.max(1),
@@ -184,73 +183,54 @@ fn seekable(source: &Source, input: Input) -> Result<File> {
 }
 
 fn open_parquet(source: &Source, file: File, options: &ReadOptions) -> Result<OpenedFile> {
-    let no_parquet =
-        |error: ParquetError| damaged_error(source, "is no readable Parquet file", error);
-    let builder = catch_decoder_panic(|| {
-        ParquetRecordBatchReaderBuilder::try_new_with_options(file, ArrowReaderOptions::new())
-    })
-    .map_err(no_parquet)?;
-    let schema = Arc::clone(builder.schema());
-    let fields: Vec<_> = schema.fields().iter().map(as_written).collect();
+    let no_parquet = |error: Unreadable| match error {
+        Unreadable::Damaged(error) => damaged_error(source, "is no readable Parquet file", error),
+        Unreadable::Unsupported(why) => Error::unsupported(format!("{}: {why}", source.name())),
+    };
+    let mut file = catch_decoder_panic(|| ParquetSource::open(file)).map_err(no_parquet)?;
     // Renamed before the layout is made: wanted columns are known by their new names.
+    let named = rename_fields(file.fields(), options).map_err(|error| error.at(source.name()))?;
+    let wanted = |place: usize| {
+        let field = wanted_field(options, named[place].name())?;
+        match field.data_type() {
+            DataType::Timestamp(unit, _) => Some(*unit),
+            _ => None,
+        }
+    };
+    catch_decoder_panic(|| file.choose_units(wanted)).map_err(no_parquet)?;
+    // Kept as they are read: the layout knows seconds that were written as milliseconds.
+    let own: Vec<_> = file.fields().to_vec();
+    let fields: Vec<_> = own.iter().map(as_written).collect();
     let fields = rename_fields(&fields, options).map_err(|error| error.at(source.name()))?;
     let layout =
         ColumnLayout::of_file(&fields, options).map_err(|error| error.at(source.name()))?;
-    let rows = builder.metadata().file_metadata().num_rows().max(0) as u64;
-    // A damaged number of rows costs no bytes without columns, and would be read for ever.
-    if schema.fields().is_empty() && rows > 0 {
-        return Err(damaged_error(source, "is no readable Parquet file", no_columns()));
-    }
-    let skipped = options.start_record.min(rows);
-    let mask = ProjectionMask::roots(builder.parquet_schema(), layout.places.iter().copied());
-    let codec =
-        catch_decoder_panic(|| Ok(codec_unknown(builder.metadata(), &mask))).map_err(no_parquet)?;
-    // Found before a page is read: the decoder would fail at its first batch, without a remedy.
-    if let Some(codec) = codec {
-        return Err(Error::unsupported(format!(
-            "{}: its pages are packed with {codec}, which is not read: write it with zstd, snappy or gzip",
-            source.name()
-        )));
-    }
-    let builder = builder
-        .with_projection(mask)
-        .with_batch_size(options.batch_rows.max(1))
-        .with_offset(skipped as usize);
-    let reader = catch_decoder_panic(|| builder.build()).map_err(no_parquet)?;
+    let (rows, skipped) = (file.rows(), options.start_record.min(file.rows()));
+    let batches = catch_decoder_panic(|| file.batches(&layout.places, options.batch_rows, skipped));
     Ok(OpenedFile {
-        file_schema: project(&schema, &layout),
+        batches: batches.map_err(no_parquet)?,
+        file_schema: project(&Schema::new(own), &layout),
+        gives_bytes: layout.places.iter().map(|place| file.gives_bytes(*place)).collect(),
         layout,
-        batches: Box::new(reader),
         rows_total: Some(rows),
         first_record: skipped,
     })
 }
 
-/// What packs the pages of the columns to read, if that cannot be unpacked.
-fn codec_unknown(metadata: &ParquetMetaData, mask: &ProjectionMask) -> Option<&'static str> {
-    let groups = metadata.row_groups().iter();
-    let mut chunks = groups.flat_map(|group| {
-        let columns = group.columns().iter().enumerate();
-        columns.filter(|(leaf, _)| mask.leaf_included(*leaf)).map(|(_, chunk)| chunk)
-    });
-    chunks.find_map(|chunk| match chunk.compression() {
-        PackedWith::BROTLI(_) => Some("brotli"),
-        PackedWith::LZO => Some("lzo"),
-        _ => None,
-    })
-}
-
-fn open_arrow(
-    source: &Source,
-    input: Input,
-    format: Format,
-    options: &ReadOptions,
-) -> Result<OpenedFile> {
-    let (comes_slowly, is_file) = (input.comes_slowly, format == Format::ArrowFile);
+fn open_arrow(source: &Source, input: Input, options: &ReadOptions) -> Result<OpenedFile> {
+    let comes_slowly = input.comes_slowly;
     let reader = Box::new(BlockingReader(input.reader));
     let unpacked_max = options.unpacked_bytes_max;
-    let opened =
-        catch_decoder_panic(|| ArrowBatches::open(reader, comes_slowly, is_file, unpacked_max));
+    let opened = catch_decoder_panic(|| ArrowBatches::open(reader, comes_slowly, unpacked_max));
+    let (batches, schema) = opened
+        .map_err(|error| damaged_error(source, "is no readable Arrow file or stream", error))?;
+    open_stream(source, batches, &schema, options)
+}
+
+fn open_arrow_file(source: &Source, input: Input, options: &ReadOptions) -> Result<OpenedFile> {
+    let progress = input.progress.clone();
+    let file = seekable(source, input)?;
+    let unpacked_max = options.unpacked_bytes_max;
+    let opened = catch_decoder_panic(|| ArrowFile::open(file, unpacked_max, progress));
     let (batches, schema) = opened
         .map_err(|error| damaged_error(source, "is no readable Arrow file or stream", error))?;
     open_stream(source, batches, &schema, options)
@@ -280,6 +260,7 @@ fn open_stream(
     let batches = batches.map(move |batch| with_columns(batch?)?.project(&places));
     Ok(OpenedFile {
         file_schema: project(schema, &layout),
+        gives_bytes: vec![false; layout.places.len()],
         layout,
         batches: Box::new(batches),
         rows_total: None,
@@ -304,11 +285,14 @@ fn no_columns() -> ArrowError {
 fn rename_fields(fields: &[FieldRef], options: &ReadOptions) -> Result<Vec<FieldRef>> {
     let renames = &options.renames;
     renames.check(fields.iter().map(|field| field.name().as_str()))?;
-    let renamed = |field: &FieldRef| match renames.of(field.name()) {
-        Cow::Borrowed(_) => Arc::clone(field),
-        Cow::Owned(name) => Arc::new(field.as_ref().clone().with_name(name)),
-    };
-    Ok(fields.iter().map(renamed).collect())
+    let names: Vec<_> = fields.iter().map(|field| field.name().as_str()).collect();
+    let renamed = renames.of_all(&names).into_iter().zip(fields).map(|(name, field)| {
+        match *field.name() == name {
+            true => Arc::clone(field),
+            false => Arc::new(field.as_ref().clone().with_name(name)),
+        }
+    });
+    Ok(renamed.collect())
 }
 
 /// Runs code of the decoders, which panic on some damaged files, and makes an error of a panic.

@@ -5,6 +5,7 @@
 //! - Parquet, Arrow and Avro files declare their types. Structs, lists and maps that a table has no
 //!   type for become JSON.
 
+use arrow::array::AsArray;
 use arrow::datatypes::{DataType, Field, FieldRef, Schema};
 use tonnage_engine::{Error, Result};
 
@@ -14,7 +15,7 @@ use crate::folders::columns_in;
 use crate::foreign_format;
 use crate::inferred_column::{InferredColumn, NullWords, Outlier};
 use crate::input::Input;
-use crate::options::{ReadOptions, Sample};
+use crate::options::{ExtraColumns, ReadOptions, Sample};
 use crate::reader::RecordReader;
 use crate::source::Source;
 use crate::text::block::{Cell, CellKind, UNCACHED_FORMULA};
@@ -22,6 +23,7 @@ use crate::text::block_reader::BlockReader;
 use crate::text::json_sample::JsonColumns;
 use crate::text::reader::{no_documents, open_csv};
 use crate::type_guess::{TypeGuess, json_field, reads_as_value};
+use crate::type_name::is_variant_field;
 use crate::value_kinds::ValuePlace;
 
 /// What files suggest.
@@ -103,6 +105,14 @@ pub fn infer_common_schema(
             }
         }
     }
+    for (name, column) in &mut columns {
+        if let Some(clash) = column.clash() {
+            let sources = &sources[..sources.len().min(sample.sources)];
+            let (values, sees_all) = sample_values(sources, name, options, sample)?;
+            *column = InferredColumn::decided(clash, name, values);
+            is_whole &= sees_all;
+        }
+    }
     // Asked before the folders tell columns: those have names always.
     let has_only_values = !header_values.is_empty() && header_values.len() == columns.len();
     // Behind the columns of the files, as the reader puts them.
@@ -133,6 +143,45 @@ pub fn infer_common_schema(
         has_only_values,
         records_at,
     })
+}
+
+/// What the values of a column are, whose types differ from file to file; and whether all were seen.
+fn sample_values(
+    sources: &[Source],
+    name: &str,
+    options: &ReadOptions,
+    sample: &Sample,
+) -> Result<(TypeGuess, bool)> {
+    let (mut guess, mut sees_all) = (TypeGuess::default(), true);
+    // As text, which every type that may clash becomes without loss.
+    let wanted = Schema::new(vec![Field::new(name, DataType::Utf8, true)]);
+    let options = ReadOptions {
+        schema: Some(wanted.into()),
+        unmentioned: ExtraColumns::Skip,
+        start_record: 0,
+        parallelism: 1,
+        folders: false,
+        ..options.clone()
+    };
+    for source in sources {
+        let mut records = 0;
+        let input = Input::peek(source, &options.stop)?;
+        for batch in RecordReader::of(source, input, &options)? {
+            // Damage is told by who reads the records.
+            let Ok(batch) = batch else { break };
+            let column = batch.batch.columns().first();
+            let texts = column.and_then(|column| column.as_string_opt::<i32>());
+            for text in texts.into_iter().flatten().flatten() {
+                guess.observe(Cell::new(0, text.len(), CellKind::Plain), text.as_bytes());
+            }
+            records += batch.batch.num_rows();
+            if records >= sample.records {
+                sees_all = false;
+                break;
+            }
+        }
+    }
+    Ok((guess, sees_all))
 }
 
 /// The columns that the folders of all sources tell.
@@ -218,9 +267,9 @@ fn storable(field: &FieldRef) -> Field {
     if is_big_decimal(field) {
         return Field::new(field.name(), BIG_DECIMAL_AS, true);
     }
-    // A column that never had a value: any type would do.
-    if data_type == &DataType::Null {
-        return Field::new(field.name(), DataType::Utf8, true);
+    // Not JSON: the caller refuses it, or leaves it out.
+    if is_variant_field(field) {
+        return field.as_ref().clone();
     }
     match data_type.is_nested() && !is_storable(data_type) {
         true => json_field(field.name()),
@@ -231,9 +280,11 @@ fn storable(field: &FieldRef) -> Field {
 /// Whether a nested type has a type of columns of its own; others become JSON.
 fn is_storable(data_type: &DataType) -> bool {
     match data_type {
-        DataType::List(item) | DataType::LargeList(item) | DataType::FixedSizeList(item, _) => {
-            is_storable(item.data_type())
-        }
+        DataType::List(item)
+        | DataType::LargeList(item)
+        | DataType::FixedSizeList(item, _)
+        | DataType::ListView(item)
+        | DataType::LargeListView(item) => is_storable(item.data_type()),
         DataType::Map(entries, _) => match entries.data_type() {
             DataType::Struct(fields) => {
                 fields.len() == 2
@@ -245,6 +296,8 @@ fn is_storable(data_type: &DataType) -> bool {
         DataType::Struct(fields) => {
             !fields.is_empty() && fields.iter().all(|field| is_storable(field.data_type()))
         }
+        DataType::Dictionary(_, values) => is_storable(values),
+        DataType::RunEndEncoded(_, values) => is_storable(values.data_type()),
         nested => !nested.is_nested(),
     }
 }

@@ -3,8 +3,8 @@
 use arrow::datatypes::{DataType, Field, TimeUnit};
 
 use crate::type_guess::TypeGuess;
-use crate::type_name::is_json_field;
 use crate::value_kinds::ValuePlace;
+use crate::wider_type::{WiderType, wider};
 
 /// A column that would be of another type if some words in it meant NULL.
 #[derive(Clone, Debug, PartialEq)]
@@ -39,13 +39,25 @@ pub(crate) enum InferredColumn {
     Guessed(Box<TypeGuess>),
     /// The file says what it holds.
     Declared(Field),
+    /// Files say different things, and only the values tell which type holds all of them.
+    Clashing(Clash),
+}
+
+/// Types that no type holds whatever the values are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Clash {
+    Numbers,
+    Moments(TimeUnit),
 }
 
 impl InferredColumn {
     pub(crate) fn field(&self, name: &str) -> Field {
         match self {
             InferredColumn::Guessed(guess) => guess.field(name),
+            // A column that never had a value: any type would do.
+            InferredColumn::Declared(field) if field.data_type() == &DataType::Null => text(name),
             InferredColumn::Declared(field) => field.clone().with_name(name),
+            InferredColumn::Clashing(_) => text(name),
         }
     }
 
@@ -62,22 +74,81 @@ impl InferredColumn {
         Some(Outlier { column: name.to_owned(), source, line, value, data_type })
     }
 
+    /// What has to be decided by the values.
+    pub(crate) fn clash(&self) -> Option<Clash> {
+        match self {
+            InferredColumn::Clashing(clash) => Some(*clash),
+            _ => None,
+        }
+    }
+
+    /// The column once the values of all files were looked at.
+    pub(crate) fn decided(clash: Clash, name: &str, values: TypeGuess) -> InferredColumn {
+        match clash {
+            Clash::Numbers => InferredColumn::Guessed(Box::new(values)),
+            // Text, if some reach farther than the unit does.
+            Clash::Moments(unit) => {
+                InferredColumn::Declared(match values.field(name).data_type() {
+                    DataType::Timestamp(..) => {
+                        Field::new(name, DataType::Timestamp(unit, None), true)
+                    }
+                    _ => text(name),
+                })
+            }
+        }
+    }
+
     /// Adds what another file says of the column.
     pub(crate) fn merge(&mut self, name: &str, other: &InferredColumn) {
+        use InferredColumn::{Clashing, Declared, Guessed};
+        let is_null = |field: &Field| field.data_type() == &DataType::Null;
         match (&mut *self, other) {
-            (InferredColumn::Guessed(known), InferredColumn::Guessed(other)) => known.merge(other),
-            (InferredColumn::Guessed(guess), InferredColumn::Declared(field))
-                if rounds(guess, field) =>
-            {
-                *self = InferredColumn::Declared(text(name))
+            (Guessed(known), Guessed(other)) => known.merge(other),
+            // A column that never had a value says nothing of its type.
+            (Guessed(_) | Clashing(_), Declared(field)) if is_null(field) => {}
+            (Declared(field), Guessed(other)) if is_null(field) => *self = Guessed(other.clone()),
+            (Guessed(guess), Declared(field)) if rounds(guess, field) => {
+                *self = Declared(text(name))
             }
-            (InferredColumn::Declared(field), InferredColumn::Guessed(guess))
-                if rounds(guess, field) =>
-            {
-                *self = InferredColumn::Declared(text(name))
+            (Declared(field), Guessed(guess)) if rounds(guess, field) => {
+                *self = Declared(text(name))
             }
-            _ => *self = InferredColumn::Declared(wider(&self.field(name), &other.field(name))),
+            (Clashing(clash), Declared(field)) => {
+                if !clash.takes(field.data_type()) {
+                    *self = Declared(text(name));
+                }
+            }
+            (Declared(known), Declared(field)) => *self = both(known, field),
+            (Clashing(_), _) | (_, Clashing(_)) => *self = Declared(text(name)),
+            // Values of text that were seen, and a type: no values are asked for again.
+            _ => {
+                *self = match both(&self.field(name), &other.field(name)) {
+                    Clashing(Clash::Numbers) => Declared(Field::new(name, DataType::Float64, true)),
+                    Clashing(Clash::Moments(unit)) => {
+                        Declared(Field::new(name, DataType::Timestamp(unit, None), true))
+                    }
+                    column => column,
+                }
+            }
         }
+    }
+}
+
+impl Clash {
+    /// Whether values of a type leave the question as it is.
+    fn takes(self, data_type: &DataType) -> bool {
+        match self {
+            Clash::Numbers => data_type.is_numeric(),
+            Clash::Moments(_) => matches!(data_type, DataType::Timestamp(..) | DataType::Date64),
+        }
+    }
+}
+
+fn both(known: &Field, other: &Field) -> InferredColumn {
+    match wider(known, other) {
+        WiderType::Field(field) => InferredColumn::Declared(field),
+        WiderType::OfNumbers => InferredColumn::Clashing(Clash::Numbers),
+        WiderType::OfMoments(unit) => InferredColumn::Clashing(Clash::Moments(unit)),
     }
 }
 
@@ -88,33 +159,4 @@ fn rounds(guess: &TypeGuess, field: &Field) -> bool {
 
 fn text(name: &str) -> Field {
     Field::new(name, DataType::Utf8, true)
-}
-
-/// The field that holds the values of both.
-fn wider(a: &Field, b: &Field) -> Field {
-    use DataType::{Float32, Float64, Int8, Int16, Int32, Int64, Timestamp, UInt8, UInt16, UInt32};
-    let is_whole = |data_type: &DataType| {
-        matches!(data_type, Int8 | Int16 | Int32 | Int64 | UInt8 | UInt16 | UInt32)
-    };
-    let is_number =
-        |data_type: &DataType| is_whole(data_type) || matches!(data_type, Float32 | Float64);
-    let data_type = match (a.data_type(), b.data_type()) {
-        (one, other) if one == other && is_json_field(a) == is_json_field(b) => return a.clone(),
-        (one, other) if is_whole(one) && is_whole(other) => Int64,
-        (one, other) if is_number(one) && is_number(other) => Float64,
-        (Timestamp(one, _), Timestamp(other, _)) => {
-            Timestamp(if digits(*one) > digits(*other) { *one } else { *other }, None)
-        }
-        _ => return text(a.name()),
-    };
-    Field::new(a.name(), data_type, true)
-}
-
-fn digits(unit: TimeUnit) -> u32 {
-    match unit {
-        TimeUnit::Second => 0,
-        TimeUnit::Millisecond => 3,
-        TimeUnit::Microsecond => 6,
-        TimeUnit::Nanosecond => 9,
-    }
 }

@@ -5,7 +5,9 @@
 //! both are checked first.
 
 use arrow::error::ArrowError;
-use arrow_ipc::{Buffer, CompressionType, Message, MessageHeader, RecordBatch, root_as_message};
+use arrow_ipc::{
+    Buffer, CompressionType, Message, MessageHeader, RecordBatch, Schema, root_as_message,
+};
 
 /// The mark that leads each message.
 const MARK: [u8; 4] = [0xff; 4];
@@ -111,16 +113,20 @@ impl ExpectedBytes {
     }
 }
 
+fn check_order(message: Message<'_>) -> Result<(), ArrowError> {
+    message.header_as_schema().map_or(Ok(()), check_endianness)
+}
+
 /// Refuses what another kind of machine wrote: Arrow's decoder takes its bytes as they are, and 1 for
 /// 2^56.
-fn check_order(message: Message<'_>) -> Result<(), ArrowError> {
-    match message.header_as_schema() {
-        Some(schema) if !schema.endianness().equals_to_target_endianness() => Err(wrong(
+pub(crate) fn check_endianness(schema: Schema<'_>) -> Result<(), ArrowError> {
+    match schema.endianness().equals_to_target_endianness() {
+        true => Ok(()),
+        false => Err(wrong(
             "its numbers have their bytes in the order of another machine: write it in \
              little-endian order"
                 .to_owned(),
         )),
-        _ => Ok(()),
     }
 }
 

@@ -46,6 +46,7 @@
 //! ```
 
 mod archive;
+mod arrow_file;
 mod arrow_stream;
 mod avro;
 mod avro_number;
@@ -67,10 +68,13 @@ mod inferred_column;
 mod input;
 mod ipc_guard;
 mod nested;
+mod nested_part;
 mod options;
+mod parquet_in;
 mod percent;
 mod pipe;
 mod progress;
+mod raw_values;
 mod readahead;
 mod reader;
 mod rejected;
@@ -83,6 +87,7 @@ mod text;
 mod type_guess;
 mod type_name;
 mod value_kinds;
+mod wider_type;
 mod writer;
 
 pub use arrow_stream::read_ipc_stream;
@@ -100,7 +105,7 @@ pub use rejected::RejectedRecord;
 pub use rename::Renames;
 pub use source::Source;
 pub use stop_token::StopToken;
-pub use type_name::type_name;
+pub use type_name::{is_variant_field, type_name};
 pub use writer::RecordWriter;
 
 /// The key in a field's metadata that names a type which Arrow has no type for: Arrow's own key for

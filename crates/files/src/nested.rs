@@ -70,7 +70,10 @@ impl NestedNode {
         let parts = match field.data_type() {
             DataType::List(item) => NestedParts::of_list(item, &array)?,
             // Made plain lists: `write` knows one kind of offsets.
-            DataType::LargeList(item) | DataType::FixedSizeList(item, _) => {
+            DataType::LargeList(item)
+            | DataType::FixedSizeList(item, _)
+            | DataType::ListView(item)
+            | DataType::LargeListView(item) => {
                 array = cast_to(&array, &DataType::List(Arc::clone(item)), field)?;
                 NestedParts::of_list(item, &array)?
             }
@@ -97,6 +100,15 @@ impl NestedNode {
                     .iter()
                     .map(|(kind, field)| Ok((kind, NestedNode::new(field, union.child(kind))?)));
                 NestedParts::Kinds(nodes.collect::<Result<_>>()?)
+            }
+            // Unpacked: a value that is NULL, or has NULL in it, is known only by itself.
+            DataType::Dictionary(_, values) => {
+                let plain = field.clone().with_data_type(values.as_ref().clone());
+                return NestedNode::new(&plain, &cast_to(&array, values, field)?);
+            }
+            DataType::RunEndEncoded(_, values) => {
+                let plain = field.clone().with_data_type(values.data_type().clone());
+                return NestedNode::new(&plain, &cast_to(&array, values.data_type(), field)?);
             }
             _ => NestedParts::None(RenderedColumn::new(field, &array)?),
         };

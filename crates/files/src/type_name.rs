@@ -14,6 +14,7 @@ use crate::{TYPE_BINARY, TYPE_JSON, TYPE_KEY};
 pub fn type_name(field: &Field) -> String {
     match field.data_type() {
         _ if is_json_field(field) => "JSON".to_owned(),
+        _ if is_variant_field(field) => "VARIANT".to_owned(),
         DataType::FixedSizeBinary(16) if !is_binary_field(field) => "UUID".to_owned(),
         data_type => name_of(data_type),
     }
@@ -22,6 +23,14 @@ pub fn type_name(field: &Field) -> String {
 /// Whether a column of 16 bytes holds bytes and not UUIDs.
 pub(crate) fn is_binary_field(field: &Field) -> bool {
     field.metadata().get(TYPE_KEY).is_some_and(|name| name == TYPE_BINARY)
+}
+
+/// The name under which Arrow knows the values of a VARIANT.
+pub(crate) const TYPE_VARIANT: &str = "arrow.parquet.variant";
+
+/// Whether a column is a VARIANT of Parquet, or has one in it.
+pub fn is_variant_field(field: &Field) -> bool {
+    field.metadata().get(TYPE_KEY).is_some_and(|name| name == TYPE_VARIANT)
 }
 
 /// Whether a text column holds JSON.

@@ -365,7 +365,7 @@ fn csv_names(
         };
         let names: Vec<_> = first.fields.into_iter().enumerate().map(name).collect();
         options.renames.check(names.iter().map(String::as_str))?;
-        return Ok(names.iter().map(|name| options.renames.of(name).into_owned()).collect());
+        return Ok(options.renames.of_all(&names.iter().map(String::as_str).collect::<Vec<_>>()));
     }
     let told = options.csv.columns.clone().or_else(|| {
         let schema = options.schema.as_ref()?;

@@ -5,6 +5,7 @@ mod csv;
 mod error;
 mod json;
 pub(crate) mod parquet;
+mod parquet_schema;
 
 use std::io::Write;
 

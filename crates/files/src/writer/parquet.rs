@@ -12,11 +12,13 @@ use arrow::array::{ArrayRef, RecordBatch};
 use arrow::compute::{CastOptions, cast_with_options};
 use arrow::datatypes::{DataType, Field, FieldRef, IntervalUnit, Schema, SchemaRef, TimeUnit};
 use parquet::arrow::ArrowWriter;
+use parquet::arrow::arrow_writer::ArrowWriterOptions;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::properties::WriterProperties;
 use tonnage_engine::{Error, Result};
 
 use super::error::write_failed;
+use super::parquet_schema::parquet_schema;
 use crate::type_name;
 
 /// A row group is closed when it has come to this size, whatever its rows: what is open lies in
@@ -47,7 +49,10 @@ impl<W: Write + Send> ParquetWriter<W> {
         let level = ZstdLevel::try_new(1).map_err(write_failed)?;
         let properties =
             WriterProperties::builder().set_compression(Compression::ZSTD(level)).build();
-        let writer = ArrowWriter::try_new(target, Arc::clone(&schema), Some(properties))
+        let options = ArrowWriterOptions::new()
+            .with_properties(properties)
+            .with_parquet_schema(parquet_schema(&schema).map_err(write_failed)?);
+        let writer = ArrowWriter::try_new_with_options(target, Arc::clone(&schema), options)
             .map_err(write_failed)?;
         Ok(Self { writer, schema })
     }

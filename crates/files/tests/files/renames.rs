@@ -2,6 +2,10 @@
 //!
 //! A column with a point in its name could not be loaded at all.
 
+use std::sync::Arc;
+
+use arrow::array::{ArrayRef, RecordBatch, StringArray};
+use arrow::datatypes::{DataType, Field, Schema};
 use rstest::rstest;
 use tonnage_files::{
     Compression, Format, ReadOptions, RecordReader, Renames, Source, infer_schema,
@@ -63,6 +67,32 @@ fn a_pair_of_names_goes_before_points() {
 fn names_that_cannot_be(#[case] pairs: &[(&str, &str)], #[case] says: &str) {
     let error = RecordReader::open(&sources()[0], &renaming(pairs)).err().unwrap();
     assert!(error.message().contains(says), "{error}");
+}
+
+/// `a=a2` took `A` first, so the remedy that the message names could not be followed.
+#[test]
+fn an_exact_name_goes_before_one_that_differs_in_case() {
+    let text = csv("A,a,id\n1,2,3\n");
+    let columns = ["A", "a", "id"].map(|name| Field::new(name, DataType::Utf8, true));
+    let columns = Arc::new(Schema::new(columns.to_vec()));
+    let values = ["1", "2", "3"].map(|text| Arc::new(StringArray::from(vec![text])) as ArrayRef);
+    let batch = RecordBatch::try_new(columns, values.to_vec()).unwrap();
+    let bytes = |format| written(format, Compression::None, &batch);
+    let parquet = Source::memory("a.parquet", bytes(Format::Parquet));
+    for source in [text, parquet, Source::memory("a.arrow", bytes(Format::ArrowFile))] {
+        assert_eq!(names(&source, &renaming(&[("a", "a2")])), ["A", "a2", "id"], "{source:?}");
+        assert_eq!(names(&source, &renaming(&[("A", "a1")])), ["a1", "a", "id"], "{source:?}");
+        let both = renaming(&[("a", "x"), ("A", "y")]);
+        assert_eq!(names(&source, &both), ["y", "x", "id"], "{source:?}");
+    }
+}
+
+#[test]
+fn columns_of_one_name_are_renamed_in_order() {
+    let source = csv("v,v,v\n1,2,3\n");
+    assert_eq!(names(&source, &renaming(&[("v", "a"), ("v", "b")])), ["a", "b", "v"]);
+    let error = RecordReader::open(&source, &renaming(&[("v", "a")])).err().unwrap();
+    assert!(error.message().contains("appears twice; rename one of them"), "{error}");
 }
 
 /// A file that has the new name already, as one of rejected records does, needs no other options.

@@ -76,6 +76,13 @@ pub(super) fn cast_column(
                 Err(_) => cast_values(array, field, column_type),
             };
         }
+        // Truth values of other writers, in whole numbers.
+        DataType::Int8
+            if column_type == ColumnType::Boolean
+                && ColumnType::of_arrow(field) == Some(ColumnType::Boolean) =>
+        {
+            return plain_cast(array, &DataType::Boolean).map(|array| (array, Vec::new()));
+        }
         _ => ColumnType::of_arrow(field)
             .filter(|from| is_castable(*from, column_type))
             .ok_or_else(|| uncastable(field, column_type))?,
@@ -188,8 +195,8 @@ fn recast(
 
 fn plain_cast(array: &ArrayRef, data_type: &DataType) -> Result<ArrayRef> {
     cast(array, data_type).map_err(|error| {
-        Error::invalid(format!("cannot turn {} into {data_type}: {error}", array.data_type()))
-            .with_source(error)
+        let (from, to) = (told(array.data_type()), told(data_type));
+        Error::invalid(format!("cannot turn {from} into {to}: {error}")).with_source(error)
     })
 }
 
@@ -220,10 +227,16 @@ fn is_castable(from: ColumnType, to: ColumnType) -> bool {
     }
 }
 
+/// A type of Arrow as SQL calls it.
+fn told(data_type: &DataType) -> String {
+    let own = ColumnType::of_arrow(&Field::new("", data_type.clone(), true));
+    own.map_or_else(|| data_type.to_string(), |own| own.to_string())
+}
+
 #[cold]
 fn uncastable(field: &Field, column_type: ColumnType) -> Error {
     let own = ColumnType::of_arrow(field);
-    let own = own.map_or_else(|| field.data_type().to_string(), |own| own.to_string());
+    let own = own.map_or_else(|| told(field.data_type()), |own| own.to_string());
     Error::invalid(format!("values of type {own} cannot go into a column of type {column_type}"))
 }
 
@@ -419,7 +432,7 @@ fn check_wide_digits(array: &ArrayRef, precision: u8) -> CastResult {
 
 #[cold]
 fn too_long(array: &ArrayRef, precision: u8) -> Reason {
-    format!("a number of more than {precision} digits does not fit {}", array.data_type())
+    format!("a number of more than {precision} digits does not fit {}", told(array.data_type()))
 }
 
 fn narrow_longs(array: &ArrayRef) -> CastResult {

@@ -95,6 +95,10 @@ const EXTENSION_JSON: &str = "arrow.json";
 const EXTENSION_UUID: &str = "arrow.uuid";
 const EXTENSION_BINARY: &str = "tonnage.binary";
 const EXTENSION_ENUM: &str = "tonnage.enum";
+/// The truth values of some writers, in whole numbers of 8 bits.
+const EXTENSION_BOOL: &str = "arrow.bool8";
+/// The values of a VARIANT of Parquet, whose parts are bytes that only its reader understands.
+const EXTENSION_VARIANT: &str = "arrow.parquet.variant";
 /// Arrow's name for the key under which the rest of such a type stands.
 const EXTENSION_METADATA: &str = "ARROW:extension:metadata";
 
@@ -186,6 +190,10 @@ impl ColumnType {
             DataType::FixedSizeBinary(16) if extension_of(field) == Some(EXTENSION_BINARY) => {
                 Some(ColumnType::FixedBinary(16))
             }
+            DataType::Int8 if extension_of(field) == Some(EXTENSION_BOOL) => {
+                Some(ColumnType::Boolean)
+            }
+            _ if extension_of(field) == Some(EXTENSION_VARIANT) => None,
             data_type => ColumnType::of_data_type(data_type),
         }
     }
@@ -227,7 +235,11 @@ impl ColumnType {
             }
             DataType::Timestamp(TimeUnit::Microsecond, _) => ColumnType::Timestamp(6),
             DataType::Timestamp(TimeUnit::Nanosecond, _) => ColumnType::Timestamp(9),
-            DataType::List(item) | DataType::LargeList(item) | DataType::FixedSizeList(item, _) => {
+            DataType::List(item)
+            | DataType::LargeList(item)
+            | DataType::FixedSizeList(item, _)
+            | DataType::ListView(item)
+            | DataType::LargeListView(item) => {
                 ColumnType::Array(ElementType::new(ColumnType::of_arrow(item)?).ok()?)
             }
             DataType::Map(entries, _) => {
@@ -247,6 +259,7 @@ impl ColumnType {
                 ColumnType::Record(RecordFields::new(fields).ok()?)
             }
             DataType::Dictionary(_, values) => return ColumnType::of_data_type(values),
+            DataType::RunEndEncoded(_, values) => return ColumnType::of_arrow(values),
             _ => return None,
         })
     }

@@ -8,7 +8,7 @@ use tonnage::{
     ColumnDefinition, ColumnType, Error, Generated, Identity, Result, Statement, TableDefinition,
     TableEntry, TableSchema, parse_ddl,
 };
-use tonnage_files::{InferredSchema, NullWords, Outlier, type_name};
+use tonnage_files::{InferredSchema, NullWords, Outlier, is_variant_field, type_name};
 
 use crate::args::Globals;
 use crate::exit::{CliResult, Failure};
@@ -332,7 +332,8 @@ fn type_told(data_type: &DataType) -> String {
 
 fn column(field: &Field, is_key: bool) -> Result<ColumnDefinition> {
     // Nested columns for which there is no type are JSON.
-    let of_nested = || field.data_type().is_nested().then_some(ColumnType::Json);
+    let is_json = || field.data_type().is_nested() && !is_variant_field(field);
+    let of_nested = || is_json().then_some(ColumnType::Json);
     let column_type = ColumnType::of_arrow(field).or_else(of_nested).ok_or_else(|| {
         Error::invalid(format!(
             "column {} holds {}, for which there is no column type: leave it out with --ignore-columns, or convert the file",
@@ -381,6 +382,12 @@ pub(super) fn check_columns(
         // Text says nested values as JSON.
         let is_said = column.column_type.is_nested() && tonnage::internal::is_json(field);
         if field.data_type() != &column.column_type.data_type() && !is_said {
+            if is_variant_field(field) {
+                return Err(Failure::usage(format!(
+                    "{source}: column {} holds VARIANT, which is not read: let the program that wrote it write JSON, or leave it out with --rename and --ignore-columns",
+                    column.name
+                )));
+            }
             return Err(Failure::usage(format!(
                 "{source}: column {0} holds {1}, which does not fit {2} in table {3}: say what becomes of it with --map '{0}=...'",
                 column.name,
