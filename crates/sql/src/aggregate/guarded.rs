@@ -5,7 +5,8 @@ use std::sync::Arc;
 use arrow::datatypes::{DataType, Field, FieldRef};
 use datafusion::common::{Result, ScalarValue, not_impl_err};
 use datafusion::functions_aggregate::{
-    all_default_aggregate_functions, average::avg_udaf, min_max, sum,
+    all_default_aggregate_functions, average::avg_udaf, min_max,
+    percentile_cont::percentile_cont_udaf, sum,
 };
 use datafusion::logical_expr::function::{AccumulatorArgs, StateFieldsArgs};
 use datafusion::logical_expr::utils::{AggregateOrderSensitivity, format_state_name};
@@ -16,7 +17,7 @@ use datafusion::logical_expr::{
 
 use super::extreme_interval::ExtremeInterval;
 use super::frame_accumulator::{BIT_XOR, FrameAccumulator};
-use super::{average, extreme_double, total};
+use super::{average, extreme_double, percentile, total};
 use crate::interval::is_interval;
 
 /// Functions of which only the frames of windows are done here: those of doubles, and `bit_xor`,
@@ -55,6 +56,7 @@ pub(crate) fn guarded() -> Vec<AggregateUDF> {
     ];
     others.into_iter().chain(in_frames).collect()
 }
+        guarded(percentile_cont_udaf(), GuardedPart::Percentile),
 
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct GuardedAggregate {
@@ -73,6 +75,7 @@ enum GuardedPart {
     /// Those of windows alone.
     Frames,
 }
+    Percentile,
 
 impl GuardedAggregate {
     fn groups(&self, result: &DataType) -> Option<Box<dyn GroupsAccumulator>> {
@@ -83,6 +86,7 @@ impl GuardedAggregate {
         }
     }
 
+            GuardedPart::Percentile => percentile::groups(arguments),
     fn own_accumulator(
         &self,
         arguments: &AccumulatorArgs<'_>,
@@ -102,6 +106,7 @@ impl GuardedAggregate {
         }
     }
 }
+            GuardedPart::Percentile => percentile::percentile(arguments),
 
 impl AggregateUDFImpl for GuardedAggregate {
     fn name(&self) -> &str {
@@ -133,7 +138,7 @@ impl AggregateUDFImpl for GuardedAggregate {
             return Ok(own);
         }
         let moving = match self.part {
-            GuardedPart::Extreme { .. } => None,
+            GuardedPart::Extreme { .. } | GuardedPart::Percentile => None,
             _ => FrameAccumulator::of(&self.inner, &arguments),
         };
         match moving {
@@ -167,9 +172,12 @@ impl AggregateUDFImpl for GuardedAggregate {
     fn groups_accumulator_supported(&self, arguments: AccumulatorArgs<'_>) -> bool {
         let argument = arguments.expr_fields.first().map(|field| field.data_type());
         let is_own = match self.part {
+            (GuardedPart::Percentile, Some(given)) if given.is_floating() => {
+                return Ok(percentile::state_fields(arguments.name));
+            }
             GuardedPart::Extreme { .. } => argument.is_some_and(is_interval),
             GuardedPart::Average => average::is_own(argument),
-            GuardedPart::Total | GuardedPart::Frames => false,
+            GuardedPart::Total | GuardedPart::Percentile | GuardedPart::Frames => false,
         };
         // One accumulator for each group does it: such averages and intervals are rare.
         !is_own && self.inner.groups_accumulator_supported(arguments)
@@ -210,3 +218,11 @@ impl AggregateUDFImpl for GuardedAggregate {
         self.inner.inner().set_monotonicity(data_type)
     }
 }
+        // The values are sorted here: several percentiles need no order of the rows.
+        if self.part == GuardedPart::Percentile {
+            return AggregateOrderSensitivity::Insensitive;
+        }
+    fn supports_within_group_clause(&self) -> bool {
+        self.inner.supports_within_group_clause()
+    }
+
