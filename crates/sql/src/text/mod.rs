@@ -58,6 +58,7 @@ pub(crate) use kind::StatementKind;
 pub use lexer::{SqlToken, SqlTokenKind, SqlTokens, Unclosed};
 pub(crate) use path::{CATALOG, SCHEMA, without_catalog};
 pub(crate) use script::{Piece, check_bounds, missing_statement, parse, pieces, single};
+pub(crate) use pattern::VOLATILE;
 pub(crate) use sets::{derived, is_counted, read};
 pub(crate) use unknown_statement::unknown;
 pub(crate) use values::MARK;

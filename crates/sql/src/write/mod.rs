@@ -16,6 +16,7 @@ mod key_conflicts;
 mod keys;
 mod literals;
 mod merge;
+mod merge_source;
 mod partial_changes;
 mod repeated_insert;
 mod returning_rows;
