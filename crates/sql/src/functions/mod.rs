@@ -28,7 +28,7 @@ pub(crate) use intervals::{
     times, whole_interval,
 };
 pub(crate) use lists::{comparison, extreme_of, holds_null, without_null};
-pub(crate) use marks::json_key;
+pub(crate) use marks::{json_key, sixteen_bytes};
 pub(crate) use scalar::{Arguments, Gives, Scalar, int, text_of};
 pub(crate) use uuid::{UUID, uuid_text};
 

@@ -42,6 +42,7 @@ mod scan;
 mod scan_statistics;
 mod sort_keys;
 mod sorted_joins;
+mod sixteen_bytes;
 mod subqueries;
 mod types;
 mod using;
