@@ -16,6 +16,7 @@ mod text;
 mod timestamps;
 mod type_names;
 mod uuid;
+mod time_zones;
 mod wrapped;
 
 use datafusion::logical_expr::ScalarUDF;
@@ -41,6 +42,7 @@ pub(crate) fn scalars() -> Vec<ScalarUDF> {
         &text::ALL,
         &format::ALL,
         &uuid::ALL,
+        &time_zones::ALL,
         &lists::ALL,
         &marks::ALL,
     ];
