@@ -51,6 +51,7 @@ mod values;
 mod whole_moments;
 mod window_frames;
 
+mod wide_comparisons;
 pub(crate) use correlated_names::CorrelatedNamesRule;
 pub(crate) use dependent_aggregates::DependentRule;
 pub(crate) use doubles::{NAME as ONE_DOUBLE, canonicalise_doubles};

@@ -201,6 +201,7 @@ fn with_doubles(input: Arc<LogicalPlan>, places: &[usize]) -> Result<Arc<Logical
 /// A join by pairs of columns, which no expression compares yet.
 fn unify_join(mut join: Join) -> Result<Join> {
     json_values::join_by_texts(&mut join)?;
+    wide_comparisons::join_widely(&mut join);
     let (left, right) = (join.left.schema().clone(), join.right.schema().clone());
     for (one, other) in &mut join.on {
         numbers::unify(&mut [(one, left.as_ref()), (other, right.as_ref())]);
