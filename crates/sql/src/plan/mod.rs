@@ -32,6 +32,7 @@ mod null_joins;
 mod nullable;
 mod numbers;
 mod operators;
+mod only_rows;
 mod outer_types;
 mod overflow;
 mod parts;

@@ -8,6 +8,7 @@
 //! 3. HAVING over such an aggregate may leave no row. It becomes a condition on its value.
 //! 4. ANY and ALL tell a value of the row outside from the rows by column name. In a query over one
 //!    table both have one name, so the column of the rows gets another.
+//! 5. A scalar subquery that is tied and does not aggregate finds one row at most (`only_rows.rs`).
 //!
 //! `correlation.rs` checks all other subqueries.
 
@@ -26,6 +27,7 @@ use super::correlation::{SubqueryUse, check_correlation, keeps_one};
 use super::named_expressions::map_named;
 use super::nullable::volatile_nullable;
 
+use super::only_rows::only_row;
 /// Runs before types are brought together.
 #[derive(Debug)]
 pub(crate) struct SubqueryRule;
@@ -127,6 +129,11 @@ fn nullable_subquery(subquery: Subquery) -> Result<Transformed<Expr>> {
     let value = volatile_nullable().call(vec![Expr::from((relation, field))]);
     // Under the name of the column it could not stand beside it, where it ties the rows.
     let value = value.alias("__value");
+    if !subquery.outer_ref_columns.is_empty()
+        && let Some(value) = only_row(rows)?
+    {
+        return Ok(Transformed::yes(value));
+    }
     let rows = LogicalPlanBuilder::from(rows.as_ref().clone()).project([value])?.build()?;
     Ok(Transformed::yes(Expr::ScalarSubquery(Subquery { subquery: Arc::new(rows), ..subquery })))
 }
