@@ -2,6 +2,7 @@
 
 mod above_scan;
 mod casts;
+mod computed_laterals;
 mod correlated_names;
 mod correlation;
 mod dependent_aggregates;
@@ -31,8 +32,8 @@ mod nested_values;
 mod null_joins;
 mod nullable;
 mod numbers;
-mod operators;
 mod only_rows;
+mod operators;
 mod outer_types;
 mod overflow;
 mod parts;
@@ -41,18 +42,18 @@ mod pushdown;
 mod relations;
 mod scan;
 mod scan_statistics;
+mod sixteen_bytes;
 mod sort_keys;
 mod sorted_joins;
-mod sixteen_bytes;
 mod subqueries;
 mod types;
 mod using;
 mod uuid;
 mod values;
 mod whole_moments;
+mod wide_comparisons;
 mod window_frames;
 
-mod wide_comparisons;
 pub(crate) use correlated_names::CorrelatedNamesRule;
 pub(crate) use dependent_aggregates::DependentRule;
 pub(crate) use doubles::{NAME as ONE_DOUBLE, canonicalise_doubles};

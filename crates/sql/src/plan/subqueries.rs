@@ -23,11 +23,12 @@ use datafusion::logical_expr::{
 };
 use datafusion::optimizer::AnalyzerRule;
 
+use super::computed_laterals::compute_above;
 use super::correlation::{SubqueryUse, check_correlation, keeps_one};
 use super::named_expressions::map_named;
 use super::nullable::volatile_nullable;
-
 use super::only_rows::only_row;
+
 /// Runs before types are brought together.
 #[derive(Debug)]
 pub(crate) struct SubqueryRule;
@@ -39,12 +40,19 @@ impl AnalyzerRule for SubqueryRule {
 
     fn analyze(&self, plan: LogicalPlan, _: &ConfigOptions) -> Result<LogicalPlan> {
         let plan = plan.transform_up_with_subqueries(|node| {
+            let computed = match &node {
+                LogicalPlan::Join(join) => compute_above(join)?,
+                _ => None,
+            };
+            let is_computed = computed.is_some();
+            let node = computed.unwrap_or(node);
             if let LogicalPlan::Join(join) = &node
                 && let Some(lateral) = lateral_of(&join.right)
             {
                 check_correlation(&lateral.subquery, SubqueryUse::Values)?;
             }
             let node = map_named(node, |expr| expr.transform_up(rewrite_subquery))?;
+            let node = Transformed { transformed: node.transformed || is_computed, ..node };
             if node.transformed { node.map_data(LogicalPlan::recompute_schema) } else { Ok(node) }
         })?;
         Ok(plan.data)
@@ -121,6 +129,11 @@ fn with_renamed_column(subquery: Subquery) -> Result<Subquery> {
 fn nullable_subquery(subquery: Subquery) -> Result<Transformed<Expr>> {
     let rows = &subquery.subquery;
     check_correlation(rows, SubqueryUse::Values)?;
+    if !subquery.outer_ref_columns.is_empty()
+        && let Some(value) = only_row(rows)?
+    {
+        return Ok(Transformed::yes(value));
+    }
     let is_there = SingleRow::of(rows)?.is_some_and(|row| row.conditions.is_empty());
     if is_there || rows.schema().fields().len() != 1 || rows.schema().field(0).is_nullable() {
         return Ok(Transformed::no(Expr::ScalarSubquery(subquery)));
@@ -129,11 +142,6 @@ fn nullable_subquery(subquery: Subquery) -> Result<Transformed<Expr>> {
     let value = volatile_nullable().call(vec![Expr::from((relation, field))]);
     // Under the name of the column it could not stand beside it, where it ties the rows.
     let value = value.alias("__value");
-    if !subquery.outer_ref_columns.is_empty()
-        && let Some(value) = only_row(rows)?
-    {
-        return Ok(Transformed::yes(value));
-    }
     let rows = LogicalPlanBuilder::from(rows.as_ref().clone()).project([value])?.build()?;
     Ok(Transformed::yes(Expr::ScalarSubquery(Subquery { subquery: Arc::new(rows), ..subquery })))
 }
