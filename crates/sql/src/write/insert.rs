@@ -28,6 +28,7 @@ use super::partial_changes::with_partial_changes;
 use super::returning_rows::WrittenRows;
 use super::row_inserter::RowInserter;
 use super::tokens::word;
+use super::untyped::{is_untyped, typed};
 use super::values::{one_row, take_queries};
 use crate::answer::{Changes, Rows};
 use crate::catalog::{StoreCatalog, WriteTarget};
@@ -51,9 +52,9 @@ pub(crate) struct InsertStatement {
     /// Another name of the table.
     pub(crate) alias: Option<String>,
     on_existing: OnExisting,
-}
     /// Rows of the statement's own, under a name.
     given: Option<(String, Arc<MemTable>)>,
+}
 
 /// Reads an INSERT or UPSERT.
 ///
@@ -128,12 +129,12 @@ pub(super) fn run(
 }
 
 impl InsertStatement {
-    /// The rows of its source under the names of the table's columns.
     /// The same with rows of the statement's own, which its query may read.
     pub(super) fn with_rows(self, given: Option<(String, Arc<MemTable>)>) -> Self {
         Self { given, ..self }
     }
 
+    /// The rows of its source under the names of the table's columns.
     fn rows(self, planner: &Planner, parameters: &Parameters, guard: &Guard) -> Result<RowSource> {
         let InsertStatement { table, columns, mut source, given, .. } = self;
         let mut state = planner.state(guard);
@@ -353,9 +354,15 @@ fn rename_columns(
     for ((array, field), name) in given {
         // A column of nothing but NULL has no type of its own. It is given all the same: its
         // default does not hold.
-        if *field.data_type() == DataType::Null {
-            let own = schema.columns[schema.require_column(name)?].to_arrow().with_nullable(true);
-            arrays.push(new_null_array(own.data_type(), batch.num_rows()));
+        let own = match is_untyped(field.data_type()) {
+            true => {
+                Some(schema.columns[schema.require_column(name)?].to_arrow().with_nullable(true))
+            }
+            false => None,
+        };
+        let made = own.and_then(|own| Some((typed(array, &own)?, own)));
+        if let Some((array, own)) = made {
+            arrays.push(array);
             fields.push(own);
         } else {
             arrays.push(array.clone());

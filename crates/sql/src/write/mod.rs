@@ -23,6 +23,7 @@ mod returning_rows;
 mod row_change;
 mod row_inserter;
 mod tokens;
+mod untyped;
 mod values;
 mod view;
 
