@@ -132,7 +132,8 @@ fn state(context: &CatalogContext) -> std::result::Result<SessionState, DataFusi
     datafusion_functions_json::register_all(&mut state)?;
     state.register_udf(Arc::new(json_set()))?;
     state.register_expr_planner(Arc::new(UuidPlanner))?;
-    for function in functions::scalars().into_iter().chain(documents::scalars()) {
+    let scalars = functions::scalars(options.memory_bytes_max);
+    for function in scalars.into_iter().chain(documents::scalars()) {
         state.register_udf(Arc::new(function))?;
     }
     for function in shifts() {

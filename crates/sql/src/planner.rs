@@ -12,7 +12,7 @@ use datafusion::common::{DataFusionError, ParamValues, ScalarValue};
 use datafusion::datasource::{MemTable, source_as_provider};
 use datafusion::execution::SendableRecordBatchStream;
 use datafusion::execution::session_state::SessionState;
-use datafusion::logical_expr::{Expr, LogicalPlan};
+use datafusion::logical_expr::{Distinct, Expr, LogicalPlan};
 use datafusion::physical_plan::{ExecutionPlan, execute_stream};
 use datafusion::sql::parser::Statement as PlannedStatement;
 use datafusion::sql::sqlparser::ast;
@@ -276,6 +276,22 @@ impl Planner {
         Ok(Rows::of_plan(stream, &self.engine, guard))
     }
 
+    /// The rows of a query that may give others the next time; nothing for one that does not.
+    pub(crate) fn rows_if_changing(
+        &self,
+        parsed: ast::Statement,
+        parameters: &Parameters,
+        guard: &Guard,
+    ) -> Result<Option<Rows>> {
+        let state = self.state(guard);
+        let logical = self.logical(&state, parsed)?;
+        if !may_change(&logical).map_err(from_datafusion)? {
+            return Ok(None);
+        }
+        let stream = self.stream(&state, logical, false, parameters)?;
+        Ok(Some(Rows::of_plan(stream, &self.engine, guard.clone())))
+    }
+
     fn stream(
         &self,
         state: &SessionState,
@@ -398,6 +414,33 @@ pub(crate) fn is_lasting(plan: &LogicalPlan) -> datafusion::common::Result<bool>
         })
     })?;
     Ok(lasting)
+}
+
+/// Whether a plan may give other rows the next time over the same tables: it draws values, or takes
+/// some of its rows in an order that nothing settles.
+fn may_change(plan: &LogicalPlan) -> datafusion::common::Result<bool> {
+    const IN_ORDER: [&str; 6] =
+        ["any_value", "array_agg", "first_value", "last_value", "nth_value", "string_agg"];
+    let mut changes = false;
+    plan.apply_with_subqueries(|node| {
+        changes |= matches!(
+            node,
+            LogicalPlan::Limit(_)
+                | LogicalPlan::Window(_)
+                | LogicalPlan::Distinct(Distinct::On(_))
+                | LogicalPlan::Extension(_)
+        );
+        node.apply_expressions(|expr| {
+            expr.apply(|part| {
+                changes |= match part {
+                    Expr::AggregateFunction(call) => IN_ORDER.contains(&call.func.name()),
+                    part => part.is_volatile_node(),
+                };
+                Ok(TreeNodeRecursion::Continue)
+            })
+        })
+    })?;
+    Ok(changes)
 }
 
 /// The tables of the store that a plan reads; nothing for one that holds rows of its own, which

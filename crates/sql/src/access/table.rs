@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
-use tonnage::{Index, Store, Table, TableSchema};
+use arrow::datatypes::{DataType, Field, FieldRef, Schema, SchemaRef};
+use tonnage::{ColumnType, Index, Store, Table, TableSchema};
 
 use crate::statistics::TableStatistics;
 
@@ -133,9 +133,12 @@ pub(crate) fn folded_field(field: Field) -> Field {
     field.with_name(name).with_metadata(metadata)
 }
 
-/// The schema of a result under the names that columns were declared with.
+/// The schema of a result under the names that columns were declared with. What expressions make of
+/// UUIDs is marked as such: without a mark clients take 16 bytes for bytes.
 pub(crate) fn declared_schema(schema: &SchemaRef) -> SchemaRef {
-    if schema.fields().iter().all(|field| !field.metadata().contains_key(DECLARED)) {
+    let is_as_declared =
+        |field: &FieldRef| !field.metadata().contains_key(DECLARED) && !is_unmarked_uuid(field);
+    if schema.fields().iter().all(is_as_declared) {
         return schema.clone();
     }
     Arc::new(Schema::new(
@@ -145,6 +148,9 @@ pub(crate) fn declared_schema(schema: &SchemaRef) -> SchemaRef {
 
 fn declared_field(field: &Field) -> Field {
     let mut metadata = field.metadata().clone();
+    if is_unmarked_uuid(field) {
+        metadata.extend(ColumnType::Uuid.to_arrow("", true).metadata().clone());
+    }
     match metadata.remove(DECLARED) {
         // Under another name the column was given an alias.
         Some(name) if name.eq_ignore_ascii_case(field.name()) => {
@@ -152,4 +158,9 @@ fn declared_field(field: &Field) -> Field {
         }
         _ => field.clone().with_metadata(metadata),
     }
+}
+
+/// Whether a column of UUIDs has lost what says so: most expressions keep the type alone.
+fn is_unmarked_uuid(field: &Field) -> bool {
+    field.extension_type_name().is_none() && ColumnType::of_arrow(field) == Some(ColumnType::Uuid)
 }

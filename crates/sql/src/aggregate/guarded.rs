@@ -5,7 +5,8 @@ use std::sync::Arc;
 use arrow::datatypes::{DataType, Field, FieldRef};
 use datafusion::common::{Result, ScalarValue, not_impl_err};
 use datafusion::functions_aggregate::{
-    all_default_aggregate_functions, average::avg_udaf, min_max, sum,
+    all_default_aggregate_functions, average::avg_udaf, min_max,
+    percentile_cont::percentile_cont_udaf, sum,
 };
 use datafusion::logical_expr::function::{AccumulatorArgs, StateFieldsArgs};
 use datafusion::logical_expr::utils::{AggregateOrderSensitivity, format_state_name};
@@ -16,7 +17,7 @@ use datafusion::logical_expr::{
 
 use super::extreme_interval::ExtremeInterval;
 use super::frame_accumulator::{BIT_XOR, FrameAccumulator};
-use super::{average, extreme_double, total};
+use super::{average, extreme_double, percentile, total};
 use crate::interval::is_interval;
 
 /// Functions of which only the frames of windows are done here: those of doubles, and `bit_xor`,
@@ -40,6 +41,9 @@ const IN_FRAMES: [&str; 16] = [
     "var_pop",
 ];
 
+/// What keys begin with under which a field says what its bytes mean.
+const EXTENSION: &str = "ARROW:extension";
+
 /// The functions as sessions have them.
 pub(crate) fn guarded() -> Vec<AggregateUDF> {
     let guarded = |inner, part| AggregateUDF::new_from_impl(GuardedAggregate { inner, part });
@@ -52,6 +56,7 @@ pub(crate) fn guarded() -> Vec<AggregateUDF> {
         guarded(min_max::max_udaf(), GuardedPart::Extreme { is_max: true }),
         guarded(sum::sum_udaf(), GuardedPart::Total),
         guarded(avg_udaf(), GuardedPart::Average),
+        guarded(percentile_cont_udaf(), GuardedPart::Percentile),
     ];
     others.into_iter().chain(in_frames).collect()
 }
@@ -70,15 +75,18 @@ enum GuardedPart {
     },
     Total,
     Average,
+    Percentile,
     /// Those of windows alone.
     Frames,
 }
 
 impl GuardedAggregate {
-    fn groups(&self, result: &DataType) -> Option<Box<dyn GroupsAccumulator>> {
+    fn groups(&self, arguments: &AccumulatorArgs<'_>) -> Option<Box<dyn GroupsAccumulator>> {
+        let result = arguments.return_field.data_type();
         match self.part {
             GuardedPart::Extreme { is_max } => extreme_double::groups(is_max, result),
             GuardedPart::Total => total::groups(result),
+            GuardedPart::Percentile => percentile::groups(arguments),
             GuardedPart::Average | GuardedPart::Frames => None,
         }
     }
@@ -98,6 +106,7 @@ impl GuardedAggregate {
                 total::total(arguments.return_field.data_type(), arguments.is_distinct)
             }
             GuardedPart::Average => average::average(arguments),
+            GuardedPart::Percentile => percentile::percentile(arguments),
             GuardedPart::Frames => None,
         }
     }
@@ -120,6 +129,23 @@ impl AggregateUDFImpl for GuardedAggregate {
         self.inner.return_type(arguments)
     }
 
+    fn return_field(&self, arguments: &[FieldRef]) -> Result<FieldRef> {
+        let field = self.inner.return_field(arguments)?;
+        // The least of 16 bytes that are no UUID is no UUID either.
+        let given = arguments.first().filter(|given| {
+            matches!(self.part, GuardedPart::Extreme { .. })
+                && matches!(given.data_type(), DataType::FixedSizeBinary(_))
+        });
+        Ok(match given {
+            Some(given) => {
+                let marks = given.metadata().iter().filter(|(key, _)| key.starts_with(EXTENSION));
+                let marks = marks.map(|(key, mark)| (key.clone(), mark.clone())).collect();
+                Arc::new(Field::clone(&field).with_metadata(marks))
+            }
+            None => field,
+        })
+    }
+
     fn accumulator(&self, arguments: AccumulatorArgs<'_>) -> Result<Box<dyn Accumulator>> {
         self.own_accumulator(&arguments, false)
             .map_or_else(|| self.inner.accumulator(arguments), Ok)
@@ -133,7 +159,7 @@ impl AggregateUDFImpl for GuardedAggregate {
             return Ok(own);
         }
         let moving = match self.part {
-            GuardedPart::Extreme { .. } => None,
+            GuardedPart::Extreme { .. } | GuardedPart::Percentile => None,
             _ => FrameAccumulator::of(&self.inner, &arguments),
         };
         match moving {
@@ -146,6 +172,9 @@ impl AggregateUDFImpl for GuardedAggregate {
         let argument = arguments.input_fields.first().map(|field| field.data_type());
         let state = match (&self.part, argument) {
             (GuardedPart::Total, _) => total::state_type(arguments.return_type()),
+            (GuardedPart::Percentile, Some(given)) if given.is_floating() => {
+                return Ok(percentile::state_fields(arguments.name));
+            }
             (GuardedPart::Average, Some(given)) if average::is_own(argument) => {
                 let own = average::state_fields(arguments.name, given, arguments.is_distinct);
                 return own.map_or_else(|| self.inner.state_fields(arguments), Ok);
@@ -169,7 +198,7 @@ impl AggregateUDFImpl for GuardedAggregate {
         let is_own = match self.part {
             GuardedPart::Extreme { .. } => argument.is_some_and(is_interval),
             GuardedPart::Average => average::is_own(argument),
-            GuardedPart::Total | GuardedPart::Frames => false,
+            GuardedPart::Total | GuardedPart::Percentile | GuardedPart::Frames => false,
         };
         // One accumulator for each group does it: such averages and intervals are rare.
         !is_own && self.inner.groups_accumulator_supported(arguments)
@@ -182,7 +211,7 @@ impl AggregateUDFImpl for GuardedAggregate {
         if arguments.is_distinct && self.part == GuardedPart::Total {
             return not_impl_err!("sum of different numbers by group");
         }
-        let own = self.groups(arguments.return_field.data_type());
+        let own = self.groups(&arguments);
         own.map_or_else(|| self.inner.create_groups_accumulator(arguments), Ok)
     }
 
@@ -191,6 +220,10 @@ impl AggregateUDFImpl for GuardedAggregate {
     }
 
     fn order_sensitivity(&self) -> AggregateOrderSensitivity {
+        // The values are sorted here: several percentiles need no order of the rows.
+        if self.part == GuardedPart::Percentile {
+            return AggregateOrderSensitivity::Insensitive;
+        }
         self.inner.order_sensitivity()
     }
 
@@ -204,6 +237,10 @@ impl AggregateUDFImpl for GuardedAggregate {
 
     fn value_from_stats(&self, statistics: &StatisticsArgs<'_>) -> Option<ScalarValue> {
         self.inner.value_from_stats(statistics)
+    }
+
+    fn supports_within_group_clause(&self) -> bool {
+        self.inner.supports_within_group_clause()
     }
 
     fn set_monotonicity(&self, data_type: &DataType) -> SetMonotonicity {

@@ -8,6 +8,7 @@
 //! 4. `avg` of decimals of 256 bits wraps around at their end.
 //! 5. Over the frames of a window sums, averages and deviations of doubles keep a rest of what has
 //!    left the frame.
+//! 6. `percentile_cont` rounds the position between two values to six digits.
 //!
 //! All else of these functions is the library's: [`GuardedAggregate`] hands it on.
 
@@ -18,6 +19,7 @@ mod frame_accumulator;
 mod frequency;
 mod groups;
 mod guarded;
+mod percentile;
 mod series;
 mod total;
 

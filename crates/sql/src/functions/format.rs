@@ -11,6 +11,8 @@ use crate::error::into_datafusion;
 
 /// More would fill the memory with blanks.
 const WIDTH_MAX: usize = 10_000;
+/// What the texts of one batch may have together: a value may stand in a format many times.
+const BYTES_MAX: usize = 256 << 20;
 
 pub(super) const ALL: [Scalar; 2] = [
     Scalar {
@@ -45,9 +47,12 @@ struct FormatSpecifier {
 
 fn format_rows(arguments: &Arguments, write: Writer) -> Result<ArrayRef> {
     let formats = arguments.texts(0)?;
-    arguments.map_text(|row| match text_of(&formats, row) {
-        Some(format) => format_row(arguments, format, row, write),
-        None => Ok(None),
+    let mut bytes_left = BYTES_MAX;
+    arguments.map_text(|row| {
+        let Some(format) = text_of(&formats, row) else { return Ok(None) };
+        let text = format_row(arguments, format, row, write, bytes_left)?;
+        bytes_left -= text.as_ref().map_or(0, String::len).min(bytes_left);
+        Ok(text)
     })
 }
 
@@ -56,6 +61,7 @@ fn format_row(
     format: &str,
     row: usize,
     write: Writer,
+    bytes_max: usize,
 ) -> Result<Option<String>> {
     let (mut text, mut rest, mut next) = (String::new(), format, 1);
     while let Some((before, after)) = rest.split_once('%') {
@@ -86,6 +92,9 @@ fn format_row(
         match write(arguments, &place, row)? {
             Some(value) => text.push_str(&pad(&value, &place)),
             None => return Ok(None),
+        }
+        if text.len() > bytes_max {
+            return exec_err!("{}: this is too long: of {BYTES_MAX} bytes at most", arguments.name);
         }
         rest = after;
     }

@@ -6,6 +6,7 @@ use arrow::array::{ArrayRef, AsArray};
 use datafusion::common::{Result, exec_err};
 use datafusion::logical_expr::Expr;
 use datafusion::logical_expr::expr::ScalarFunction;
+use tonnage::ColumnType;
 
 use super::scalar::{Arguments, Gives, Scalar, ScalarWork, texts};
 use crate::text::{MARK, is_path};
@@ -13,7 +14,15 @@ use crate::text::{MARK, is_path};
 const VALUE: Scalar = as_it_is(MARK, "VALUES (value)", |arguments| Ok(arguments.arrays[0].clone()));
 const JSON_KEY: Scalar = as_it_is("_json_key", "document -> name", names);
 
-pub(super) const ALL: [Scalar; 2] = [VALUE, JSON_KEY];
+const SIXTEEN_BYTES: Scalar = Scalar {
+    name: "_binary_16",
+    form: "BINARY(16)",
+    count: (1, 1),
+    gives: Gives::Column(|| ColumnType::FixedBinary(16)),
+    work: |arguments| Ok(arguments.arrays[0].clone()),
+};
+
+pub(super) const ALL: [Scalar; 3] = [VALUE, JSON_KEY, SIXTEEN_BYTES];
 
 const fn as_it_is(name: &'static str, form: &'static str, work: ScalarWork) -> Scalar {
     Scalar { name, form, count: (1, 1), gives: Gives::First, work }
@@ -23,6 +32,12 @@ const fn as_it_is(name: &'static str, form: &'static str, work: ScalarWork) -> S
 pub(crate) fn json_key(name: Expr) -> Expr {
     let func = Arc::new(JSON_KEY.function());
     Expr::ScalarFunction(ScalarFunction { func, args: vec![name] })
+}
+
+/// 16 bytes that are no UUID.
+pub(crate) fn sixteen_bytes(bytes: Expr) -> Expr {
+    let func = Arc::new(SIXTEEN_BYTES.function());
+    Expr::ScalarFunction(ScalarFunction { func, args: vec![bytes] })
 }
 
 /// Names of members, or lists of them. A path among them is an error.

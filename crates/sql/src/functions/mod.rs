@@ -5,14 +5,18 @@ mod buckets;
 mod calendar;
 mod cast_text;
 mod format;
+mod given_columns;
 mod intervals;
 mod length_limits;
+mod list_lengths;
 mod lists;
 mod marks;
+mod replacements;
 mod round_digits;
 mod scalar;
 mod session_info;
 mod text;
+mod time_zones;
 mod timestamps;
 mod type_names;
 mod uuid;
@@ -28,16 +32,17 @@ pub(crate) use intervals::{
     times, whole_interval,
 };
 pub(crate) use lists::{comparison, extreme_of, holds_null, without_null};
-pub(crate) use marks::json_key;
+pub(crate) use marks::{json_key, sixteen_bytes};
 pub(crate) use scalar::{Arguments, Gives, Scalar, int, text_of};
 pub(crate) use uuid::{UUID, uuid_text};
 
-/// The functions as sessions have them.
-pub(crate) fn scalars() -> Vec<ScalarUDF> {
+/// The functions as sessions have them whose statements may take so much memory.
+pub(crate) fn scalars(memory_bytes_max: usize) -> Vec<ScalarUDF> {
     let all = [
         type_names::ALL.as_slice(),
         &session_info::ALL,
         &timestamps::ALL,
+        &time_zones::ALL,
         &text::ALL,
         &format::ALL,
         &uuid::ALL,
@@ -46,7 +51,7 @@ pub(crate) fn scalars() -> Vec<ScalarUDF> {
     ];
     let own = all.into_iter().flatten().map(Scalar::function);
     own.chain(buckets::functions())
-        .chain(length_limits::functions())
+        .chain(length_limits::functions(memory_bytes_max))
         .chain(array_positions::functions())
         .chain(std::iter::once(round_digits::function()))
         .collect()

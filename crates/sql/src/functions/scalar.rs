@@ -33,6 +33,7 @@ pub(crate) struct Scalar {
 pub(crate) enum Gives {
     Type(fn() -> DataType),
     Json,
+    Column(fn() -> ColumnType),
     Of(fn(&[FieldRef]) -> Result<DataType>),
     /// What the first argument is.
     First,
@@ -98,6 +99,7 @@ impl ScalarUDFImpl for OwnFunction {
         let data_type = match gives {
             Gives::Type(data_type) => data_type(),
             Gives::Json => return Ok(Arc::new(ColumnType::Json.to_arrow(name, true))),
+            Gives::Column(column_type) => return Ok(Arc::new(column_type().to_arrow(name, true))),
             Gives::Of(data_type) => data_type(arguments.arg_fields)?,
             Gives::First => return Ok(arguments.arg_fields[0].clone()),
         };

@@ -1,5 +1,6 @@
 //! A function of the library with the same signature, and other work.
 
+use std::fmt::{self, Debug, Formatter};
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
@@ -10,17 +11,25 @@ use datafusion::logical_expr::{
 };
 
 /// What is done with the arguments, and with the function itself.
-type WrappedWork = fn(&ScalarUDF, ScalarFunctionArgs) -> Result<ColumnarValue>;
+type WrappedWork = dyn Fn(&ScalarUDF, ScalarFunctionArgs) -> Result<ColumnarValue> + Send + Sync;
 
 /// A function with other work.
-pub(super) fn wrapped(inner: Arc<ScalarUDF>, work: WrappedWork) -> ScalarUDF {
-    ScalarUDF::new_from_impl(WrappedFunction { inner, work })
+pub(super) fn wrapped(
+    inner: Arc<ScalarUDF>,
+    work: impl Fn(&ScalarUDF, ScalarFunctionArgs) -> Result<ColumnarValue> + Send + Sync + 'static,
+) -> ScalarUDF {
+    ScalarUDF::new_from_impl(WrappedFunction { inner, work: Arc::new(work) })
 }
 
-#[derive(Debug)]
 struct WrappedFunction {
     inner: Arc<ScalarUDF>,
-    work: WrappedWork,
+    work: Arc<WrappedWork>,
+}
+
+impl Debug for WrappedFunction {
+    fn fmt(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
+        formatter.debug_tuple("WrappedFunction").field(&self.inner).finish()
+    }
 }
 
 impl PartialEq for WrappedFunction {

@@ -345,10 +345,10 @@ fn extreme(
     schema: &DFSchema,
 ) -> AggregateFunctionParams {
     let mut args = std::mem::take(&mut params.args);
-    // A member that is `null` is nothing, as one that is not there.
-    let mut text = args[0].clone();
-    turn(&mut text, json_as_text_udf);
-    let there = text.is_not_null();
+    // The value `null` is the least document, and there; one that is not there is NULL.
+    let mut document = args[0].clone();
+    turn(&mut document, json_get_json_udf);
+    let there = document.is_not_null();
     let filter = match params.filter.take() {
         Some(filter) => filter.and(there),
         None => there,

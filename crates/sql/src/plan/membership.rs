@@ -90,7 +90,8 @@ fn rewrite_condition(expr: Expr, schema: &DFSchema, is_plain: bool) -> Result<Tr
         {
             Ok(Transformed::no(Expr::InSubquery(test)))
         }
-        Expr::InSubquery(test) if may_be_null(&test, schema) => {
+        // NOT of a tied one would be a join that takes one column alone, and two tie it.
+        Expr::InSubquery(test) if may_be_null(&test, schema) || is_correlated(&test) => {
             membership(test, schema, exists).map(Transformed::yes)
         }
         Expr::Not(inner)

@@ -2,6 +2,7 @@
 
 mod above_scan;
 mod casts;
+mod computed_laterals;
 mod correlated_names;
 mod correlation;
 mod dependent_aggregates;
@@ -31,6 +32,7 @@ mod nested_values;
 mod null_joins;
 mod nullable;
 mod numbers;
+mod only_rows;
 mod operators;
 mod outer_types;
 mod overflow;
@@ -40,6 +42,7 @@ mod pushdown;
 mod relations;
 mod scan;
 mod scan_statistics;
+mod sixteen_bytes;
 mod sort_keys;
 mod sorted_joins;
 mod subqueries;
@@ -48,6 +51,7 @@ mod using;
 mod uuid;
 mod values;
 mod whole_moments;
+mod wide_comparisons;
 mod window_frames;
 
 pub(crate) use correlated_names::CorrelatedNamesRule;

@@ -9,9 +9,38 @@ use datafusion::common::tree_node::Transformed;
 use datafusion::logical_expr::expr::{AggregateFunction, Sort};
 use datafusion::logical_expr::{Distinct, Expr, LogicalPlan};
 
+/// Aggregates for which the order of the rows makes no difference.
+const IN_ANY_ORDER: [&str; 17] = [
+    "approx_distinct",
+    "approx_median",
+    "avg",
+    "bit_and",
+    "bit_or",
+    "bit_xor",
+    "bool_and",
+    "bool_or",
+    "count",
+    "max",
+    "median",
+    "min",
+    "stddev",
+    "stddev_pop",
+    "sum",
+    "var",
+    "var_pop",
+];
+
 /// An aggregate whose parts are done.
 pub(super) fn without_repeated_keys(mut part: Expr) -> Transformed<Expr> {
     let changed = match &mut part {
+        // What comes to the same in any order needs none. The library refuses `max(k ORDER BY k)`
+        // by group.
+        Expr::AggregateFunction(AggregateFunction { func, params })
+            if IN_ANY_ORDER.contains(&func.name()) && !params.order_by.is_empty() =>
+        {
+            params.order_by.clear();
+            true
+        }
         Expr::AggregateFunction(AggregateFunction { params, .. }) => {
             drop_repeats(&mut params.order_by)
         }

@@ -8,6 +8,7 @@
 //! 3. HAVING over such an aggregate may leave no row. It becomes a condition on its value.
 //! 4. ANY and ALL tell a value of the row outside from the rows by column name. In a query over one
 //!    table both have one name, so the column of the rows gets another.
+//! 5. A scalar subquery that is tied and does not aggregate finds one row at most (`only_rows.rs`).
 //!
 //! `correlation.rs` checks all other subqueries.
 
@@ -22,9 +23,11 @@ use datafusion::logical_expr::{
 };
 use datafusion::optimizer::AnalyzerRule;
 
+use super::computed_laterals::compute_above;
 use super::correlation::{SubqueryUse, check_correlation, keeps_one};
 use super::named_expressions::map_named;
 use super::nullable::volatile_nullable;
+use super::only_rows::only_row;
 
 /// Runs before types are brought together.
 #[derive(Debug)]
@@ -37,12 +40,19 @@ impl AnalyzerRule for SubqueryRule {
 
     fn analyze(&self, plan: LogicalPlan, _: &ConfigOptions) -> Result<LogicalPlan> {
         let plan = plan.transform_up_with_subqueries(|node| {
+            let computed = match &node {
+                LogicalPlan::Join(join) => compute_above(join)?,
+                _ => None,
+            };
+            let is_computed = computed.is_some();
+            let node = computed.unwrap_or(node);
             if let LogicalPlan::Join(join) = &node
                 && let Some(lateral) = lateral_of(&join.right)
             {
                 check_correlation(&lateral.subquery, SubqueryUse::Values)?;
             }
             let node = map_named(node, |expr| expr.transform_up(rewrite_subquery))?;
+            let node = Transformed { transformed: node.transformed || is_computed, ..node };
             if node.transformed { node.map_data(LogicalPlan::recompute_schema) } else { Ok(node) }
         })?;
         Ok(plan.data)
@@ -119,6 +129,11 @@ fn with_renamed_column(subquery: Subquery) -> Result<Subquery> {
 fn nullable_subquery(subquery: Subquery) -> Result<Transformed<Expr>> {
     let rows = &subquery.subquery;
     check_correlation(rows, SubqueryUse::Values)?;
+    if !subquery.outer_ref_columns.is_empty()
+        && let Some(value) = only_row(rows)?
+    {
+        return Ok(Transformed::yes(value));
+    }
     let is_there = SingleRow::of(rows)?.is_some_and(|row| row.conditions.is_empty());
     if is_there || rows.schema().fields().len() != 1 || rows.schema().field(0).is_nullable() {
         return Ok(Transformed::no(Expr::ScalarSubquery(subquery)));

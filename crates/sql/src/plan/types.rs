@@ -23,7 +23,8 @@ use super::named_expressions::map_named;
 use super::numbers::{self, NumberKind};
 use super::{
     casts, interval_groups, intervals, json_keys, json_values, list_calls, map_keys, moments,
-    nested_values, patterns, sort_keys, uuid, values, window_frames,
+    nested_values, patterns, sixteen_bytes, sort_keys, uuid, values, wide_comparisons,
+    window_frames,
 };
 use crate::interval::is_interval;
 
@@ -90,6 +91,8 @@ fn rewrite_expression(part: Expr, schema: &DFSchema) -> Result<Transformed<Expr>
     let part = part.transform_data(|part| map_keys::rewrite_map_lookup(part, schema))?;
     let part = part.transform_data(|part| Ok(list_calls::without_null_items(part, schema)))?;
     let part = part.transform_data(|part| nested_values::compare_nested(part, schema))?;
+    let part = part.transform_data(|part| Ok(sixteen_bytes::keep_mark(part, schema)))?;
+    let part = part.transform_data(|part| Ok(wide_comparisons::compare_widely(part, schema)))?;
     part.transform_data(|part| Ok(numbers::unify_numbers(part, schema)))
 }
 
@@ -198,6 +201,7 @@ fn with_doubles(input: Arc<LogicalPlan>, places: &[usize]) -> Result<Arc<Logical
 /// A join by pairs of columns, which no expression compares yet.
 fn unify_join(mut join: Join) -> Result<Join> {
     json_values::join_by_texts(&mut join)?;
+    wide_comparisons::join_widely(&mut join);
     let (left, right) = (join.left.schema().clone(), join.right.schema().clone());
     for (one, other) in &mut join.on {
         numbers::unify(&mut [(one, left.as_ref()), (other, right.as_ref())]);

@@ -11,6 +11,7 @@ use super::call::arguments;
 use super::dialect::SYMMETRIC;
 use super::pattern::{fill, parsed};
 use super::spelling::INTEGER_DIVISION;
+use super::time_zones;
 use crate::interval_fractions::in_whole_units;
 
 /// Of so many parts a CUBE has 4,096 grouping sets, as many as the planner takes. It counts those
@@ -24,6 +25,11 @@ pub(super) fn expression(expr: &mut Expr) -> Result<()> {
             let is_named = matches!(root.as_ref(), Expr::Identifier(_));
             members_behind_items(access_chain, is_named);
             return Ok(());
+        }
+        // The planner's cast to a type with the zone changes no moment, and is an error at times
+        // that a clock skips or shows twice.
+        Expr::AtTimeZone { timestamp, time_zone } => {
+            time_zones::at_time_zone(timestamp.as_ref().clone(), time_zone.as_ref().clone())
         }
         Expr::Collate { expr, collation } => {
             let name = collation.to_string();

@@ -2,7 +2,7 @@
 //! expression that each stands for, `$1` being its first argument.
 
 /// Name, number of arguments, and what it stands for.
-pub(super) const MEANINGS: [(&str, usize, &str); 59] = [
+pub(super) const MEANINGS: [(&str, usize, &str); 60] = [
     ("mod", 2, "$1 % $2"),
     ("if", 3, "CASE WHEN $1 THEN $2 ELSE $3 END"),
     ("iif", 3, "CASE WHEN $1 THEN $2 ELSE $3 END"),
@@ -90,6 +90,7 @@ pub(super) const MEANINGS: [(&str, usize, &str); 59] = [
     ("dayname", 1, "to_char($1, '%A')"),
     ("monthname", 1, "to_char($1, '%B')"),
     ("age", 1, "age(date_trunc('day', now()), $1)"),
+    ("timezone", 2, "_at_time_zone($2, $1)"),
     ("string_split", 2, "string_to_array($1, $2)"),
     ("str_split", 2, "string_to_array($1, $2)"),
     (

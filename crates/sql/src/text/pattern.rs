@@ -10,7 +10,7 @@ use super::dialect::OwnDialect;
 use super::walk::{Looker, Rewriter, walk, walk_mut};
 
 /// Functions that give another value at each call.
-const VOLATILE: [&str; 3] = ["random", "uuid", "gen_random_uuid"];
+pub(crate) const VOLATILE: [&str; 4] = ["random", "rand", "uuid", "gen_random_uuid"];
 
 /// Puts arguments into the places `$1`, `$2` and so on.
 ///

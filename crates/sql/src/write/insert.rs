@@ -11,8 +11,9 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use arrow::array::{RecordBatch, RecordBatchOptions, new_null_array};
-use arrow::datatypes::{DataType, Field, Schema};
+use arrow::array::{RecordBatch, RecordBatchOptions};
+use arrow::datatypes::{Field, Schema};
+use datafusion::datasource::MemTable;
 use datafusion::sql::sqlparser::ast::{self, Spanned};
 use datafusion::sql::sqlparser::tokenizer::TokenWithSpan;
 use tonnage::{
@@ -27,6 +28,7 @@ use super::partial_changes::with_partial_changes;
 use super::returning_rows::WrittenRows;
 use super::row_inserter::RowInserter;
 use super::tokens::word;
+use super::untyped::{is_untyped, typed};
 use super::values::{one_row, take_queries};
 use crate::answer::{Changes, Rows};
 use crate::catalog::{StoreCatalog, WriteTarget};
@@ -50,6 +52,8 @@ pub(crate) struct InsertStatement {
     /// Another name of the table.
     pub(crate) alias: Option<String>,
     on_existing: OnExisting,
+    /// Rows of the statement's own, under a name.
+    given: Option<(String, Arc<MemTable>)>,
 }
 
 /// Reads an INSERT or UPSERT.
@@ -77,7 +81,7 @@ pub(crate) fn insertion(planner: &Planner, piece: &Piece) -> Result<InsertStatem
         }
     };
     let alias = insert.table_alias.map(|alias| alias.alias.value.to_ascii_lowercase());
-    Ok(InsertStatement { table, columns, source, alias, on_existing })
+    Ok(InsertStatement { table, columns, source, alias, on_existing, given: None })
 }
 
 /// The INSERT that a statement is, with the tables of a WITH before it in its query.
@@ -125,9 +129,14 @@ pub(super) fn run(
 }
 
 impl InsertStatement {
+    /// The same with rows of the statement's own, which its query may read.
+    pub(super) fn with_rows(self, given: Option<(String, Arc<MemTable>)>) -> Self {
+        Self { given, ..self }
+    }
+
     /// The rows of its source under the names of the table's columns.
     fn rows(self, planner: &Planner, parameters: &Parameters, guard: &Guard) -> Result<RowSource> {
-        let InsertStatement { table, columns, mut source, .. } = self;
+        let InsertStatement { table, columns, mut source, given, .. } = self;
         let mut state = planner.state(guard);
         if let ast::SetExpr::Values(values) = source.body.as_mut() {
             state.config_mut().options_mut().sql_parser.parse_float_as_decimal =
@@ -135,10 +144,8 @@ impl InsertStatement {
             take_queries(&mut source)?;
         }
         let target = WriteTarget::Filled { path: table.path().to_owned() };
-        state.register_catalog_list(Arc::new(StoreCatalog::for_write(
-            planner.context.clone(),
-            target,
-        )));
+        let names = StoreCatalog::for_write(planner.context.clone(), target).with_rows(given);
+        state.register_catalog_list(Arc::new(names));
         let query = ast::Statement::Query(source);
         let rows = planner.rows_of(state, query, parameters, guard.clone())?;
         Ok(RowSource { rows, columns, schema: table.schema().clone() })
@@ -347,9 +354,15 @@ fn rename_columns(
     for ((array, field), name) in given {
         // A column of nothing but NULL has no type of its own. It is given all the same: its
         // default does not hold.
-        if *field.data_type() == DataType::Null {
-            let own = schema.columns[schema.require_column(name)?].to_arrow().with_nullable(true);
-            arrays.push(new_null_array(own.data_type(), batch.num_rows()));
+        let own = match is_untyped(field.data_type()) {
+            true => {
+                Some(schema.columns[schema.require_column(name)?].to_arrow().with_nullable(true))
+            }
+            false => None,
+        };
+        let made = own.and_then(|own| Some((typed(array, &own)?, own)));
+        if let Some((array, own)) = made {
+            arrays.push(array);
             fields.push(own);
         } else {
             arrays.push(array.clone());

@@ -6,13 +6,16 @@
 //! 2. A row of the table that matches two rows of the source is an error, as is a row to be
 //!    inserted whose key exists; then nothing was written. The two reads do not see one moment: a
 //!    row of the table that comes or goes between them may leave its row of the source to neither.
-//!    The counts tell.
+//!    The counts tell. A source that may give other rows the next time is read once
+//!    (`merge_source.rs`).
 //! 3. Each row is written on condition that it is as it was read. One that was written meanwhile is
 //!    read again, and goes to the clause that it belongs to now.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use arrow::array::RecordBatch;
+use datafusion::datasource::MemTable;
 use datafusion::sql::sqlparser::tokenizer::{Location, Token, TokenWithSpan};
 use tonnage::{Error, Result, Row, Table, WriteResult};
 
@@ -21,6 +24,7 @@ use super::change::{alias, table, write_deleted, write_updated};
 use super::insert::{GatheredInsert, insertion};
 use super::key_conflicts::refuse_existing;
 use super::keys::key_text;
+use super::merge_source::{GatheredSource, gathered, refuse_changing};
 use super::partial_changes::with_partial_changes;
 use super::returning_rows::WrittenRows;
 use super::row_change::{Assignment, ChangeWriter, NotedRow, ROWS_PER_LOOK, RowChange};
@@ -40,6 +44,8 @@ pub(super) struct MergeStatement {
     pub(super) alias: Option<String>,
     with: Tokens,
     source: Tokens,
+    /// Rows that take the place of a source which may give others the next time.
+    given: Option<(String, Arc<MemTable>)>,
     on: Tokens,
     matched: Vec<WhenClause<MatchedAction>>,
     unmatched: Vec<WhenClause<UnmatchedAction>>,
@@ -97,7 +103,8 @@ impl MergeStatement {
         let (matched, unmatched) = (Vec::new(), Vec::new());
         let end = piece.end;
         // Made first: its clauses check their columns against its table.
-        let mut merge = Self { table, alias, with, source, on, matched, unmatched, end };
+        let given = None;
+        let mut merge = Self { table, alias, with, source, given, on, matched, unmatched, end };
         while !cursor.is_at_end() {
             merge.clause(&mut cursor)?;
         }
@@ -105,6 +112,25 @@ impl MergeStatement {
             true => Err(cursor.expected("WHEN MATCHED or WHEN NOT MATCHED")),
             false => Ok(merge),
         }
+    }
+
+    /// Reads a source once that may give other rows the next time.
+    fn settle_source(
+        &mut self,
+        planner: &Planner,
+        parameters: &Parameters,
+        guard: &Guard,
+    ) -> Result<()> {
+        let matched = self.matched.iter().map(|clause| &clause.condition);
+        let unmatched = self.unmatched.iter().map(|clause| &clause.condition);
+        for condition in std::iter::once(&self.on).chain(matched).chain(unmatched) {
+            refuse_changing(condition, self.end)?;
+        }
+        let settled = gathered(planner, &self.with, &self.source, self.end, parameters, guard)?;
+        if let Some(GatheredSource { tokens, rows }) = settled {
+            (self.source, self.given) = (tokens, Some(rows));
+        }
+        Ok(())
     }
 
     /// `WHEN MATCHED | NOT MATCHED [BY TARGET] [AND condition] THEN action`
@@ -181,6 +207,7 @@ impl MergeStatement {
                 with: self.with.clone(),
                 items,
                 others: self.source.clone(),
+                given: self.given.clone(),
                 condition,
                 is_distinct: false,
                 ..RowChange::new(planner, &self.table, alias, parameters, guard, self.end)
@@ -225,6 +252,7 @@ impl MergeStatement {
         let matched = RowChange {
             with: self.with.clone(),
             others: self.source.clone(),
+            given: self.given.clone(),
             condition: self.on.clone(),
             ..RowChange::new(
                 change.planner,
@@ -256,7 +284,7 @@ impl MergeStatement {
             let UnmatchedAction::Insert(columns, values) = &clause.action else { continue };
             let tokens = self.insertion(columns, values, &clause_condition(&self.unmatched, index));
             let piece = Piece { tokens: tokens.into(), kind: StatementKind::Insert, end: self.end };
-            let insertion = insertion(planner, &piece)?;
+            let insertion = insertion(planner, &piece)?.with_rows(self.given.clone());
             inserts.push(GatheredInsert::new(planner, insertion, parameters, guard)?);
         }
         Ok(inserts)
@@ -305,7 +333,8 @@ pub(super) fn run(
     guard: &Guard,
     written: &mut WrittenRows,
 ) -> Result<Changes> {
-    let merge = MergeStatement::read(planner, piece)?;
+    let mut merge = MergeStatement::read(planner, piece)?;
+    merge.settle_source(planner, parameters, guard)?;
     let inserts = merge.inserts(planner, parameters, guard)?;
     let found = merge.read_matched(planner, parameters, guard, written.gathers_rows())?;
     let rows: Vec<_> = inserts.iter().flat_map(|insert| insert.batches.iter().cloned()).collect();

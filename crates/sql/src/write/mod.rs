@@ -16,12 +16,14 @@ mod key_conflicts;
 mod keys;
 mod literals;
 mod merge;
+mod merge_source;
 mod partial_changes;
 mod repeated_insert;
 mod returning_rows;
 mod row_change;
 mod row_inserter;
 mod tokens;
+mod untyped;
 mod values;
 mod view;
 

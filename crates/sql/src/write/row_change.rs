@@ -14,10 +14,11 @@ use arrow::datatypes::UInt64Type;
 use datafusion::datasource::MemTable;
 use datafusion::sql::sqlparser::ast::Statement;
 use datafusion::sql::sqlparser::tokenizer::{Location, Token, TokenWithSpan};
-use tonnage::{Error, Result, Row, Table, WriteOptions, WriteResult};
+use tonnage::{Error, Result, Row, Table, TableSchema, WriteOptions, WriteResult};
 
 use super::returning_rows::WrittenRows;
 use super::tokens::{made, quoted, separated, word};
+use super::untyped::typed_rows;
 use crate::access::note_names;
 use crate::answer::{Changes, Rows};
 use crate::catalog::{StoreCatalog, WriteTarget};
@@ -123,7 +124,7 @@ impl<'a> RowChange<'a> {
         // UPDATE selects all columns anyway, DELETE only where RETURNING needs them.
         let tells_all = written.gathers_rows() && self.items.is_empty();
         for batch in self.select(None, self.parameters, tells_all)? {
-            let (batch, noted) = split_notes(&batch?)?;
+            let (batch, noted) = split_notes(&batch?, self.table.schema())?;
             for (row, noted) in noted.into_iter().enumerate() {
                 if row % ROWS_PER_LOOK == 0 {
                     self.guard.check()?;
@@ -160,7 +161,7 @@ impl<'a> RowChange<'a> {
                     "MERGE gathers the rows that it changes, and they take more than {bytes_max} bytes: raise memory_bytes_max, or merge fewer at once"
                 )));
             }
-            gathered.push(split_notes(&batch)?);
+            gathered.push(split_notes(&batch, self.table.schema())?);
         }
         Ok(gathered)
     }
@@ -182,7 +183,7 @@ impl<'a> RowChange<'a> {
             let Some(batch) = selected.next().transpose()? else {
                 return Ok(None);
             };
-            let (batch, noted) = split_notes(&batch)?;
+            let (batch, noted) = split_notes(&batch, self.table.schema())?;
             // The whole key is given: where a MERGE selects several rows, all are this one.
             if let Some(noted) = noted.first() {
                 let (result, told) = write(&batch, 0, *noted, self)?;
@@ -380,7 +381,7 @@ fn key_parameter(place: usize) -> String {
 }
 
 /// The columns of the table, and what is noted of each row.
-fn split_notes(batch: &RecordBatch) -> Result<(RecordBatch, Vec<NotedRow>)> {
+fn split_notes(batch: &RecordBatch, schema: &TableSchema) -> Result<(RecordBatch, Vec<NotedRow>)> {
     let own = batch.num_columns() - 2;
     let numbers =
         |column: usize| batch.column(column).as_primitive::<UInt64Type>().values().iter().copied();
@@ -390,5 +391,5 @@ fn split_notes(batch: &RecordBatch) -> Result<(RecordBatch, Vec<NotedRow>)> {
         .collect();
     let columns: Vec<usize> = (0..own).collect();
     let batch = batch.project(&columns).map_err(|error| Error::internal(error.to_string()))?;
-    Ok((batch, noted))
+    Ok((typed_rows(batch, schema)?, noted))
 }

@@ -400,3 +400,24 @@ fn a_statement_that_is_too_deep_is_refused_at_its_place() {
         assert_fails(refused, ErrorKind::Unsupported, "column ");
     }
 }
+
+/// A call of a function asks for the memory of a whole batch, which nobody spills.
+#[test]
+fn functions_keep_to_the_memory_of_the_session() {
+    let sql = session_with(SqlOptions { memory_bytes_max: 32 << 20, ..SqlOptions::default() });
+    for long in [
+        "repeat('x', v)",
+        "lpad('x', v)",
+        "replace(repeat('x', v / 4), 'x', 'abcdef')",
+        "regexp_replace(repeat('x', v / 4), 'x', 'abcdef', 'g')",
+        "concat(repeat('x', v / 2), repeat('y', v / 2))",
+        "array_to_string(range(v / 10), repeat('x', 100))",
+    ] {
+        let query = |v: u64| format!("SELECT length({long}) > 0 FROM (VALUES ({v})) AS t (v)");
+        assert_fails(sql.execute(query(20_000_000)), ErrorKind::Invalid, "of 16777216 at most");
+        assert_eq!(rows(&sql, query(80_000)), [["true"]], "{long}");
+    }
+    let range = |v: u64| format!("SELECT array_length(range(v)) FROM (VALUES ({v})) AS t (v)");
+    assert_fails(sql.execute(range(3_000_000)), ErrorKind::Invalid, "of 16777216 at most");
+    assert_eq!(rows(&sql, range(1_000_000)), [["1000000"]]);
+}

@@ -11,6 +11,7 @@ mod multi;
 #[path = "../../../store/tests/behaviour/noting.rs"]
 mod noting;
 mod requests;
+mod result_types;
 mod row_lists;
 mod statistics;
 #[path = "../../../store/tests/behaviour/stepped.rs"]

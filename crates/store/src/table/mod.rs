@@ -254,7 +254,9 @@ impl Table {
     /// Reads the rows of many whole or partial keys.
     ///
     /// - Batches come as they are ready, or in the order of the keys
-    ///   ([`BulkGetOptions::direction`]). A key that is given twice may be answered once.
+    ///   ([`BulkGetOptions::direction`]). A key that is given twice is answered twice with a
+    ///   direction, with [`BulkGetOptions::origins`], and where it is a partial key. Otherwise keys
+    ///   that are read together are read once each.
     /// - [`BulkGetOptions::max_concurrent_requests`] workers read ahead, within
     ///   [`BulkGetOptions::memory_bytes_max`]: the reader's pace is the limit.
     /// - A failing key source, or a bad key, is reported after the rows of the keys before it.
