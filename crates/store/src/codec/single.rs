@@ -234,6 +234,11 @@ impl TableCodec {
                         .to_value()
                         .convert(column.column_type)
                         .map_err(|reason| self.cell_error(&column.name, &reason))?;
+                    if let Some(reason) =
+                        given.to_value().rounding_fault(&converted, column.column_type)
+                    {
+                        return Err(self.cell_error(&column.name, &reason));
+                    }
                     value_cell::with_value_bytes((&converted).into(), column.column_type, |bytes| {
                         self.write_bytes(value_column, bytes, value)
                     })

@@ -30,6 +30,15 @@ impl Value {
         compare_exactly(self, other)
     }
 
+    /// Why a column does not store this value: it would hold another one, `held`. Nothing where it
+    /// holds this one, and for FLOAT and DOUBLE, which take the nearest of any number.
+    pub fn rounding_fault(&self, held: &Value, column_type: ColumnType) -> Option<String> {
+        let takes_nearest = matches!(held, Value::Float(_) | Value::Double(_));
+        (!takes_nearest && !self.is_kept_as(held)).then(|| {
+            format!("{self} would be rounded to fit {column_type}: give {held}, or round it first")
+        })
+    }
+
     /// Whether `held`, which a column made of this value, still says the same: no digit of a
     /// fraction, and no part of a second was lost. A fraction stands for the number that its
     /// shortest text shows.
@@ -66,6 +75,18 @@ impl Value {
                 | Value::WideNumber(_),
                 Value::Number { .. } | Value::WideNumber(_),
             ) => self.compare_exactly(held) == Some(Ordering::Equal),
+            (Value::Array(items), Value::Array(held)) => {
+                items.iter().zip(held).all(|(item, held)| item.is_kept_as(held))
+            }
+            (
+                Value::Map(fields) | Value::Record(fields),
+                Value::Map(held) | Value::Record(held),
+            ) => {
+                let kept = |name: &str| held.iter().find(|(own, _)| own.eq_ignore_ascii_case(name));
+                fields
+                    .iter()
+                    .all(|(name, value)| kept(name).is_none_or(|(_, held)| value.is_kept_as(held)))
+            }
             _ => true,
         }
     }
