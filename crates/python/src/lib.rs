@@ -20,6 +20,7 @@ mod error;
 mod handle;
 mod key;
 mod key_value;
+mod null_arrays;
 mod put_destination;
 mod python_rows;
 mod read_options;

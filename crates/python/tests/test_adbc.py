@@ -82,6 +82,19 @@ def test_an_ingest_of_a_key_twice_fails_and_names_it(connection: Any) -> None:
         assert cursor.adbc_ingest("ships", fleet(1), mode="append") == 1
 
 
+def test_columns_without_values_are_ingested_and_bound(connection: Any) -> None:
+    polars = pytest.importorskip("polars")
+    nothing = polars.DataFrame({"id": [1, 2], "name": [None, None]})
+    with connection.cursor() as cursor:
+        assert cursor.adbc_ingest("ships", nothing, mode="append") == 2
+        cursor.adbc_statement.set_sql_query("INSERT INTO ships VALUES (? + 10, ?)")
+        cursor.adbc_statement.prepare()
+        cursor.adbc_statement.bind_stream(nothing)
+        cursor.adbc_statement.execute_update()
+        cursor.execute("SELECT id FROM ships WHERE name IS NULL ORDER BY id")
+        assert cursor.fetchall() == [(1,), (2,), (11,), (12,)]
+
+
 def test_a_replacement_that_fails_leaves_the_table_as_it_was(connection: Any) -> None:
     def batches() -> Iterator[Any]:
         yield from fleet(100).to_batches()

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import datetime, time, timedelta
 from decimal import Decimal
+from pathlib import Path
 
 import pytest
 
@@ -142,3 +143,20 @@ def test_duckdb_in_and_out(store: tonnage.Store, table: tonnage.Table) -> None:
     assert counted == [(1_000, sum(row["lat"] or 0 for row in table.scan().rows()))]
     relation = duckdb.sql("SELECT mmsi + 100 AS mmsi, \"at\", lat, name FROM found")
     assert table.bulk_put(relation).inserted == 1_000
+
+
+def test_columns_of_polars_without_values_are_null(store: tonnage.Store) -> None:
+    polars = pytest.importorskip("polars")
+    store.sql("CREATE TABLE t (k LONG, v DOUBLE, l ARRAY(LONG), PRIMARY KEY (k))")
+    nothing = polars.DataFrame({"k": [1, 2], "v": [None, None]})
+    assert nothing.schema["v"] == polars.Null
+    table = store.table("t")
+    assert table.bulk_put(nothing).inserted == 2
+    nested = polars.DataFrame({"k": [3, 4], "l": [[None, None], None]})
+    assert table.bulk_put(nested).inserted == 2
+    assert table.bulk_put(nothing[:0]).read == 0
+    stored = sorted(table.scan().rows(), key=lambda row: row["k"])
+    assert [row["l"] for row in stored] == [None, None, [None, None], None]
+    assert {row["v"] for row in stored} == {None}
+
+
