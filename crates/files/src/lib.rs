@@ -49,6 +49,7 @@ mod archive;
 mod arrow_stream;
 mod avro;
 mod batch;
+mod batch_cast;
 mod cast;
 mod cast_nested;
 mod cast_text;
@@ -85,6 +86,7 @@ mod writer;
 
 pub use arrow_stream::read_ipc_stream;
 pub use batch::{Original, ReadBatch};
+pub use batch_cast::BatchCast;
 pub use encoding::Encoding;
 pub use folders::{FOLDER_OF_NULL, folder_column_names};
 pub use format::{Compression, Format};

@@ -12,6 +12,7 @@
 mod adbc;
 mod arrow_in;
 mod arrow_out;
+mod arrow_rows;
 mod batch_iterator;
 mod batches;
 mod bulk_put;
