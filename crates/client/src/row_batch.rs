@@ -3,10 +3,11 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, NullArray, RecordBatch, RecordBatchOptions};
-use arrow::compute::concat;
+use arrow::array::{Array, ArrayRef, NullArray, RecordBatch, RecordBatchOptions, UInt32Array};
+use arrow::compute::{concat, take};
 use arrow::datatypes::{DataType, Field, Schema};
-use tonnage::{Column, ColumnType, Error, Result, Row, TableSchema, Value};
+use arrow::error::ArrowError;
+use tonnage::{Column, ColumnType, Error, Result, Row, TableEntry, TableSchema, Value};
 
 /// Rows as a batch of the columns that any of them names. A row that lacks one has NULL there. A
 /// column of the key that would round one of its values comes as text: the server finds no row by
@@ -29,6 +30,11 @@ pub fn batch_of(table: &TableSchema, rows: &[Row]) -> Result<RecordBatch> {
         let values = || rows.iter().map(|row| row.get(&column.name).unwrap_or(&Value::Null));
         // A rounded key would find or overwrite the row of another key.
         let is_text = table.is_key(place) && values().any(|value| is_rounded(value, column));
+        if let (false, Some(reason)) =
+            (table.is_key(place), values().find_map(|value| rounding_fault(value, column)))
+        {
+            return Err(Error::invalid(format!("column {}: {reason}", column.name)));
+        }
         let cells = values().map(|value| {
             let cell = match (is_text, value) {
                 (true, Value::Null) => value.to_array(ColumnType::String, 1),
@@ -56,6 +62,20 @@ pub fn batch_of(table: &TableSchema, rows: &[Row]) -> Result<RecordBatch> {
 /// Whether a column would hold another value than this one.
 fn is_rounded(value: &Value, column: &Column) -> bool {
     value.convert_to(column.column_type).is_ok_and(|held| !value.is_kept_as(&held))
+}
+
+/// Why a column does not store a value: it would hold another.
+fn rounding_fault(value: &Value, column: &Column) -> Option<String> {
+    // Asked for each cell of each row: most columns round nothing.
+    let may_round = matches!(
+        column.column_type,
+        ColumnType::Number { .. } | ColumnType::Timestamp(_) | ColumnType::Date
+    );
+    if !may_round && !column.column_type.is_nested() {
+        return None;
+    }
+    let held = value.convert_to(column.column_type).ok()?;
+    value.rounding_fault(&held, column.column_type)
 }
 
 /// A column that single rows go out in.
@@ -117,6 +137,44 @@ pub(crate) fn fitting_rows(columns: &[RowColumn], rows: &[Row]) -> Result<Fitted
     Ok(FittedRows { batch, kept, misfits })
 }
 
+/// Rows that were computed, rounded to what their columns keep.
+///
+/// # Errors
+/// As [`TableCodec::align`](tonnage::internal::TableCodec::align).
+pub(crate) fn rounded_rows(entry: &TableEntry, rows: &RecordBatch) -> Result<FittedRows> {
+    let aligned = entry.codec.align_unnumbered(rows)?;
+    let kept = aligned.kept.unwrap_or_else(|| (0..rows.num_rows() as u32).collect());
+    let places = UInt32Array::from(kept.clone());
+    let internal = |error: ArrowError| Error::internal(format!("computed rows: {error}"));
+    let (mut fields, mut arrays) = (Vec::new(), Vec::new());
+    // Only the columns that were given: the server fills the others.
+    for (field, given) in rows.schema_ref().fields().iter().zip(rows.columns()) {
+        let place = entry.schema.require_column(field.name())?;
+        // The server numbers rows, so what they lack stays open.
+        let is_numbered = entry.schema.columns[place].identity.is_some();
+        fields.push(match is_numbered {
+            true => field.as_ref().clone(),
+            false => aligned.batch.schema_ref().field(place).clone(),
+        });
+        arrays.push(match is_numbered {
+            true => take(given, &places, None).map_err(internal)?,
+            false => aligned.batch.column(place).clone(),
+        });
+    }
+    let options = RecordBatchOptions::new().with_row_count(Some(kept.len()));
+    let batch = RecordBatch::try_new_with_options(Schema::new(fields).into(), arrays, &options);
+    let misfits = aligned.rejected.into_iter().map(|rejected| RejectedRow {
+        row: rejected.row,
+        column: rejected.column,
+        reason: rejected.reason,
+    });
+    Ok(FittedRows {
+        batch: batch.map_err(internal)?,
+        kept: kept.into_iter().map(|row| row as usize).collect(),
+        misfits: misfits.collect(),
+    })
+}
+
 /// The cells of a row, or the column that is wrong and why.
 fn cells_of(
     columns: &[RowColumn],
@@ -142,6 +200,9 @@ fn cells_of(
                 "{} would be rounded to fit {}: a key column takes values as it can hold them",
                 *value, column.column_type
             );
+            return Err((column.name.clone(), reason));
+        }
+        if let Some(reason) = rounding_fault(&value, column) {
             return Err((column.name.clone(), reason));
         }
         value.to_array(column.column_type, 1).map_err(wrong)

@@ -19,6 +19,7 @@ use crate::raw_values;
 /// Casts, with NULL for what cannot be cast.
 pub(crate) fn cast_values(column: &ArrayRef, data_type: &DataType) -> Result<ArrayRef> {
     if cast_text::is_text(column.data_type())
+        && !cast_text::is_text(data_type)
         && let Some(values) = cast_text::parse_text(column, data_type)?
     {
         return Ok(values);
@@ -62,6 +63,9 @@ pub(crate) fn same_values(before: &ArrayRef, after: &ArrayRef) -> Result<Boolean
     if before.data_type() == &DataType::Null {
         return Ok(BooleanBuffer::new_set(before.len()));
     }
+    if is_copy(before.data_type(), after.data_type()) {
+        return Ok(BooleanBuffer::new_set(before.len()));
+    }
     let may_round = before.data_type().is_floating() && after.data_type().is_floating();
     let from_text = cast_text::is_text(before.data_type());
     // Bytes that are text become that text, and text is read as base64.
@@ -74,6 +78,14 @@ pub(crate) fn same_values(before: &ArrayRef, after: &ArrayRef) -> Result<Boolean
     }
     let back = cast_values(after, before.data_type())?;
     Ok(not_distinct(before, &back).map_err(internal)?.values().clone())
+}
+
+/// True for a cast that copies each text, or each string of bytes, as it is.
+fn is_copy(before: &DataType, after: &DataType) -> bool {
+    use DataType::{Binary, BinaryView, LargeBinary};
+    let is_bytes = |data_type: &DataType| matches!(data_type, Binary | LargeBinary | BinaryView);
+    let is_text = cast_text::is_text;
+    is_text(before) && is_text(after) || is_bytes(before) && is_bytes(after)
 }
 
 /// Whether a float takes a double for infinite, or for 0, that is neither.

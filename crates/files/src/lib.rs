@@ -52,6 +52,7 @@ mod avro;
 mod avro_number;
 mod avro_types;
 mod batch;
+mod batch_cast;
 mod cast;
 mod cast_nested;
 mod cast_text;
@@ -92,6 +93,7 @@ mod writer;
 
 pub use arrow_stream::read_ipc_stream;
 pub use batch::{Original, ReadBatch};
+pub use batch_cast::BatchCast;
 pub use encoding::Encoding;
 pub use folders::{FOLDER_OF_NULL, column_folders, folder_column_names};
 pub use format::{Compression, Format};

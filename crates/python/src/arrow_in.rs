@@ -13,6 +13,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyTuple};
 use tonnage::Error;
 
+use crate::null_arrays::{forget_null_buffers, without_null_buffers};
+
 /// Record batches that come without Python's help, once the stream is there.
 pub(crate) type ArrowReader = Box<dyn RecordBatchReader + Send>;
 
@@ -30,7 +32,8 @@ pub(crate) fn reader_of(object: &Bound<'_, PyAny>) -> PyResult<Option<ArrowReade
         let stream = unsafe {
             FFI_ArrowArrayStream::from_raw(pointer.cast::<FFI_ArrowArrayStream>().as_ptr())
         };
-        let reader = ArrowArrayStreamReader::try_new(stream).map_err(refused)?;
+        let reader =
+            ArrowArrayStreamReader::try_new(without_null_buffers(stream)).map_err(refused)?;
         return Ok(Some(Box::new(reader)));
     }
     if object.hasattr("__arrow_c_array__")? {
@@ -50,8 +53,10 @@ fn batch_of(capsules: &Bound<'_, PyTuple>) -> PyResult<RecordBatch> {
     // SAFETY: capsules of these names hold a schema and an array, by Arrow's PyCapsule interface.
     // The array is moved out; the schema stays with its capsule, which lives until the end.
     let data = unsafe {
-        let array = FFI_ArrowArray::from_raw(array.cast::<FFI_ArrowArray>().as_ptr());
-        from_ffi(array, schema.cast::<FFI_ArrowSchema>().as_ref())
+        let mut array = FFI_ArrowArray::from_raw(array.cast::<FFI_ArrowArray>().as_ptr());
+        let schema = schema.cast::<FFI_ArrowSchema>().as_ref();
+        forget_null_buffers(&mut array, schema);
+        from_ffi(array, schema)
     };
     let data = data.map_err(refused)?;
     if !matches!(data.data_type(), arrow::datatypes::DataType::Struct(_)) {

@@ -15,11 +15,11 @@ use pyo3::types::{PyDict, PyList, PyString};
 use tonnage::{
     BulkPutCallbacks, BulkPutError, BulkPutOptions, BulkPutReport, Counts, EntryBatch, EntryStream,
     ErrorsMax, ExistingEntry, FailedEntry, Progress, Result, StreamReport, TableSchema,
-    UnreadEntry, record_batch_stream,
 };
-use tonnage_files::{ReadOptions, RecordReader, Source};
+use tonnage_files::Source;
 
-use crate::arrow_in::{failed, reader_of};
+use crate::arrow_in::reader_of;
+use crate::arrow_rows::{rows_of_batches, rows_of_file};
 use crate::error::{OrRaise, to_exception};
 use crate::put_destination::PutDestination;
 use crate::python_rows::{PairStream, RaisedError, RowStream};
@@ -365,19 +365,13 @@ fn rows_of(
     source: &Bound<'_, PyAny>,
     raised: &RaisedError,
 ) -> PyResult<Box<dyn EntryStream>> {
-    let path: Arc<str> = table.path.as_str().into();
     // The order matters: data frames, texts and dicts are iterables, too, but not of rows.
     if let Some(reader) = reader_of(source)? {
-        let batches = reader.map(|batch| batch.map_err(|error| failed(&error)));
-        return Ok(record_batch_stream(name, path, batches));
+        return rows_of_batches(table, name, reader).or_raise();
     }
     if source.is_instance_of::<PyString>() || source.hasattr("__fspath__")? {
         let file = Source::file(source.extract::<PathBuf>()?);
-        // The table's types lead the reader: those guessed from the file might be others.
-        let schema = Some(table.arrow_schema());
-        let options = ReadOptions { schema, ..ReadOptions::default() };
-        let reader = RecordReader::open(&file, &options).or_raise()?;
-        return Ok(Box::new(FileRowStream { reader, name, table: path }));
+        return rows_of_file(table, name, &file).or_raise();
     }
     if let Ok(columns) = source.cast::<PyDict>() {
         return rows_of(table, name, &rows_of_columns(columns)?, raised);
@@ -390,44 +384,13 @@ fn rows_of(
         ))
     })?;
     let columns = table.columns.iter().map(|column| column.name.clone()).collect();
+    let path = table.path.as_str().into();
     Ok(Box::new(RowStream::new(rows.unbind(), name, path, columns, raised.clone())))
 }
 
 /// An iterator of dicts over a dict of columns.
 fn rows_of_columns<'py>(columns: &Bound<'py, PyDict>) -> PyResult<Bound<'py, PyAny>> {
     columns.py().import("tonnage._rows")?.getattr("of_columns")?.call1((columns,))
-}
-
-/// Rows of a file. Records that cannot be read are told of as failed.
-struct FileRowStream {
-    reader: RecordReader,
-    name: String,
-    table: Arc<str>,
-}
-
-impl EntryStream for FileRowStream {
-    fn name(&self) -> String {
-        self.name.clone()
-    }
-
-    fn next_batch(&mut self) -> Result<Option<EntryBatch>> {
-        let Some(read) = self.reader.next().transpose()? else { return Ok(None) };
-        let rows = read.batch.num_rows();
-        let positions = (0..rows).filter_map(|row| read.record(row)).collect::<Vec<_>>();
-        let unread = read.rejected.iter().map(|rejected| UnreadEntry {
-            position: rejected.record,
-            column: rejected.column.clone(),
-            reason: match rejected.line {
-                Some(line) => format!("line {line}: {}", rejected.reason),
-                None => rejected.reason.clone(),
-            },
-        });
-        Ok(Some(EntryBatch {
-            positions: (positions.len() == rows).then_some(positions),
-            unread: unread.collect(),
-            ..EntryBatch::rows(self.table.clone(), read.batch)
-        }))
-    }
 }
 
 struct WithTtl {

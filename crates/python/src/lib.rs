@@ -12,6 +12,7 @@
 mod adbc;
 mod arrow_in;
 mod arrow_out;
+mod arrow_rows;
 mod batch_iterator;
 mod batches;
 mod bulk_put;
@@ -20,6 +21,7 @@ mod error;
 mod handle;
 mod key;
 mod key_value;
+mod null_arrays;
 mod put_destination;
 mod python_rows;
 mod read_options;

@@ -192,6 +192,14 @@ fn cell_of<'py>(
             }
             dict.into_any()
         }
+        DataType::Interval(_) => {
+            return Err(PyTypeError::new_err(format!(
+                "column '{}' is an INTERVAL, for which Python has no class: take it with arrow() \
+                 or df(), or select CAST({} AS STRING)",
+                field.name(),
+                field.name()
+            )));
+        }
         other => {
             return Err(PyTypeError::new_err(format!(
                 "column '{}' is of type {other}: take it as Arrow, with arrow(), pl() or df()",

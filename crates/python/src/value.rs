@@ -92,13 +92,24 @@ fn other(object: &Bound<'_, PyAny>) -> PyResult<Value> {
     // A datetime is a date, too.
     if object.is_instance(classes.datetime.bind(py))? {
         let is_plain = object.get_type().is(classes.datetime.bind(py));
-        return timestamp(object, is_plain);
+        // The missing datetime of pandas is one, too, and has no day.
+        return match !is_plain && is_missing_in_pandas(object)? {
+            true => Ok(Value::Null),
+            false => timestamp(object, is_plain),
+        };
     }
     if object.is_instance(classes.date.bind(py))? {
         let ordinal: i32 = object.call_method0("toordinal")?.extract()?;
         return Ok(Value::Date(ordinal - EPOCH_ORDINAL));
     }
     if object.is_instance(classes.time.bind(py))? {
+        // Its zone says another time of day elsewhere, and a column keeps none.
+        let offset = object.call_method0("utcoffset")?;
+        if !offset.is_none() && offset.is_truthy()? {
+            return Err(PyValueError::new_err(format!(
+                "{object} is a time of day in a zone, and TIME has none: give it without tzinfo"
+            )));
+        }
         return time_of_day(object).map(|micros| Value::Time(micros * 1_000));
     }
     if object.is_instance(classes.decimal.bind(py))? {
@@ -119,6 +130,9 @@ fn other(object: &Bound<'_, PyAny>) -> PyResult<Value> {
     if let Ok(bytes) = object.extract::<&[u8]>() {
         return Ok(Value::Binary(bytes.to_vec()));
     }
+    if object.get_type().name()? == "memoryview" {
+        return Ok(Value::Binary(object.call_method0("tobytes")?.extract()?));
+    }
     // Subclasses, and NumPy's scalars, which turn into Python's own by `item`.
     if object.is_instance_of::<PyBool>() {
         return Ok(Value::Boolean(object.extract()?));
@@ -132,15 +146,59 @@ fn other(object: &Bound<'_, PyAny>) -> PyResult<Value> {
     if object.is_instance_of::<PyString>() {
         return Ok(Value::String(object.extract()?));
     }
+    if is_missing_in_pandas(object)? {
+        return Ok(Value::Null);
+    }
+    if let Some(value) = numpy_value(object)? {
+        return Ok(value);
+    }
     if let Ok(item) = object.call_method0("item")
         && !item.get_type().is(object.get_type())
     {
         return to_value(&item);
     }
-    Err(PyTypeError::new_err(format!(
-        "a value of type {} does not go into a column",
-        object.get_type().qualname()?
-    )))
+    Err(unknown_class(object))
+}
+
+fn unknown_class(object: &Bound<'_, PyAny>) -> PyErr {
+    match object.get_type().qualname() {
+        Ok(name) => {
+            PyTypeError::new_err(format!("a value of type {name} does not go into a column"))
+        }
+        Err(error) => error,
+    }
+}
+
+/// True for what pandas has in the place of a value that is missing.
+fn is_missing_in_pandas(object: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let name = object.get_type().name()?;
+    Ok(matches!(name.to_str()?, "NaTType" | "NAType"))
+}
+
+/// A scalar of NumPy that its own `item` would change: a moment of nanoseconds becomes a number, and
+/// a float of 32 bits gets digits that it does not have.
+fn numpy_value(object: &Bound<'_, PyAny>) -> PyResult<Option<Value>> {
+    let name = object.get_type().name()?;
+    let precision = match name.to_str()? {
+        "float32" | "float16" => return Ok(Some(Value::Float(object.extract::<f64>()? as f32))),
+        "timedelta64" => return Err(unknown_class(object)),
+        "datetime64" => match object.getattr("dtype")?.str()?.to_str()? {
+            "datetime64[s]" => 0,
+            "datetime64[ms]" => 3,
+            "datetime64[us]" => 6,
+            "datetime64[ns]" => 9,
+            // Days, months and years are dates to `item`.
+            "datetime64[D]" | "datetime64[M]" | "datetime64[Y]" => return Ok(None),
+            _ => return Err(unknown_class(object)),
+        },
+        _ => return Ok(None),
+    };
+    let count = object.call_method1("astype", ("int64",))?.call_method0("item")?;
+    // NumPy keeps the least number for the moment that is missing.
+    Ok(Some(match count.extract::<i64>()? {
+        i64::MIN => Value::Null,
+        value => Value::Timestamp { value, precision },
+    }))
 }
 
 /// The day 1970-01-01 as `date.toordinal` counts.

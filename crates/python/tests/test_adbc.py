@@ -82,6 +82,30 @@ def test_an_ingest_of_a_key_twice_fails_and_names_it(connection: Any) -> None:
         assert cursor.adbc_ingest("ships", fleet(1), mode="append") == 1
 
 
+def test_an_ingest_stores_values_exactly_or_fails(connection: Any) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("CREATE TABLE heights (id LONG, h NUMBER(8,3), PRIMARY KEY (id))")
+        rows = pyarrow.table({"id": pyarrow.array([1, 2], pyarrow.int64()), "h": [0.125, 0.1255]})
+        with pytest.raises(dbapi.Error, match="row 1, column h"):
+            cursor.adbc_ingest("heights", rows, mode="append")
+        # Rows before one that fails stay.
+        cursor.execute("SELECT id, CAST(h AS STRING) FROM heights")
+        assert cursor.fetchall() == [(1, "0.125")]
+
+
+def test_columns_without_values_are_ingested_and_bound(connection: Any) -> None:
+    polars = pytest.importorskip("polars")
+    nothing = polars.DataFrame({"id": [1, 2], "name": [None, None]})
+    with connection.cursor() as cursor:
+        assert cursor.adbc_ingest("ships", nothing, mode="append") == 2
+        cursor.adbc_statement.set_sql_query("INSERT INTO ships VALUES (? + 10, ?)")
+        cursor.adbc_statement.prepare()
+        cursor.adbc_statement.bind_stream(nothing)
+        cursor.adbc_statement.execute_update()
+        cursor.execute("SELECT id FROM ships WHERE name IS NULL ORDER BY id")
+        assert cursor.fetchall() == [(1,), (2,), (11,), (12,)]
+
+
 def test_a_replacement_that_fails_leaves_the_table_as_it_was(connection: Any) -> None:
     def batches() -> Iterator[Any]:
         yield from fleet(100).to_batches()

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import datetime, time, timedelta
 from decimal import Decimal
+from pathlib import Path
 
 import pytest
 
@@ -142,3 +143,127 @@ def test_duckdb_in_and_out(store: tonnage.Store, table: tonnage.Table) -> None:
     assert counted == [(1_000, sum(row["lat"] or 0 for row in table.scan().rows()))]
     relation = duckdb.sql("SELECT mmsi + 100 AS mmsi, \"at\", lat, name FROM found")
     assert table.bulk_put(relation).inserted == 1_000
+
+
+def numbers(store: tonnage.Store) -> tonnage.Table:
+    store.sql(
+        "CREATE TABLE numbers (k LONG, n NUMBER(8,3), at TIMESTAMP(0), i INTEGER, PRIMARY KEY (k))"
+    )
+    return store.table("numbers")
+
+
+def test_a_table_stores_its_values_exactly_or_not_at_all(store: tonnage.Store) -> None:
+    table = numbers(store)
+    rows = pyarrow.table(
+        {
+            "k": pyarrow.array(range(6), pyarrow.int64()),
+            "n": pyarrow.array([Decimal(n) for n in ("1.2500", "0.1255", "7", "8", "9", "10")]),
+            "at": pyarrow.array([AT, AT, AT + timedelta(milliseconds=5), AT, AT, AT]),
+            "i": pyarrow.array([1.0, 1.0, 1.0, 1.5, 2.0**31, None]),
+        }
+    )
+    report = table.bulk_put(rows)
+    assert (report.inserted, report.failed) == (2, 4)
+    faults = [(failure.position, failure.column) for failure in report.failures]
+    assert sorted(faults) == [(1, "n"), (2, "at"), (3, "i"), (4, "i")]
+    stored = sorted(table.scan().rows(), key=lambda row: row["k"])
+    assert [(row["k"], row["n"], row["i"]) for row in stored] == [
+        (0, Decimal("1.250"), 1),
+        (5, Decimal("10.000"), None),
+    ]
+
+
+@pytest.mark.parametrize("through", ["arrow", "pandas", "polars"])
+def test_a_table_and_its_file_store_the_same(
+    store: tonnage.Store, tmp_path: Path, through: str
+) -> None:
+    import pyarrow.parquet
+
+    rows = pyarrow.table(
+        {
+            "k": pyarrow.array(range(4), pyarrow.int64()),
+            "n": pyarrow.array([0.125, 0.1255, 99_999.999, 100_000.0]),
+            "at": pyarrow.array([AT, AT + timedelta(microseconds=1), AT, AT], pyarrow.timestamp("us")),
+            "i": pyarrow.array(["7", "x", "8", None]),
+        }
+    )
+    path = tmp_path / "rows.parquet"
+    pyarrow.parquet.write_table(rows, path)
+    if through == "pandas":
+        pytest.importorskip("pandas")
+        given = rows.to_pandas()
+    elif through == "polars":
+        given = pytest.importorskip("polars").DataFrame(rows)
+    else:
+        given = rows
+    table = numbers(store)
+    told = [table.bulk_put(source) for source in (given, path)]
+    assert [(report.failed, report.inserted + report.existed) for report in told] == [(2, 2)] * 2
+    faults = [{(f.position, f.column, f.reason) for f in report.failures} for report in told]
+    assert faults[0] == faults[1]
+
+
+def test_dictionaries_lists_and_runs_of_arrow_go_in(store: tonnage.Store) -> None:
+    store.sql(
+        "CREATE TABLE t (k LONG, n NUMBER(8,3), s STRING, l ARRAY(LONG), r LONG, b BOOLEAN, "
+        "PRIMARY KEY (k))"
+    )
+    rows = pyarrow.table(
+        {
+            "k": pyarrow.array([1, 2, 3], pyarrow.int64()),
+            "n": pyarrow.array(["0.125", "0.1255", None]).dictionary_encode(),
+            "s": pyarrow.array(["a", "b", "a"]).dictionary_encode(),
+            "l": pyarrow.array([[1, 2], [3], None], pyarrow.list_view(pyarrow.int64())),
+            "r": pyarrow.RunEndEncodedArray.from_arrays([2, 3], [7, None]),
+            "b": pyarrow.ExtensionArray.from_storage(
+                pyarrow.bool8(), pyarrow.array([1, 0, None], pyarrow.int8())
+            ),
+        }
+    )
+    report = store.table("t").bulk_put(rows)
+    assert [(failure.position, failure.column) for failure in report.failures] == [(1, "n")]
+    stored = sorted(store.table("t").scan().rows(), key=lambda row: row["k"])
+    assert stored == [
+        {"k": 1, "n": Decimal("0.125"), "s": "a", "l": [1, 2], "r": 7, "b": True},
+        {"k": 3, "n": None, "s": "a", "l": None, "r": None, "b": None},
+    ]
+
+
+def test_columns_of_polars_without_values_are_null(store: tonnage.Store) -> None:
+    polars = pytest.importorskip("polars")
+    store.sql("CREATE TABLE t (k LONG, v DOUBLE, l ARRAY(LONG), PRIMARY KEY (k))")
+    nothing = polars.DataFrame({"k": [1, 2], "v": [None, None]})
+    assert nothing.schema["v"] == polars.Null
+    table = store.table("t")
+    assert table.bulk_put(nothing).inserted == 2
+    nested = polars.DataFrame({"k": [3, 4], "l": [[None, None], None]})
+    assert table.bulk_put(nested).inserted == 2
+    assert table.bulk_put(nothing[:0]).read == 0
+    stored = sorted(table.scan().rows(), key=lambda row: row["k"])
+    assert [row["l"] for row in stored] == [None, None, [None, None], None]
+    assert {row["v"] for row in stored} == {None}
+
+
+def test_times_with_nanoseconds_go_to_pandas(store: tonnage.Store) -> None:
+    pandas = pytest.importorskip("pandas")
+    store.sql("CREATE TABLE t (k LONG, fine TIME, plain TIME, v LONG, PRIMARY KEY (k))")
+    table = store.table("t")
+    table.put({"k": 1, "fine": "06:00:00.000000001", "plain": "06:00", "v": 1})
+    table.put({"k": 2})
+    frame = table.scan().df().sort_values("k")
+    assert list(frame.columns) == ["k", "fine", "plain", "v"]
+    assert str(frame["fine"].dtype) == "time64[ns][pyarrow]" and str(frame["v"].dtype) == "Int64"
+    assert frame["plain"].iloc[0] == time(6) and frame["fine"].isna().tolist() == [False, True]
+    lists = store.sql("SELECT [fine] AS l FROM t WHERE k = 1").df()
+    assert isinstance(lists, pandas.DataFrame) and len(lists) == 1
+
+
+def test_intervals_are_refused_where_a_library_has_none(store: tonnage.Store) -> None:
+    text = "SELECT INTERVAL '1 month 2 days' AS i"
+    with pytest.raises(TypeError, match="'i' is an INTERVAL.*CAST"):
+        store.sql(text).fetchall()
+    pytest.importorskip("pandas")
+    assert len(store.sql(text).df()) == 1
+    pytest.importorskip("polars")
+    with pytest.raises(tonnage.Unsupported, match="'i' is an INTERVAL.*CAST"):
+        store.sql(text).pl()

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import date, datetime, time, timedelta, timezone
 from decimal import Decimal
+from typing import Any
+from uuid import UUID
 
 import pytest
 
@@ -103,3 +105,47 @@ def test_a_statement_ends_in_time(phones: tonnage.Store) -> None:
 def test_threads_share_a_session_so_there_are_no_transactions() -> None:
     with tonnage.connect("memory:") as store, pytest.raises(tonnage.Unsupported, match="atomic_write"):
         store.sql("BEGIN")
+
+
+UUID_TEXT = "550e8400-e29b-41d4-a716-446655440000"
+# For each type a value, and others that mean the same.
+PARAMETERS: dict[str, list[Any]] = {
+    "INTEGER": [7, Decimal(7), Decimal("7.00"), 7.0],
+    "LONG": [2**53 + 1, Decimal(2**53 + 1)],
+    "FLOAT": [0.5, Decimal("0.5"), 0.5],
+    "DOUBLE": [0.1, Decimal("0.1")],
+    "NUMBER(8,3)": [Decimal("0.125"), 0.125, Decimal("0.1250")],
+    "NUMBER(60,20)": [Decimal("0.00000000000000000001")],
+    "STRING": ["a text"],
+    "BOOLEAN": [True],
+    "BINARY": [b"\x00\xff", bytearray(b"\x00\xff"), memoryview(b"\x00\xff")],
+    "BINARY(2)": [b"\x00\xff"],
+    "TIMESTAMP(0)": [
+        datetime(2022, 1, 3, 6),
+        datetime(2022, 1, 3, 7, tzinfo=timezone(timedelta(hours=1))),
+        "2022-01-03 06:00:00",
+    ],
+    "TIMESTAMP(6)": [datetime(2022, 1, 3, 6, 0, 0, 123_456), "2022-01-03 06:00:00.123456"],
+    "TIMESTAMP(9)": [datetime(2022, 1, 3, 6, 0, 0, 123_456)],
+    "DATE": [date(2022, 1, 3), "2022-01-03"],
+    "TIME": [time(6, 0, 0, 123_456), "06:00:00.123456"],
+    "UUID": [UUID(UUID_TEXT), UUID_TEXT],
+    "ENUM(red, green)": ["green"],
+}
+
+
+@pytest.mark.parametrize("column", PARAMETERS)
+def test_parameters_are_stored_and_found(store: tonnage.Store, column: str) -> None:
+    store.sql(f"CREATE TABLE t (k LONG, v {column}, PRIMARY KEY (k))")
+    values = PARAMETERS[column]
+    for k, value in enumerate(values):
+        store.sql("INSERT INTO t VALUES ($1, $2)", [k, value])
+        store.sql("UPDATE t SET v = $1 WHERE k = $2", [value, k])
+    stored = [row["v"] for row in store.sql("SELECT v FROM t ORDER BY k").rows()]
+    assert stored == [stored[0]] * len(values)
+    assert stored[0] == (values[0] if column != "TIMESTAMP(0)" else datetime(2022, 1, 3, 6))
+    for value in values:
+        for condition in ("v = $1", "v IN ($1)", "$1 = v", "v BETWEEN $1 AND $1", "NOT v <> $1"):
+            found = store.sql(f"SELECT count(*) AS n FROM t WHERE {condition}", [value]).fetchone()
+            assert found == {"n": len(values)}, (condition, value)
+    assert store.sql("DELETE FROM t WHERE v = $1", [values[0]]).changes.deleted == len(values)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from datetime import date, datetime, time
+from datetime import date, datetime, time, timedelta, timezone
 from decimal import Decimal
 from typing import Any
 from uuid import UUID
@@ -254,3 +254,45 @@ def test_moments_of_pandas_keep_their_nanoseconds(store: tonnage.Store) -> None:
         "2022-01-03T06:00:00.123456789",
         "1969-12-31T23:59:59.999999999",
     ]
+
+
+def test_missing_values_of_pandas_are_null(store: tonnage.Store) -> None:
+    pandas = pytest.importorskip("pandas")
+    store.sql("CREATE TABLE t (k LONG, v LONG, at TIMESTAMP(9), PRIMARY KEY (k))")
+    table = store.table("t")
+    table.bulk_put([{"k": 1, "v": pandas.NA, "at": pandas.NaT}])
+    table.put({"k": 2, "v": pandas.NA, "at": pandas.NaT})
+    assert [(row["v"], row["at"]) for row in table.scan().rows()] == [(None, None)] * 2
+
+
+def test_scalars_of_numpy_keep_what_they_are(store: tonnage.Store) -> None:
+    numpy = pytest.importorskip("numpy")
+    store.sql("CREATE TABLE t (k LONG, at TIMESTAMP(9), n NUMBER(8,3), s STRING, PRIMARY KEY (k))")
+    table = store.table("t")
+    at = numpy.datetime64("2022-01-03T06:00:00.123456789")
+    table.put({"k": numpy.int64(1), "at": at, "n": numpy.float32(0.1), "s": numpy.str_("a")})
+    table.bulk_put([{"k": 2, "at": numpy.datetime64("NaT", "ns"), "n": numpy.int16(7)}])
+    table.put({"k": 3, "at": numpy.datetime64("2022-01-03"), "n": numpy.float64(0.125)})
+    found = store.sql("SELECT CAST(at AS STRING) AS at, n, s FROM t ORDER BY k").fetchall()
+    assert [(row["n"], row["s"]) for row in found] == [
+        (Decimal("0.1"), "a"),
+        (Decimal(7), None),
+        (Decimal("0.125"), None),
+    ]
+    assert [row["at"] for row in found] == [
+        "2022-01-03T06:00:00.123456789",
+        None,
+        "2022-01-03T00:00:00",
+    ]
+    # A duration of NumPy was the number of its nanoseconds.
+    with pytest.raises(TypeError, match="timedelta64"):
+        table.put({"k": numpy.timedelta64(5, "ns")})
+
+
+def test_a_time_of_day_has_no_zone(store: tonnage.Store) -> None:
+    store.sql("CREATE TABLE t (k LONG, clock TIME, PRIMARY KEY (k))")
+    table = store.table("t")
+    table.put({"k": 1, "clock": time(6, tzinfo=timezone.utc)})
+    with pytest.raises(ValueError, match="zone"):
+        table.put({"k": 2, "clock": time(6, tzinfo=timezone(timedelta(hours=1)))})
+    assert [row["clock"] for row in table.scan().rows()] == [time(6)]

@@ -101,8 +101,8 @@ pub use bulk::put::multi::{MultiPutError, MultiPutReport, RowFailure, TableRows}
 pub use bulk::put::{
     BulkPutCallbacks, BulkPutError, BulkPutOptions, BulkPutReport, Counts, Entry, EntryBatch,
     EntryStream, ErrorsMax, ExistingEntry, FailedEntry, Load, Payload, Progress, StreamReport,
-    TooManyErrors, TryPush, UnreadEntry, pair_stream, record_batch_stream, row_stream,
-    row_stream_with_ttls,
+    TooManyErrors, TryPush, UnreadEntry, computed_batch_stream, pair_stream, record_batch_stream,
+    row_stream, row_stream_with_ttls,
 };
 pub use cancel::Cancel;
 pub use catalog::{Catalog, TableEntry};

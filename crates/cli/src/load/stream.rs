@@ -227,6 +227,7 @@ impl FileStream {
         Ok(EntryBatch {
             positions: Some(mapped.positions),
             unread: mapped.unread,
+            is_computed: true,
             ..EntryBatch::rows(path.clone(), mapped.rows)
         })
     }

@@ -17,7 +17,7 @@ use tonnage::{
 use super::job::PutJob;
 use super::upload;
 use crate::pairs::batch_of_pairs;
-use crate::row_batch::{RowColumn, fitting_rows};
+use crate::row_batch::{FittedRows, RowColumn, fitting_rows, rounded_rows};
 
 /// Reads all streams, some side by side. Where a thread cannot be had, the job is stopped: it waits
 /// for the threads that it has, and tells what they sent.
@@ -115,6 +115,11 @@ impl StreamReader<'_> {
             ));
         }
         match &batch.payload {
+            Payload::Batch { table, rows } if batch.is_computed => {
+                let entry = self.job.client.describe(table)?;
+                let fitting = rounded_rows(&entry, rows)?;
+                self.send_fitting(&batch, table, rows.num_rows(), fitting)
+            }
             Payload::Batch { table, rows } => self.send_rows(&batch, Some(table), rows),
             Payload::Pairs(pairs) => {
                 let pairs =
@@ -126,28 +131,41 @@ impl StreamReader<'_> {
             Payload::Rows { table, rows } => {
                 let columns = self.columns(table, rows)?;
                 let fitting = fitting_rows(&columns, rows)?;
-                // Looked at before rows go out: `send_rows` moves the positions on.
-                let first = self.job.with_state(self.number, |tally| tally.positions.next());
-                let place = |row: usize| match &batch.positions {
-                    Some(positions) => positions[row],
-                    None => first + row as u64,
-                };
-                for misfit in &fitting.misfits {
-                    self.report_refused(place(misfit.row), Some(&misfit.column), &misfit.reason)?;
-                }
-                let positions = fitting.kept.iter().map(|row| place(*row)).collect();
-                let kept = EntryBatch {
-                    positions: Some(positions),
-                    ttl: batch.ttl,
-                    ..EntryBatch::rows(table.clone(), fitting.batch.clone())
-                };
-                let goes_on = self.send_rows(&kept, Some(table), &fitting.batch)?;
-                // Rows at its end may have stayed behind.
-                let behind = rows.len().checked_sub(1).map_or(first, |last| place(last) + 1);
-                self.job.with_state(self.number, |tally| tally.positions.skip_to(behind));
-                Ok(goes_on)
+                self.send_fitting(&batch, table, rows.len(), fitting)
             }
         }
+    }
+
+    /// Sends the rows of a batch that fit, and reports the others.
+    fn send_fitting(
+        &mut self,
+        batch: &EntryBatch,
+        table: &Arc<str>,
+        rows: usize,
+        fitting: FittedRows,
+    ) -> Result<bool> {
+        // Looked at before rows go out: `send_rows` moves the positions on.
+        let first = self.job.with_state(self.number, |tally| tally.positions.next());
+        let place = |row: usize| match &batch.positions {
+            Some(positions) => positions[row],
+            None => first + row as u64,
+        };
+        for misfit in &fitting.misfits {
+            let column = Some(misfit.column.as_str()).filter(|name| !name.is_empty());
+            self.report_refused(place(misfit.row), column, &misfit.reason)?;
+        }
+        let positions = fitting.kept.iter().map(|row| place(*row)).collect();
+        let kept = EntryBatch {
+            positions: Some(positions),
+            ttl: batch.ttl,
+            unread: batch.unread.clone(),
+            ..EntryBatch::rows(table.clone(), fitting.batch.clone())
+        };
+        let goes_on = self.send_rows(&kept, Some(table), &fitting.batch)?;
+        // Rows at its end may have stayed behind.
+        let behind = rows.checked_sub(1).map_or(first, |last| place(last) + 1);
+        self.job.with_state(self.number, |tally| tally.positions.skip_to(behind));
+        Ok(goes_on)
     }
 
     /// The columns that single rows go out in: those of the table, but for one that the server
@@ -195,9 +213,7 @@ impl StreamReader<'_> {
         }
         let rejected = match &target.entry {
             // The server numbers rows, and judges those that have no number yet.
-            Some(entry) if !lacks_number(entry, rows) => {
-                entry.codec.align_unnumbered(rows)?.rejected
-            }
+            Some(entry) if !lacks_number(entry, rows) => entry.codec.align_given(rows)?.rejected,
             _ => Vec::new(),
         };
         let first = self.job.with_state(self.number, |tally| tally.positions.next());

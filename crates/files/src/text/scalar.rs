@@ -197,9 +197,32 @@ pub(crate) fn write_uuid(out: &mut Vec<u8>, bytes: &[u8]) {
     }
 }
 
-/// Bytes in base64, with padding.
+/// Bytes in base64 with padding, or in hexadecimal digits behind `0x` or `\x`, as SQL reads them.
 pub(crate) fn bytes(text: &[u8], out: &mut Vec<u8>) -> Result<(), Reason> {
-    STANDARD.decode_vec(text, out).map_err(|_| "is not base64")
+    // The prefix first: digits behind it may be base64 of other bytes.
+    match text.strip_prefix(b"0x").or_else(|| text.strip_prefix(br"\x")) {
+        Some(digits) => hexadecimal_bytes(digits, out),
+        None => STANDARD.decode_vec(text, out).map_err(|_| "is not base64"),
+    }
+}
+
+fn hexadecimal_bytes(digits: &[u8], out: &mut Vec<u8>) -> Result<(), Reason> {
+    const WRONG: Reason = "needs pairs of hexadecimal digits behind its beginning";
+    let start = out.len();
+    let digit = |byte: u8| char::from(byte).to_digit(16).map(|digit| digit as u8);
+    for pair in digits.chunks(2) {
+        let byte = match pair {
+            [high, low] => digit(*high).zip(digit(*low)).map(|(high, low)| high << 4 | low),
+            _ => None,
+        };
+        let Some(byte) = byte else {
+            // What was read of a text that is none would lie before the next value.
+            out.truncate(start);
+            return Err(WRONG);
+        };
+        out.push(byte);
+    }
+    Ok(())
 }
 
 /// Writes bytes in base64, with padding.
@@ -239,6 +262,25 @@ mod tests {
         assert_eq!(uuid(b"550E8400E29B41D4A716446655440000"), Ok(value));
         assert!(uuid(b"550e8400-e29b-41d4-a716-44665544000").is_err());
         assert!(uuid(b"550e8400-e29b-41d4-a716-44665544000g").is_err());
+    }
+
+    #[test]
+    fn bytes_are_base64_or_hexadecimal_digits() {
+        let read = |text: &str| {
+            let mut out = vec![7];
+            let told = bytes(text.as_bytes(), &mut out);
+            told.map(|()| out.split_off(1)).map_err(|reason| (reason, out.len()))
+        };
+        for text in ["AP+r", "0x00ffab", "\\x00FFAB"] {
+            assert_eq!(read(text), Ok(vec![0, 0xff, 0xab]), "{text}");
+        }
+        // Eight digits behind 0x are base64 of other bytes.
+        assert_eq!(read("0x000102"), Ok(vec![0, 1, 2]));
+        assert_eq!(read("0x"), Ok(vec![]));
+        assert!(read("no base64").is_err());
+        for text in ["0x0", "0x0g", "\\x00f"] {
+            assert!(matches!(read(text), Err((_, 1))), "{text}");
+        }
     }
 
     proptest! {

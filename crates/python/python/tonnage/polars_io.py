@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from tonnage._polars_condition import Condition, quoted
-from tonnage.result import refuse_wide_decimals
+from tonnage.result import refuse_unknown_to_polars
 from tonnage.table import Table
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ class _Empty:
         names = ", ".join(quoted(column.name) for column in self._table.columns)
         text = f"SELECT {names} FROM {_path(self._table)} LIMIT 0"
         rows = self._table._store.sql(text)
-        refuse_wide_decimals(rows)
+        refuse_unknown_to_polars(rows)
         return rows.__arrow_c_stream__()
 
 

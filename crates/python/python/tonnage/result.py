@@ -100,27 +100,40 @@ class Batches:
         """All rows as a polars data frame."""
         import polars
 
-        refuse_wide_decimals(self)
+        refuse_unknown_to_polars(self)
         return polars.DataFrame(self)
 
     def df(self) -> pandas.DataFrame:
         """All rows as a pandas data frame.
 
         A column of whole numbers with NULLs has the type Int32 or Int64 of pandas: as floating-point
-        numbers it would not hold all of them.
+        numbers it would not hold all of them. A column of times with nanoseconds has the Arrow type
+        of pandas: `datetime.time` holds microseconds.
         """
         import pandas
         import pyarrow
 
         table = self.arrow()
         whole = {pyarrow.int32(): pandas.Int32Dtype(), pyarrow.int64(): pandas.Int64Dtype()}
-        if hasattr(pandas.DataFrame, "from_arrow"):
-            frame = pandas.DataFrame.from_arrow(table)
-        else:
-            frame = table.to_pandas()
+        kept = {
+            place: pandas.ArrowDtype
+            for place, column in enumerate(table.columns)
+            if _has_nanoseconds_of_day(column)
+        }
         for place, column in enumerate(table.columns):
             if column.type in whole and column.null_count > 0:
-                frame.isetitem(place, column.to_pandas(types_mapper=whole.get))
+                kept[place] = whole.get
+        # What pandas would refuse, or change, takes part as NULL until its column is there.
+        plain = table
+        for place in kept:
+            nulls = pyarrow.nulls(table.num_rows)
+            plain = plain.set_column(place, table.field(place).with_type(nulls.type), nulls)
+        if hasattr(pandas.DataFrame, "from_arrow"):
+            frame = pandas.DataFrame.from_arrow(plain)
+        else:
+            frame = plain.to_pandas()
+        for place, mapper in kept.items():
+            frame.isetitem(place, table.column(place).to_pandas(types_mapper=mapper))
         return frame
 
     def close(self) -> None:
@@ -142,14 +155,32 @@ class Batches:
         return f"{type(self).__name__}({', '.join(self.columns)})"
 
 
-def refuse_wide_decimals(rows: Batches) -> None:
+def _has_nanoseconds_of_day(column: pyarrow.ChunkedArray) -> bool:
+    """Whether a column has times of day, also within other values, that pandas refuses to hold."""
+    import pyarrow
+
+    if "time64[ns]" not in str(column.type):
+        return False
+    try:
+        column.to_pandas()
+    except pyarrow.ArrowInvalid:
+        return True
+    return False
+
+
+def refuse_unknown_to_polars(rows: Batches) -> None:
     """Refuse columns that polars cannot hold: it panics when it meets one."""
     for name, kind in zip(rows.columns, rows._native.column_types, strict=True):
         if "Decimal256" in kind:
-            raise Unsupported(
-                f"column '{name}' is a NUMBER of more than 38 digits, which polars does not hold: "
-                f"take arrow() or df(), or select CAST({name} AS STRING)"
-            )
+            held = "a NUMBER of more than 38 digits"
+        elif "Interval" in kind:
+            held = "an INTERVAL"
+        else:
+            continue
+        raise Unsupported(
+            f"column '{name}' is {held}, which polars does not hold: "
+            f"take arrow() or df(), or select CAST({name} AS STRING)"
+        )
 
 
 class Result(Batches):

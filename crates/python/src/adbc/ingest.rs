@@ -8,10 +8,10 @@ use arrow::datatypes::Schema;
 use tonnage::internal::sync::lock;
 use tonnage::{
     BulkPutCallbacks, BulkPutOptions, Cancel, ColumnDefinition, ColumnType, Error, ErrorKind,
-    ErrorsMax, FailedEntry, OnExisting, Result, Store, TableDefinition, record_batch_stream,
+    ErrorsMax, FailedEntry, OnExisting, Result, Store, TableDefinition,
 };
 
-use crate::arrow_in::failed;
+use crate::arrow_rows::rows_of_batches;
 
 /// The name of the option, and of the schema's metadata, with the key columns of a new table.
 pub(super) const PRIMARY_KEY: &str = "tonnage.primary_key";
@@ -62,8 +62,8 @@ impl IngestOptions {
             cancel: cancel.clone(),
             ..BulkPutOptions::default()
         };
-        let rows = rows.map(|batch| batch.map_err(|error| failed(&error)));
-        let stream = record_batch_stream(path, place.path.as_str(), rows);
+        let table = store.table(&place.path)?;
+        let stream = rows_of_batches(table.schema(), path.to_owned(), rows)?;
         let report =
             store.bulk_put(vec![stream], &options).map_err(|stopped| match failure.take() {
                 Some(reason) => Error::new(stopped.error.kind(), format!("{path}: {reason}")),

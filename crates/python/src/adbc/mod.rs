@@ -3,6 +3,7 @@
 //! A driver manager loads the library once more by its path and gets the one that is loaded. So a
 //! connection may use a store that the package has open: by its number, in `tonnage.store`.
 
+mod bind;
 mod connection;
 mod database;
 mod error;
@@ -18,7 +19,7 @@ pub(crate) use shared::share;
 
 #[allow(missing_docs)]
 mod export {
-    use super::database::TonnageDriver;
+    use super::bind::ExportedDriver;
 
-    adbc_ffi::export_driver!(tonnage_adbc_init, TonnageDriver);
+    adbc_ffi::export_driver!(tonnage_adbc_init, ExportedDriver);
 }

@@ -18,7 +18,7 @@ use datafusion::sql::sqlparser::ast::{self, Spanned};
 use datafusion::sql::sqlparser::tokenizer::TokenWithSpan;
 use tonnage::{
     BulkPutOptions, Counts, Error, ErrorKind, OnExisting, Result, Table, TableSchema,
-    record_batch_stream,
+    computed_batch_stream,
 };
 
 use super::conflict::ConflictClause;
@@ -422,7 +422,7 @@ pub(super) fn write(
     let report = planner
         .context
         .store
-        .bulk_put(vec![record_batch_stream("INSERT", table.path(), batches)], &options);
+        .bulk_put(vec![computed_batch_stream("INSERT", table.path(), batches)], &options);
     let told = |counts: Counts| match on_existing {
         // A row that was overtaken was written just before somebody else's.
         OnExisting::Replace => Changes {

@@ -27,7 +27,7 @@ use super::encode::{add_lens, bytes_and_offsets};
 use super::layout::{CellLocation, MARKER_LEN};
 use super::single::rounded_in_key;
 use super::{TableCodec, cell, nested_array};
-use crate::schema::Column;
+use crate::schema::{Column, ColumnType};
 use crate::schema::{Generated, NUMBER_GIVEN};
 use crate::value::Value;
 
@@ -75,6 +75,15 @@ pub struct Rejected {
     pub reason: String,
 }
 
+/// The treatment of a value with more digits than its column keeps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Rounding {
+    /// It is rounded, as SQL does it with what it computes.
+    Done,
+    /// Its row is rejected, as all rows are that are given so.
+    Refused,
+}
+
 /// Gives as many numbers as it is asked for, each once.
 pub(crate) type DrawNumbers<'a> = &'a dyn Fn(usize) -> Result<Vec<i64>>;
 
@@ -89,7 +98,7 @@ impl TableCodec {
     /// `Invalid` when the batch as a whole cannot fit: an unknown column, a missing key column, a
     /// type that cannot be cast, more than 2 GiB in one column.
     pub fn align(&self, batch: &RecordBatch) -> Result<Aligned> {
-        self.align_with(batch, None)
+        self.align_with(batch, None, Rounding::Done)
     }
 
     /// The same for new rows that are looked at and not stored: those that the store would number
@@ -98,9 +107,22 @@ impl TableCodec {
     /// # Errors
     /// As [`TableCodec::align`].
     pub fn align_unnumbered(&self, batch: &RecordBatch) -> Result<Aligned> {
+        self.align_first(batch, Rounding::Done)
+    }
+
+    /// Aligns rows that are given, rather than computed, as [`TableCodec::align_unnumbered`] does.
+    /// A row with a value that its column would round is rejected.
+    ///
+    /// # Errors
+    /// As [`TableCodec::align`].
+    pub fn align_given(&self, batch: &RecordBatch) -> Result<Aligned> {
+        self.align_first(batch, Rounding::Refused)
+    }
+
+    fn align_first(&self, batch: &RecordBatch, rounding: Rounding) -> Result<Aligned> {
         let identity = self.identity.and_then(|column| self.schema.columns[column].identity);
         let first = identity.map_or(0, |identity| identity.start);
-        self.align_with(batch, Some(&|count| Ok(vec![first; count])))
+        self.align_with(batch, Some(&|count| Ok(vec![first; count])), rounding)
     }
 
     /// The same, where rows are numbered.
@@ -108,11 +130,17 @@ impl TableCodec {
         &self,
         batch: &RecordBatch,
         draw: DrawNumbers<'_>,
+        rounding: Rounding,
     ) -> Result<Aligned> {
-        self.align_with(batch, Some(draw))
+        self.align_with(batch, Some(draw), rounding)
     }
 
-    fn align_with(&self, batch: &RecordBatch, draw: Option<DrawNumbers<'_>>) -> Result<Aligned> {
+    fn align_with(
+        &self,
+        batch: &RecordBatch,
+        draw: Option<DrawNumbers<'_>>,
+        rounding: Rounding,
+    ) -> Result<Aligned> {
         let identity = self.identity.zip(draw);
         let places = self.match_columns(batch, identity.map(|(column, _)| column))?;
         self.check_room(batch)?;
@@ -121,7 +149,7 @@ impl TableCodec {
         for (index, (column, place)) in self.schema.columns.iter().zip(places).enumerate() {
             let draw = identity.filter(|(own, _)| *own == index).map(|(_, draw)| draw);
             let given = place
-                .map(|place| self.cast_batch_column(batch, place, column, &mut faults))
+                .map(|place| self.cast_batch_column(batch, place, column, rounding, &mut faults))
                 .transpose()?;
             let array = match (given, draw) {
                 (Some(given), None) => given,
@@ -174,6 +202,7 @@ impl TableCodec {
         batch: &RecordBatch,
         place: usize,
         column: &Column,
+        rounding: Rounding,
         faults: &mut AlignFaults,
     ) -> Result<ArrayRef> {
         let (array, failures) =
@@ -196,6 +225,15 @@ impl TableCodec {
                 faults.entry(row).or_insert_with(|| {
                     (column.name.clone(), rounded_in_key(&shown, column.column_type))
                 });
+            }
+        } else if rounding == Rounding::Refused && !takes_nearest(column.column_type) {
+            let (given, field) = (batch.column(place), batch.schema_ref().field(place));
+            for row in rounded_cells(given, field, &array, column.column_type) {
+                let given = Value::from_array(given.as_ref(), field, row).unwrap_or(Value::Null);
+                let held = Value::of_cell(array.as_ref(), column.column_type, row);
+                if let Some(reason) = given.rounding_fault(&held, column.column_type) {
+                    faults.entry(row).or_insert_with(|| (column.name.clone(), reason));
+                }
             }
         }
         Ok(array)
@@ -367,6 +405,11 @@ impl TableCodec {
             Error::internal(format!("table {}: {error}", self.schema.path)).with_source(error)
         })
     }
+}
+
+/// True for a column that takes the nearest one of any number.
+fn takes_nearest(column_type: ColumnType) -> bool {
+    matches!(column_type, ColumnType::Float | ColumnType::Double)
 }
 
 /// More bytes than the cells of nested values take together: for each bit of a part there are at

@@ -140,10 +140,19 @@ pub(super) fn rounded_cells(
     if !may_round(array.data_type(), column_type) {
         return Vec::new();
     }
+    // Cast at once to what a value is read from: else each cell would be cast by itself.
+    let own_type = ColumnType::of_arrow(field).map(|own| own.data_type());
+    let recast = own_type.filter(|own| own != array.data_type()).map(|own| plain_cast(array, &own));
+    let recast = recast.and_then(Result::ok);
+    let own_field =
+        recast.as_ref().map(|own| field.clone().with_data_type(own.data_type().clone()));
+    let (array, field) = (recast.as_ref().unwrap_or(array), own_field.as_ref().unwrap_or(field));
     // Text without a fraction, or without a time of day, loses none, and most has none.
     let text = array.as_string_opt::<i32>();
     let has_more = |text: &str| match column_type {
         ColumnType::Date => text.len() > "2022-01-03".len(),
+        // Such a column rounds whole numbers.
+        ColumnType::Number { scale: ..0, .. } => true,
         _ => text.contains(['.', 'e', 'E']),
     };
     let may_be = |row: &usize| text.is_none_or(|text| has_more(text.value(*row)));
@@ -168,6 +177,8 @@ fn may_round(from: &DataType, column_type: ColumnType) -> bool {
         {
             false
         }
+        // Whole numbers have no digits behind the point.
+        (from, ColumnType::Number { scale: 0.., .. }) if from.is_integer() => false,
         (_, ColumnType::Timestamp(_) | ColumnType::Number { .. } | ColumnType::Float) => true,
         (
             DataType::Int64

@@ -38,6 +38,7 @@ use std::sync::Arc;
 use arrow::datatypes::SchemaRef;
 use tonnage_engine::{Capability, Error, Result};
 
+pub(crate) use align::Rounding;
 pub use align::{Aligned, Rejected};
 pub use classifier::{KeyClassifier, KeyOwner};
 pub(crate) use partial::NO_SUCH_KEY;

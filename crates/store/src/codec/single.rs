@@ -235,8 +235,7 @@ impl TableCodec {
                         .convert(column.column_type)
                         .map_err(|reason| self.cell_error(&column.name, &reason))?;
                     // What is given is stored as it is or not at all.
-                    if !given.may_be_held_as(&converted) {
-                        let reason = rounded(&given, column.column_type);
+                    if let Some(reason) = given.rounding_fault(&converted, column.column_type) {
                         return Err(self.cell_error(&column.name, &reason));
                     }
                     value_cell::with_value_bytes((&converted).into(), column.column_type, |bytes| {

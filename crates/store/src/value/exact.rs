@@ -67,6 +67,14 @@ impl Value {
         compare_exactly(self, other)
     }
 
+    /// Why a column does not store this value: it would hold another one, `held`. Nothing where it
+    /// holds this one, and for FLOAT and DOUBLE, which take the nearest of any number.
+    pub fn rounding_fault(&self, held: &Value, column_type: ColumnType) -> Option<String> {
+        (!self.may_be_held_as(held)).then(|| {
+            format!("{self} would be rounded to fit {column_type}: give {held}, or round it first")
+        })
+    }
+
     /// Whether `held`, which a column made of this value, still says the same: no digit of a
     /// fraction, and no part of a second was lost. A fraction stands for the number that its
     /// shortest text shows.
@@ -103,6 +111,18 @@ impl Value {
                 | Value::WideNumber(_),
                 Value::Number { .. } | Value::WideNumber(_),
             ) => self.compare_exactly(held) == Some(Ordering::Equal),
+            (Value::Array(items), Value::Array(held)) => {
+                items.iter().zip(held).all(|(item, held)| item.is_kept_as(held))
+            }
+            (
+                Value::Map(fields) | Value::Record(fields),
+                Value::Map(held) | Value::Record(held),
+            ) => {
+                let kept = |name: &str| held.iter().find(|(own, _)| own.eq_ignore_ascii_case(name));
+                fields
+                    .iter()
+                    .all(|(name, value)| kept(name).is_none_or(|(_, held)| value.is_kept_as(held)))
+            }
             _ => true,
         }
     }
@@ -114,16 +134,10 @@ pub(super) fn read_given(
     column_type: ColumnType,
 ) -> std::result::Result<Value, Reason> {
     let value = Value::read(text, column_type)?;
-    match Value::String(text.to_owned()).may_be_held_as(&value) {
-        true => Ok(value),
-        false => Err(rounded(text, column_type)),
+    match Value::String(text.to_owned()).rounding_fault(&value, column_type) {
+        None => Ok(value),
+        Some(reason) => Err(reason),
     }
-}
-
-/// Why a value is refused that a column would round.
-#[cold]
-pub(crate) fn rounded(value: impl std::fmt::Display, column_type: ColumnType) -> Reason {
-    format!("{value} would be rounded to fit {column_type}: a column takes what it can hold")
 }
 
 /// A member of a converted value. Most have the place that they had; a record has the order of its

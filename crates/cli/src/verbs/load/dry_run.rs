@@ -109,7 +109,11 @@ fn check_batch(
     let position =
         |row: usize| batch.positions.as_ref().map_or(next + row as u64, |positions| positions[row]);
     // Unnumbered: the store would note drawn numbers as taken, and a dry run writes nothing.
-    for rejected in entry.codec.align_unnumbered(rows)?.rejected {
+    let aligned = match batch.is_computed {
+        true => entry.codec.align_unnumbered(rows)?,
+        false => entry.codec.align_given(rows)?,
+    };
+    for rejected in aligned.rejected {
         fail(
             position(rejected.row),
             Some(rejected.column.as_str()).filter(|name| !name.is_empty()),

@@ -9,7 +9,7 @@ use tonnage_engine::{Condition, Entries, Error, NEVER_MS, Slices, SpaceId};
 
 use super::ttls::EntryTtls;
 use crate::catalog::TableEntry;
-use crate::codec::Aligned;
+use crate::codec::{Aligned, Rounding};
 use crate::inner::Inner;
 use crate::kv::Pairs;
 use crate::kv::limits::over_limits;
@@ -85,6 +85,7 @@ impl<'a> EntryEncoder<'a> {
         &mut self,
         table: &Arc<str>,
         rows: &RecordBatch,
+        rounding: Rounding,
         ttls: EntryTtls<'_>,
         place: impl Fn(usize) -> u64,
     ) -> usize {
@@ -100,7 +101,7 @@ impl<'a> EntryEncoder<'a> {
         let rows = &rows;
         let encoded = self.table(table).and_then(|entry| {
             let draw = |count: usize| self.store.draw_numbers(&entry, count);
-            let mut aligned = entry.codec.align_numbered(rows, &draw)?;
+            let mut aligned = entry.codec.align_numbered(rows, &draw, rounding)?;
             entry.codec.encode(&aligned.batch, &mut self.entries.keys, &mut self.entries.values)?;
             // Before positions are given out: an index may sort out further rows.
             if entry.indexes.any() {

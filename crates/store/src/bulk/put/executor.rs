@@ -24,6 +24,7 @@ use super::{
 };
 use crate::bulk::put::rate::RateLimit;
 use crate::catalog::TableEntry;
+use crate::codec::Rounding;
 use crate::index::{OpenLoad, Pushing};
 use crate::inner::Inner;
 use crate::terms::deadline_after;
@@ -256,7 +257,8 @@ impl<'a> LoadExecutor<'a> {
     /// Puts one batch, slice by slice, unless the load is stopped.
     fn put_batch(&self, job: BatchJob, encoder: &mut EntryEncoder<'_>) -> Result<PutOutcome> {
         let BatchJob { stream, first, batch, .. } = job;
-        let EntryBatch { payload, ttl, ttls, positions, unread } = batch;
+        let EntryBatch { payload, ttl, ttls, positions, unread, is_computed } = batch;
+        let rounding = if is_computed { Rounding::Done } else { Rounding::Refused };
         let ttls = EntryTtls::new(ttl, ttls.as_deref());
         let entry_positions = EntryPositions { first, positions: positions.as_deref() };
         let entries = payload.len();
@@ -297,7 +299,9 @@ impl<'a> LoadExecutor<'a> {
                     let len = step.min(entries - offset);
                     let rows = rows.slice(offset, len);
                     let ttls = ttls.starting_at(offset);
-                    encoder.rows(table, &rows, ttls, |index| entry_positions.of(offset + index))
+                    encoder.rows(table, &rows, rounding, ttls, |index| {
+                        entry_positions.of(offset + index)
+                    })
                 })
             }
             Payload::Rows { table, rows } => put(&mut |encoder, offset| {

@@ -50,6 +50,6 @@ pub use progress::Progress;
 pub use report::{BulkPutReport, Counts, StreamReport};
 pub(crate) use runner::{run, run_in_memory};
 pub use stream::{
-    EntryBatch, EntryStream, Payload, UnreadEntry, pair_stream, record_batch_stream, row_stream,
-    row_stream_with_ttls,
+    EntryBatch, EntryStream, Payload, UnreadEntry, computed_batch_stream, pair_stream,
+    record_batch_stream, row_stream, row_stream_with_ttls,
 };

@@ -45,6 +45,9 @@ pub struct EntryBatch {
     pub positions: Option<Vec<u64>>,
     /// Entries that the source itself could not read: they are reported as failed.
     pub unread: Vec<UnreadEntry>,
+    /// Set for rows that SQL computed, column by column: their values are rounded to what their
+    /// columns keep. In other batches a row fails when a column would round one of its values.
+    pub is_computed: bool,
 }
 
 /// What a batch brings.
@@ -200,7 +203,14 @@ pub(super) fn bytes_of(rows: &RecordBatch) -> usize {
 
 impl From<Payload> for EntryBatch {
     fn from(payload: Payload) -> Self {
-        Self { payload, ttl: None, ttls: None, positions: None, unread: Vec::new() }
+        Self {
+            payload,
+            ttl: None,
+            ttls: None,
+            positions: None,
+            unread: Vec::new(),
+            is_computed: false,
+        }
     }
 }
 
@@ -232,6 +242,24 @@ where
 {
     let table = table.into();
     let batches = batches.into_iter().map(move |batch| Ok(EntryBatch::rows(table.clone(), batch?)));
+    Box::new(IteratorStream { name: name.into(), batches })
+}
+
+/// A stream of record batches whose values were computed: they are rounded to what their columns
+/// keep.
+pub fn computed_batch_stream<I>(
+    name: impl Into<String>,
+    table: impl Into<Arc<str>>,
+    batches: I,
+) -> Box<dyn EntryStream>
+where
+    I: IntoIterator<Item = Result<RecordBatch>>,
+    I::IntoIter: Send + 'static,
+{
+    let table = table.into();
+    let computed =
+        move |rows| EntryBatch { is_computed: true, ..EntryBatch::rows(table.clone(), rows) };
+    let batches = batches.into_iter().map(move |rows| rows.map(&computed));
     Box::new(IteratorStream { name: name.into(), batches })
 }
 

@@ -7,6 +7,7 @@ mod default_functions;
 mod delete;
 mod each;
 mod exact_keys;
+mod exact_values;
 mod identity;
 mod many;
 mod records;
