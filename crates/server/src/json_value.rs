@@ -33,7 +33,7 @@ pub(crate) fn value_of(json: &Json, column: &Column) -> Result<Value> {
 ///
 /// # Errors
 /// As [`value_of`].
-pub(crate) fn value_of_text(text: &str, column: &Column) -> Result<Value> {
+fn value_of_text(text: &str, column: &Column) -> Result<Value> {
     let kind = column.column_type;
     let parsed = match JsonKind::of(text) {
         _ if kind == ColumnType::Json => return Ok(Value::Json(text.to_owned())),
@@ -62,11 +62,12 @@ pub(crate) fn key_value_of(json: &Json, column: &Column) -> Result<Value> {
     })
 }
 
-/// The same for a value as it is written.
+/// The value of a member as it is written, for any column. What the column would round stays as it
+/// was given: the store stores no row with it.
 ///
 /// # Errors
 /// As [`value_of`].
-pub(crate) fn key_value_of_text(text: &str, column: &Column) -> Result<Value> {
+pub(crate) fn exact_value_of_text(text: &str, column: &Column) -> Result<Value> {
     let held = value_of_text(text, column)?;
     Ok(match JsonKind::of(text) {
         JsonKind::String => unrounded(Value::String(json_text::string(text)?), held),
@@ -155,7 +156,7 @@ mod tests {
             let column = &schema.columns[schema.column_index(name).unwrap()];
             let json = serde_json::from_str(given).unwrap();
             assert_eq!(key_value_of(&json, column).unwrap(), wanted, "{name} {given}");
-            assert_eq!(key_value_of_text(given, column).unwrap(), wanted, "{name} {given}");
+            assert_eq!(exact_value_of_text(given, column).unwrap(), wanted, "{name} {given}");
         }
     }
 }

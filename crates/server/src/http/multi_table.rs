@@ -21,7 +21,7 @@ use crate::context::ServerContext;
 use crate::error::kind_label;
 use crate::flight::{BulkPutCommand, DurabilityChoice, ExistingChoice, TableRead};
 use crate::jobs::{counts_json, failures_json};
-use crate::json_value::{key_value_of_text, value_of_text};
+use crate::json_value::exact_value_of_text;
 use crate::metrics::ListenerKind;
 use crate::unique_members::UniqueMembers;
 
@@ -181,11 +181,8 @@ pub(super) fn row_of(members: RowText<'_>, table: &TableSchema) -> Result<Row> {
         if row.get(&column.name).is_some() {
             return Err(Error::invalid(format!("column {} appears twice", column.name)));
         }
-        let value = match table.is_key(place) {
-            true => key_value_of_text(value, column)?,
-            false => value_of_text(value, column)?,
-        };
-        row.set(&column.name, value);
+        // What the column would round stays as it was given, and the store rejects the row.
+        row.set(&column.name, exact_value_of_text(value, column)?);
     }
     Ok(row)
 }
