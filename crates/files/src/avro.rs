@@ -18,7 +18,7 @@ use arrow::datatypes::SchemaRef;
 use arrow::error::ArrowError;
 use arrow_avro::reader::{Reader, ReaderBuilder};
 
-use crate::avro_number::{broken, cut_short, long, long_or_end, put_bytes, put_long, read_sized};
+use crate::avro_number::{broken, long, long_or_end, put_bytes, put_long, read_sized};
 use crate::avro_types::{as_text, recursive_record, text_column};
 
 /// How a container begins.

@@ -50,7 +50,10 @@ impl BatchCast {
         let places = layout.places.clone();
         let own = schema.project(&places).map_err(mismatch)?;
         let source = Source::memory(name, *b"");
-        Ok(BatchCast { cast: ColumnCast::new(&source, layout, &own)?, places, next_record: 0 })
+        // A program hands over values, never the bytes of some.
+        let gives_bytes = vec![false; places.len()];
+        let cast = ColumnCast::new(&source, layout, own.into(), gives_bytes);
+        Ok(BatchCast { cast, places, next_record: 0 })
     }
 
     /// The schema of the batches that come out: the wanted types, where there is a way to them.

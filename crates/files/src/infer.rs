@@ -165,7 +165,7 @@ fn sample_values(
     };
     for source in sources {
         let mut records = 0;
-        let input = Input::peek(source, &options.stop)?;
+        let input = Input::peek(source, &options)?;
         for batch in RecordReader::of(source, input, &options)? {
             // Damage is told by who reads the records.
             let Ok(batch) = batch else { break };

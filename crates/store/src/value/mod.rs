@@ -19,7 +19,7 @@ mod wide;
 
 pub(crate) use array::{array_of, timestamps};
 pub use borrowed::{NestedRef, ValueRef};
-pub(crate) use exact::{moment, rounded};
+pub(crate) use exact::moment;
 pub(crate) use parse::{
     check_json, of_width, parse_binary, parse_boolean, parse_date, parse_double, parse_float,
     parse_integer, parse_long, parse_number, parse_symbol, parse_time, parse_timestamp, parse_uuid,
