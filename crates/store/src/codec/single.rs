@@ -7,7 +7,7 @@ use super::layout::{CellLocation, END_LEN, KeyStep, NUMBER_LEN};
 use super::{TableCodec, ValueColumn, cell, value_cell};
 use crate::row::Row;
 use crate::schema::ColumnType;
-use crate::value::{Value, ValueRef, rounded};
+use crate::value::{Value, ValueRef};
 
 /// Why a value is refused for a key column that would round it.
 pub(super) fn rounded_in_key(value: &Value, column_type: ColumnType) -> String {
