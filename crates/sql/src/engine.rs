@@ -26,7 +26,7 @@ use crate::options::SqlOptions;
 use crate::plan::{
     CorrelatedNamesRule, DependentRule, EqualKeysRule, IndexOrderRule, LatestRule, MemberPlanner,
     MembershipRule, MergedListRule, OperatorPlanner, OuterTypesRule, OverflowRule,
-    OwnRelationPlanner, SubqueryRule, TypeRule, UsingRule, UuidPlanner, physical_rules,
+    OwnRelationPlanner, SubqueryRule, TextPlanner, TypeRule, UsingRule, physical_rules,
 };
 use crate::text::{CATALOG, SCHEMA};
 
@@ -131,7 +131,7 @@ fn state(context: &CatalogContext) -> std::result::Result<SessionState, DataFusi
     state.register_relation_planner(Arc::new(OwnRelationPlanner))?;
     datafusion_functions_json::register_all(&mut state)?;
     state.register_udf(Arc::new(json_set()))?;
-    state.register_expr_planner(Arc::new(UuidPlanner))?;
+    state.register_expr_planner(Arc::new(TextPlanner))?;
     let scalars = functions::scalars(options.memory_bytes_max);
     for function in scalars.into_iter().chain(documents::scalars()) {
         state.register_udf(Arc::new(function))?;

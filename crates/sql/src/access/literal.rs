@@ -1,6 +1,7 @@
 //! Conversions of values between the store, Arrow and DataFusion.
 
-use arrow::array::Array;
+use arrow::array::{Array, ArrayRef, new_empty_array};
+use arrow::compute::concat;
 use arrow::datatypes::Field;
 use datafusion::common::ScalarValue;
 use tonnage::{ColumnType, Error, Result, Value};
@@ -10,6 +11,17 @@ use crate::error::from_datafusion;
 /// The first value of an array.
 pub(crate) fn value_of(array: &dyn Array) -> Result<Value> {
     Value::from_array(array, &Field::new("value", array.data_type().clone(), true), 0)
+}
+
+/// Values that are NULL or of a column's type as an array of that type.
+pub(crate) fn array_of(values: &[Value], column_type: ColumnType) -> Result<ArrayRef> {
+    let arrays = values.iter().map(|value| value.to_array(column_type, 1));
+    let arrays = arrays.collect::<Result<Vec<ArrayRef>>>()?;
+    if arrays.is_empty() {
+        return Ok(new_empty_array(&column_type.data_type()));
+    }
+    let arrays: Vec<&dyn Array> = arrays.iter().map(AsRef::as_ref).collect();
+    concat(&arrays).map_err(|error| Error::internal(error.to_string()).with_source(error))
 }
 
 /// A value as DataFusion has it.

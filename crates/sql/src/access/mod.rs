@@ -35,7 +35,7 @@ pub(crate) use index_choice::{IndexChoice, choose_index};
 pub(crate) use index_order::index_in_order;
 pub(crate) use index_path::{ENTRIES_FEW, IndexPath, ROWS_PER_ENTRY};
 pub(crate) use json_path::{JsonPathCondition, JsonPathTest, JsonType};
-pub(crate) use literal::{scalar_of, value_of};
+pub(crate) use literal::{array_of, scalar_of, value_of};
 pub(crate) use ordering::{direction_for, free_columns, is_constant, is_ordered_as_sql};
 pub(crate) use rows::{rows_to_batch, rows_to_keys};
 pub(crate) use spec::{LatestRows, ReadSpec};

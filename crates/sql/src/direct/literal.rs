@@ -140,7 +140,9 @@ fn fits_scale(digits: &str, scale: i8) -> bool {
 fn of_text(text: &str, column_type: ColumnType) -> Option<Value> {
     match column_type {
         ColumnType::String => Some(Value::String(text.to_owned())),
-        ColumnType::Uuid => Value::parse(text, column_type).ok(),
+        ColumnType::Uuid | ColumnType::Binary | ColumnType::FixedBinary(_) => {
+            Value::parse(text, column_type).ok()
+        }
         ColumnType::Date if text.len() == "2022-01-03".len() => {
             Value::parse(text, column_type).ok()
         }

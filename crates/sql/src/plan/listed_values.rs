@@ -8,7 +8,8 @@
 use std::sync::Arc;
 
 use arrow::array::{
-    Array, ArrayRef, AsArray, Decimal256Array, FixedSizeBinaryBuilder, Int64Array, StringArray,
+    Array, ArrayRef, AsArray, BinaryArray, Decimal256Array, FixedSizeBinaryBuilder, Int64Array,
+    StringArray,
 };
 use arrow::compute::{CastOptions, cast, cast_with_options};
 use arrow::datatypes::DataType;
@@ -58,7 +59,11 @@ fn cast_strictly(array: &dyn Array, data_type: &DataType) -> Result<ArrayRef> {
 
 fn values_of_texts(texts: &StringArray, data_type: &DataType) -> Result<ArrayRef> {
     match data_type {
-        DataType::FixedSizeBinary(16) => uuids(texts),
+        DataType::FixedSizeBinary(width) => bytes_of_width(texts, *width),
+        kind if kind.is_binary() => {
+            let values = texts.iter().flatten().map(bytes).collect::<Result<Vec<_>>>()?;
+            Ok(cast(&BinaryArray::from_iter_values(values), kind)?)
+        }
         DataType::Interval(_) | DataType::Duration(_) => {
             // In step with `compared_value`, which makes lengths of the other side.
             Ok(Arc::new(lengths(&cast_strictly(texts, &INTERVAL)?)?))
@@ -89,14 +94,26 @@ fn values_of_texts(texts: &StringArray, data_type: &DataType) -> Result<ArrayRef
     }
 }
 
-/// Texts as the UUIDs that they spell.
-fn uuids(texts: &StringArray) -> Result<ArrayRef> {
-    let mut builder = FixedSizeBinaryBuilder::with_capacity(texts.len(), 16);
+/// Texts as the UUIDs or bytes that they spell. Bytes of another length equal none: they are left
+/// out.
+fn bytes_of_width(texts: &StringArray, width: i32) -> Result<ArrayRef> {
+    let mut builder = FixedSizeBinaryBuilder::with_capacity(texts.len(), width);
     for text in texts.iter().flatten() {
-        match Value::parse(text, ColumnType::Uuid) {
-            Ok(Value::Uuid(bytes)) => builder.append_value(bytes)?,
-            _ => return exec_err!("'{text}' is no UUID"),
+        let found = match Value::parse(text, ColumnType::Uuid) {
+            Ok(Value::Uuid(bytes)) if width == 16 => bytes.to_vec(),
+            _ => bytes(text)?,
+        };
+        if found.len() == width as usize {
+            builder.append_value(found)?;
         }
     }
     Ok(Arc::new(builder.finish()))
+}
+
+fn bytes(text: &str) -> Result<Vec<u8>> {
+    match Value::parse(text, ColumnType::Binary) {
+        Ok(Value::Binary(bytes)) => Ok(bytes),
+        Ok(_) => exec_err!("'{text}' is no BINARY"),
+        Err(error) => exec_err!("{}", error.message()),
+    }
 }

@@ -12,11 +12,12 @@ use arrow::datatypes::{DataType, TimeUnit};
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::common::{DFSchema, ScalarValue};
 use datafusion::logical_expr::expr::{InList, ScalarFunction};
-use datafusion::logical_expr::{Between, BinaryExpr, Cast, Expr, ExprSchemable, Operator};
+use datafusion::logical_expr::{Between, BinaryExpr, Case, Cast, Expr, ExprSchemable, Operator};
 use tonnage::{ColumnType, Value};
 
 use super::nullable::nullable;
 use super::numbers::is_compared;
+use super::texts::{self, Part};
 use super::whole_moments::{per_second, round_moment};
 
 const MICROSECONDS_PER_DAY: i64 = 86_400_000_000;
@@ -35,6 +36,24 @@ pub(super) fn compare_with_columns(mut expr: Expr, schema: &DFSchema) -> Transfo
             let mut parts: Vec<&mut Expr> = std::iter::once(expr.as_mut()).chain(list).collect();
             let has_days = cast_days(&mut parts, schema);
             unify_units(&mut parts, schema) || has_days
+        }
+        // A difference is counted in the unit of both.
+        Expr::BinaryExpr(BinaryExpr { left, op: Operator::Minus, right }) => {
+            let is_wide = |part: &Expr| match part.get_type(schema) {
+                Ok(DataType::Timestamp(unit, None)) => unit != TimeUnit::Nanosecond,
+                kind => kind.is_ok_and(|kind| kind == DataType::Date32),
+            };
+            is_wide(left)
+                && is_wide(right)
+                && choose(&mut [(left.as_mut(), schema), (right.as_mut(), schema)])
+        }
+        Expr::Case(Case { when_then_expr, else_expr, .. }) => {
+            let given = when_then_expr.iter_mut().map(|(_, then)| then.as_mut());
+            let given = given.chain(else_expr.as_deref_mut());
+            choose(&mut given.map(|part| (part, schema)).collect::<Vec<_>>())
+        }
+        Expr::ScalarFunction(call) if texts::CHOOSING.contains(&call.func.name()) => {
+            choose(&mut call.args.iter_mut().map(|part| (part, schema)).collect::<Vec<_>>())
         }
         Expr::Between(Between { expr, low, high, .. }) => {
             let has_days = cast_days(&mut [expr.as_mut(), low.as_mut(), high.as_mut()], schema);
@@ -62,16 +81,83 @@ pub(super) fn compare_with_columns(mut expr: Expr, schema: &DFSchema) -> Transfo
     if changed { Transformed::yes(expr) } else { Transformed::no(expr) }
 }
 
+/// Values of which one is given, days and texts among moments: all become moments of one unit,
+/// which has the digits of each. The planner would count days in nanoseconds, which reach to 2262.
+pub(super) fn choose(parts: &mut [Part<'_>]) -> bool {
+    let is_day = |part: &Expr, schema: &DFSchema| {
+        part.get_type(schema).is_ok_and(|kind| kind == DataType::Date32)
+    };
+    let is_null = |part: &Expr| matches!(part, Expr::Literal(value, _) if value.is_null());
+    let moments = |parts: &[Part<'_>]| -> Vec<Option<(TimeUnit, ZoneName)>> {
+        parts
+            .iter()
+            .map(|(part, schema)| unit_of(part, schema).filter(|_| !is_null(part)))
+            .collect()
+    };
+    let units = moments(parts);
+    let (mut has_others, mut is_known, mut common) = (false, true, None);
+    for ((part, schema), unit) in parts.iter().zip(&units) {
+        let own = match unit {
+            Some((_, Some(_))) => return false,
+            // Of the current time nanoseconds are left out: it may stand beside any year.
+            Some((TimeUnit::Nanosecond, None)) if !varies(part) && moment(part).is_none() => {
+                TimeUnit::Microsecond
+            }
+            Some((unit, None)) => *unit,
+            None if is_null(part) => continue,
+            None if is_day(part, schema) => {
+                has_others = true;
+                TimeUnit::Second
+            }
+            None => {
+                let text = if varies(part) { None } else { moment(part) };
+                is_known &= text.is_some();
+                has_others = true;
+                text.map_or(TimeUnit::Second, |text| text.common_unit(TimeUnit::Second))
+            }
+        };
+        common = Some(common.map_or(own, |common: TimeUnit| common.max(own)));
+    }
+    // Moments alone are left to the planner, which takes the finest of their units.
+    let (Some(common), true, true) = (common, has_others, is_known) else { return false };
+    if units.iter().all(Option::is_none) {
+        return false;
+    }
+    for ((part, schema), unit) in parts.iter_mut().zip(units) {
+        let text_or_day = match varies(part) || unit.is_some() {
+            true => None,
+            false => moment(part),
+        };
+        if let Some(moment) = text_or_day {
+            **part = Expr::Literal(moment.to_scalar(common), None);
+        } else if is_day(part, schema) || unit.is_some_and(|(unit, _)| unit != common) {
+            let inner = Box::new(std::mem::take(&mut **part));
+            **part = Expr::Cast(Cast::new(inner, DataType::Timestamp(common, None)));
+        }
+    }
+    true
+}
+
 /// Days of a column beside timestamps as such. The planner would count both in nanoseconds.
 fn cast_days(parts: &mut [&mut Expr], schema: &DFSchema) -> bool {
     if !parts.iter().any(|part| unit_of(part, schema).is_some()) {
         return false;
     }
+    let is_fine = |part: &&mut Expr| {
+        varies(part) && matches!(unit_of(part, schema), Some((TimeUnit::Nanosecond, None)))
+    };
+    let is_fine = parts.iter().any(is_fine);
     let mut changed = false;
     for part in parts.iter_mut() {
         if varies(part) && part.get_type(schema).is_ok_and(|kind| kind == DataType::Date32) {
-            let day = Box::new(std::mem::take(&mut **part));
-            **part = Expr::Cast(Cast::new(day, DataType::Timestamp(TimeUnit::Microsecond, None)));
+            let day = std::mem::take(&mut **part);
+            let kind = DataType::Timestamp(TimeUnit::Microsecond, None);
+            let moment = Expr::Cast(Cast::new(Box::new(day), kind));
+            // A day outside of them is before or after all nanoseconds.
+            **part = match is_fine {
+                true => round_moment(moment, TimeUnit::Nanosecond, false),
+                false => moment,
+            };
             changed = true;
         }
     }

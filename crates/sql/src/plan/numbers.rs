@@ -7,8 +7,7 @@
 //! 1. Compared or computed with a double, in one list, CASE, call or union with one, a decimal
 //!    becomes a double. A literal beside a FLOAT becomes a FLOAT.
 //! 2. A literal that is compared with text becomes a double, for the text may be any number.
-//! 3. A literal text beside decimals becomes the number that it spells, with all of its digits. The
-//!    planner would cut those that the column has not.
+//! 3. A text beside decimals is the number that it spells (`texts.rs`).
 //! 4. A whole literal that is compared with whole numbers becomes one of them: `k = 5.0` is
 //!    `k = 5`.
 //! 5. A division of decimals is one of doubles. The planner would cut its result after a few
@@ -123,31 +122,14 @@ fn is_arithmetic(op: Operator) -> bool {
 
 /// Values that are compared with each other.
 fn unify_compared(parts: &mut [&mut Expr], schema: &DFSchema) -> bool {
-    let is_read = read_texts(parts, schema);
     let is_fitted = fit_wide_decimals(parts, schema);
-    unify_kinds(parts, schema) || is_fitted || is_read
+    unify_kinds(parts, schema) || is_fitted
 }
 
-/// Texts that are written beside decimals as the numbers that they say.
-fn read_texts(parts: &mut [&mut Expr], schema: &DFSchema) -> bool {
-    let mut kinds = parts
-        .iter()
-        .filter(|part| !matches!(part, Expr::Literal(..)))
-        .map(|part| kind_of(part, schema))
-        .peekable();
-    if kinds.peek().is_none() || !kinds.all(|kind| kind == NumberKind::Decimal) {
-        return false;
-    }
-    let mut changed = false;
-    for part in parts.iter_mut() {
-        if let Expr::Literal(ScalarValue::Utf8(Some(text)), _) = &**part
-            && let Some(literal) = DecimalLiteral::parse(text).and_then(|number| number.decimal())
-        {
-            **part = Expr::Literal(literal, None);
-            changed = true;
-        }
-    }
-    changed
+/// The number that a text says, as a literal of as many digits; nothing for a text that says none,
+/// or one of more than 76 digits.
+pub(super) fn decimal_of_text(text: &str) -> Option<ScalarValue> {
+    DecimalLiteral::parse(text)?.decimal()
 }
 
 /// The digits of a number that a text says in a decimal of that many: nothing if it does not hold
@@ -384,9 +366,13 @@ fn any_number(expr: &Expr) -> Option<DecimalLiteral> {
 }
 
 impl DecimalLiteral {
-    /// A number such as `-1.50`. Others are left to the planner.
+    /// A number such as `-1.50` or `1.5e3`.
     fn parse(text: &str) -> Option<Self> {
-        let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+        let (number, exponent) = match text.trim().split_once(['e', 'E']) {
+            Some((number, exponent)) => (number, exponent.parse::<i32>().ok()?),
+            None => (text.trim(), 0),
+        };
+        let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
         let bare = whole.strip_prefix(['-', '+']).unwrap_or(whole);
         let is_plain = |digits: &str| digits.bytes().all(|byte| byte.is_ascii_digit());
         if bare.len() + fraction.len() == 0 || !is_plain(bare) || !is_plain(fraction) {
@@ -395,7 +381,14 @@ impl DecimalLiteral {
         let fraction = fraction.trim_end_matches('0');
         let digits = format!("{whole}{fraction}");
         let digits = i256::from_string(digits.strip_prefix('+').unwrap_or(&digits))?;
-        Some(Self { digits, scale: i8::try_from(fraction.len()).ok()? })
+        if digits == i256::ZERO {
+            return Some(Self { digits, scale: 0 });
+        }
+        let scale = i32::try_from(fraction.len()).ok()?.checked_sub(exponent)?;
+        // A literal has no scale below zero: its digits say how large it is.
+        let power = i256::from_i128(10).checked_pow(u32::try_from(-scale).unwrap_or(0))?;
+        let digits = digits.checked_mul(power)?;
+        Some(Self { digits, scale: i8::try_from(scale.max(0)).ok()? })
     }
 
     /// The number as a literal.

@@ -1,7 +1,7 @@
 //! Values converted to the types that they are compared and computed in, before the planner
 //! converts them by its own rules.
 //!
-//! The rules are in `uuid.rs`, `moments.rs`, `intervals.rs`, `window_frames.rs`, `patterns.rs`,
+//! The rules are in `texts.rs`, `moments.rs`, `intervals.rs`, `window_frames.rs`, `patterns.rs`,
 //! `numbers.rs` and others. Each is a function that rewrites one expression whose parts are
 //! rewritten. `interval_groups.rs` has a rule that rewrites nodes.
 
@@ -23,7 +23,7 @@ use super::named_expressions::map_named;
 use super::numbers::{self, NumberKind};
 use super::{
     casts, interval_groups, intervals, json_keys, json_values, list_calls, map_keys, moments,
-    nested_values, patterns, sixteen_bytes, sort_keys, uuid, values, wide_comparisons,
+    nested_values, patterns, sixteen_bytes, sort_keys, texts, values, wide_comparisons,
     window_frames,
 };
 use crate::interval::is_interval;
@@ -46,7 +46,7 @@ fn rewrite_node(node: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
     let node = match node {
         LogicalPlan::Union(union) => LogicalPlan::Union(unify_union(union)?),
         LogicalPlan::Join(join) => LogicalPlan::Join(unify_join(join)?),
-        LogicalPlan::Values(rows) => LogicalPlan::Values(values::with_doubles(rows)?),
+        LogicalPlan::Values(rows) => LogicalPlan::Values(values::with_one_type(rows)?),
         node => node,
     };
     // A scan has no inputs to merge: its filters name columns of the table.
@@ -81,7 +81,7 @@ fn rewrite_expression(part: Expr, schema: &DFSchema) -> Result<Transformed<Expr>
     let part = part.transform_data(|part| Ok(column_first(part)))?;
     let part = part.transform_data(|part| json_values::compare_documents(part, schema))?;
     let part = part.transform_data(|part| Ok(sort_keys::without_repeated_keys(part)))?;
-    let part = part.transform_data(|part| Ok(uuid::rewrite_uuids(part, schema)))?;
+    let part = part.transform_data(|part| texts::read_beside(part, schema))?;
     let part = part.transform_data(|part| Ok(moments::compare_with_columns(part, schema)))?;
     let part = part.transform_data(|part| intervals::compare_by_length(part, schema))?;
     let part = part.transform_data(|part| rewrite_membership(part, schema))?;
@@ -108,6 +108,7 @@ fn rewrite_membership(mut part: Expr, schema: &DFSchema) -> Result<Transformed<E
     // The rows were rewritten before, as a plan of their own. So their type is changed by a
     // projection above them.
     let Subquery { subquery: rows, .. } = subquery;
+    let is_read = read_texts_or_moments(value, schema, rows)?;
     let of_value = value.get_type(schema).unwrap_or(DataType::Null);
     let first = rows.schema().fields().first();
     let of_rows = first.map_or(DataType::Null, |field| field.data_type().clone());
@@ -125,9 +126,31 @@ fn rewrite_membership(mut part: Expr, schema: &DFSchema) -> Result<Transformed<E
             **value = numbers::to_double(std::mem::take(value));
         }
         (NumberKind::Float, NumberKind::Decimal) => *rows = with_doubles(rows.clone(), &[0])?,
+        _ if is_read => {}
         _ => return Ok(Transformed::no(part)),
     }
     Ok(Transformed::yes(part))
+}
+
+/// Texts beside other values, and days beside moments, in one type.
+fn read_texts_or_moments(
+    value: &mut Expr,
+    schema: &DFSchema,
+    rows: &mut Arc<LogicalPlan>,
+) -> Result<bool> {
+    let (relation, field) = rows.schema().qualified_field(0);
+    let given = Expr::from((relation, field));
+    let mut column = given.clone();
+    let rows_schema = rows.schema().clone();
+    let mut parts = [(value, schema), (&mut column, rows_schema.as_ref())];
+    let is_read = texts::compare(&mut parts)?;
+    let is_counted = moments::choose(&mut parts);
+    if column != given {
+        // It names nothing of the row outside, so `outer_ref_columns` stays complete.
+        let column = column.alias(field.name());
+        *rows = Arc::new(LogicalPlan::Projection(Projection::try_new(vec![column], rows.clone())?));
+    }
+    Ok(is_read || is_counted)
 }
 
 /// `5 < a` as `a > 5`. Of `a >= 5 AND 5 < a` the optimiser would keep the first alone.
@@ -155,6 +178,8 @@ fn is_read(expr: &Expr) -> bool {
 
 /// A union whose columns of decimals become doubles where another input has doubles.
 fn unify_union(union: Union) -> Result<Union> {
+    let (inputs, is_read) = read_union(&union)?;
+    let union = Union { inputs, ..union };
     let kinds = |index: usize| {
         union
             .inputs
@@ -172,7 +197,7 @@ fn unify_union(union: Union) -> Result<Union> {
         let mut inputs = union.inputs.iter().filter_map(|input| input.schema().fields().get(index));
         inputs.all(|input| input.data_type() != field.data_type())
     };
-    if mixed.is_empty() && !union.schema.fields().iter().enumerate().any(is_outdated) {
+    if !is_read && mixed.is_empty() && !union.schema.fields().iter().enumerate().any(is_outdated) {
         return Ok(union);
     }
     let inputs = union
@@ -182,6 +207,54 @@ fn unify_union(union: Union) -> Result<Union> {
         .collect::<Result<Vec<_>>>()?;
     // Loose, for other types may still differ: type coercion comes after this rule.
     Union::try_new_with_loose_types(inputs)
+}
+
+/// The inputs of a union with texts beside other values read, and days beside moments as such.
+fn read_union(union: &Union) -> Result<(Vec<Arc<LogicalPlan>>, bool)> {
+    let inputs = &union.inputs;
+    let width = union.schema.fields().len();
+    let columns = |input: &LogicalPlan| {
+        (0..width).map(|place| given_column(input, place)).collect::<Option<Vec<Expr>>>()
+    };
+    let given: Option<Vec<_>> = inputs.iter().map(|input| columns(input)).collect();
+    let Some(given) = given else { return Ok((inputs.clone(), false)) };
+    // All inputs of a column together: they come to have one type.
+    let (mut made, mut is_read) = (given.clone(), false);
+    for place in 0..width {
+        let cells = made.iter_mut().map(|columns| &mut columns[place]);
+        let schemas = inputs.iter().map(|input| input.schema().as_ref());
+        let mut parts: Vec<texts::Part<'_>> = cells.zip(schemas).collect();
+        is_read |= texts::choose_or_text(&mut parts)?;
+        is_read |= moments::choose(&mut parts);
+    }
+    if !is_read {
+        return Ok((inputs.clone(), false));
+    }
+    // Names stay, for what reads the union knows its columns by them.
+    let changed = |((input, given), made): ((&Arc<LogicalPlan>, Vec<Expr>), Vec<Expr>)| {
+        let named = given.into_iter().zip(made).enumerate().map(|(place, (given, made))| {
+            let (relation, field) = input.schema().qualified_field(place);
+            match given == made {
+                true => Expr::from((relation, field)),
+                false => made.alias_qualified(relation.cloned(), field.name()),
+            }
+        });
+        let named = named.collect();
+        Ok(Arc::new(LogicalPlan::Projection(Projection::try_new(named, input.clone())?)))
+    };
+    let inputs = inputs.iter().zip(given).zip(made).map(changed).collect::<Result<Vec<_>>>()?;
+    Ok((inputs, true))
+}
+
+/// A column of an input: the literal that it is, or its name.
+fn given_column(input: &LogicalPlan, place: usize) -> Option<Expr> {
+    if let LogicalPlan::Projection(projection) = input
+        && let literal @ Expr::Literal(..) = projection.expr.get(place)?.clone().unalias()
+    {
+        return Some(literal);
+    }
+    (place < input.schema().fields().len())
+        .then(|| Expr::from(input.schema().qualified_field(place)))
 }
 
 fn with_doubles(input: Arc<LogicalPlan>, places: &[usize]) -> Result<Arc<LogicalPlan>> {
@@ -204,6 +277,9 @@ fn unify_join(mut join: Join) -> Result<Join> {
     wide_comparisons::join_widely(&mut join);
     let (left, right) = (join.left.schema().clone(), join.right.schema().clone());
     for (one, other) in &mut join.on {
+        let mut parts = [(&mut *one, left.as_ref()), (&mut *other, right.as_ref())];
+        texts::compare(&mut parts)?;
+        moments::choose(&mut parts);
         numbers::unify(&mut [(one, left.as_ref()), (other, right.as_ref())]);
     }
     interval_groups::join_by_length(&mut join)?;

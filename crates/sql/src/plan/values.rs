@@ -1,4 +1,6 @@
-//! VALUES with doubles and decimals in one column.
+//! VALUES whose columns have cells of several types.
+//!
+//! A text beside decimals is the number that it spells, and a day beside moments is one of them.
 //!
 //! The planner casts the doubles to decimals with 15 digits after the point: `0.1::DOUBLE / 3` lost
 //! a digit beside `1.5`. Here such a column has doubles, as a union has. Marks of `text/values.rs`
@@ -8,18 +10,28 @@ use std::sync::Arc;
 
 use arrow::datatypes::{DataType, Field, Schema};
 use datafusion::common::tree_node::{Transformed, TreeNode};
-use datafusion::common::{DFSchema, Result};
+use datafusion::common::{DFSchema, Result, ScalarValue, plan_err};
+use datafusion::logical_expr::type_coercion::binary::type_union_resolution;
 use datafusion::logical_expr::{Cast, Expr, ExprSchemable, Values};
 
+use super::moments;
 use super::numbers::{NumberKind, to_double};
+use super::texts::{self, Part};
 use crate::text::MARK;
 
-/// VALUES with doubles where there are some among decimals.
-pub(super) fn with_doubles(values: Values) -> Result<Values> {
+/// VALUES with one type for each column that loses no digit of a cell.
+///
+/// # Errors
+/// For a text that spells no value of the type of the others.
+pub(super) fn with_one_type(values: Values) -> Result<Values> {
     let Values { schema, values: mut rows } = values;
     let mut fields: Vec<Arc<Field>> = schema.fields().iter().cloned().collect();
     let mut is_changed = false;
     for (place, field) in fields.iter_mut().enumerate() {
+        if let Some(kind) = read_cells(&mut rows, place)? {
+            *field = Arc::new(field.as_ref().clone().with_data_type(kind));
+            is_changed = true;
+        }
         // A cast around a double shows that the planner has cut it.
         let is_cut = |row: &Vec<Expr>| match &row[place] {
             Expr::Cast(cast) => kind_of(&cast.expr) == NumberKind::Float,
@@ -44,6 +56,42 @@ pub(super) fn with_doubles(values: Values) -> Result<Values> {
         false => schema,
     };
     Ok(Values { schema, values: rows })
+}
+
+/// Reads texts beside other values, and makes moments of the days beside moments. Gives the type of
+/// the column then.
+fn read_cells(rows: &mut [Vec<Expr>], place: usize) -> Result<Option<DataType>> {
+    // The planner casts where there are several types, so of several rows alone.
+    if rows.len() < 2 || !rows.iter().any(|row| matches!(row[place], Expr::Cast(_))) {
+        return Ok(None);
+    }
+    let empty = DFSchema::empty();
+    let bare = |row: &Vec<Expr>| match &row[place] {
+        Expr::Cast(cast) => cast.expr.as_ref().clone(),
+        cell => cell.clone(),
+    };
+    let mut cells: Vec<Expr> = rows.iter().map(bare).collect();
+    let mut parts: Vec<Part<'_>> = cells.iter_mut().map(|cell| (cell, &empty)).collect();
+    let is_read = texts::choose(&mut parts)?;
+    if !moments::choose(&mut parts) && !is_read {
+        return Ok(None);
+    }
+    // NULL has the type that the planner has found before.
+    let is_null = |cell: &Expr| matches!(cell, Expr::Literal(value, _) if value.is_null());
+    let kinds = cells.iter().filter(|cell| !is_null(cell)).map(|cell| cell.get_type(&empty));
+    let kinds = kinds.collect::<Result<Vec<DataType>>>()?;
+    let Some(kind) = type_union_resolution(&kinds) else {
+        return plan_err!(
+            "VALUES have cells of the types {kinds:?} in one column: CAST them to one"
+        );
+    };
+    for (row, cell) in rows.iter_mut().zip(cells) {
+        row[place] = match is_null(&cell) {
+            true => Expr::Literal(ScalarValue::try_from(&kind)?, None),
+            false => cell.cast_to(&kind, &empty)?,
+        };
+    }
+    Ok(Some(kind))
 }
 
 fn kind_of(value: &Expr) -> NumberKind {

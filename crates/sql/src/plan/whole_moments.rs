@@ -61,7 +61,8 @@ impl ScalarUDFImpl for WholeMoment {
         let counts = cast(&array, &DataType::Int64)?;
         let counts = counts.as_primitive::<Int64Type>();
         let rounded = |count: i64| match given / wanted {
-            0 | 1 => count.checked_mul(wanted / given),
+            // Into a finer unit: what lies outside of it is before or after all that it holds.
+            0 | 1 => Some(count.saturating_mul(wanted / given)),
             step if self.is_up => Some(-(-count).div_euclid(step)),
             step => Some(count.div_euclid(step)),
         };

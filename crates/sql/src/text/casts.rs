@@ -202,7 +202,7 @@ pub(crate) fn signed(expr: &Expr) -> &Expr {
 }
 
 /// `CAST('digits' AS DOUBLE)`
-pub(crate) fn double(digits: String) -> Expr {
+fn double(digits: String) -> Expr {
     as_double(Expr::value(Value::SingleQuotedString(digits)))
 }
 

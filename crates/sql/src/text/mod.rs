@@ -46,7 +46,7 @@ mod windows;
 mod with;
 
 pub(crate) use call::call;
-pub(crate) use casts::{as_double, double, signed};
+pub(crate) use casts::{as_double, signed};
 pub(crate) use cursor::Cursor;
 pub(crate) use distinct::distinct_operator;
 pub(crate) use error_location::with_location;
@@ -62,5 +62,5 @@ pub(crate) use pattern::VOLATILE;
 pub(crate) use script::{Piece, check_bounds, missing_statement, parse, pieces, single};
 pub(crate) use sets::{derived, is_counted, read};
 pub(crate) use unknown_statement::unknown;
-pub(crate) use values::MARK;
+pub(crate) use values::{MARK, mark as mark_values};
 pub(crate) use walk::{Looker, Rewriter, walk, walk_mut};

@@ -68,11 +68,12 @@ impl Rewriter for StatementRewriter {
             // next ones need.
             casts::approximate_all(query);
         }
-        if let SetExpr::Values(values) = query.body.as_mut() {
+        // Those of an INSERT are read by their columns, and the others among them are marked then.
+        if let SetExpr::Values(values) = query.body.as_mut()
+            && !std::mem::take(&mut self.is_inserted)
+        {
             casts::approximate_columns(values);
-            if !std::mem::take(&mut self.is_inserted) {
-                values::mark(values);
-            }
+            values::mark(values);
         }
         control_flow(fetch_as_limit(query).and_then(|()| forms::query(query)))
     }

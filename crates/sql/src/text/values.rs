@@ -13,7 +13,7 @@ use super::casts::signed;
 pub(crate) const MARK: &str = "_value";
 
 /// Marks the values that are neither literals nor names.
-pub(super) fn mark(values: &mut Values) {
+pub(crate) fn mark(values: &mut Values) {
     if values.rows.len() < 2 {
         return;
     }

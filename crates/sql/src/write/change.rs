@@ -5,6 +5,7 @@ use datafusion::sql::sqlparser::tokenizer::TokenWithSpan;
 use tonnage::{Condition, Error, Result, Row, Table, WriteOptions, WriteResult};
 
 use super::assignments::{assignments, expression};
+use super::given::refuse_rounded;
 use super::returning_rows::WrittenRows;
 use super::row_change::{Assignment, NotedRow, RowChange};
 use crate::answer::{Changes, Rows};
@@ -105,6 +106,7 @@ pub(super) fn run(
         delete_statistics(&planner.context.store, &reading.table, &guard.write_options())?;
         planner.context.statistics.note_change();
     }
+    refuse_rounded(&reading.items, reading.table.schema(), parameters)?;
     let change = reading.change(planner, piece, parameters, guard);
     match piece.kind {
         StatementKind::Update => update(&change, written),

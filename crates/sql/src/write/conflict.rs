@@ -13,6 +13,7 @@ use tonnage::{Error, Result, TableSchema};
 
 use super::assignments::assignments;
 use super::change::condition;
+use super::given::refuse_rounded;
 use super::row_change::{Assignment, RowChange};
 use super::tokens::{made, quoted, word};
 use crate::error::{from_datafusion, invalid_at};
@@ -59,6 +60,7 @@ impl ConflictClause {
         mut change: RowChange<'a>,
         rows: &RecordBatch,
     ) -> Result<RowChange<'a>> {
+        refuse_rounded(&self.items, change.table.schema(), change.parameters)?;
         change.items = self.items.clone();
         change.others = vec![quoted(ROWS), word("AS"), quoted(EXCLUDED)];
         change.given = Some((ROWS.to_owned(), Arc::new(rename_excluded(rows)?)));

@@ -178,7 +178,7 @@ fn fill(
     };
     let rows = Rows::new(&schema, batches, guard.clone());
     let source = RowSource { rows, columns: names, schema: table.schema().clone() };
-    write(planner, table, source, OnExisting::Fail, guard)
+    write(planner, table, Box::new(source), OnExisting::Fail, guard)
 }
 
 /// Writes the rows of a query into a file.

@@ -23,7 +23,9 @@ use tonnage::{
 
 use super::conflict::ConflictClause;
 use super::defaults::settle_defaults;
+use super::given_rows::{GivenRows, RowBatches};
 use super::key_conflicts::refuse_existing;
+use super::literals::settle_doubles;
 use super::partial_changes::with_partial_changes;
 use super::returning_rows::WrittenRows;
 use super::row_inserter::RowInserter;
@@ -35,9 +37,7 @@ use crate::catalog::{StoreCatalog, WriteTarget};
 use crate::guard::Guard;
 use crate::planner::Planner;
 use crate::request::Parameters;
-use crate::text::{Piece, StatementKind, parse};
-
-use super::literals::settle_doubles;
+use crate::text::{Piece, StatementKind, mark_values, parse};
 
 /// Rows that are gathered before anything is written.
 const GATHERED_ROWS_MAX: usize = 100_000;
@@ -135,21 +135,42 @@ impl InsertStatement {
     }
 
     /// The rows of its source under the names of the table's columns.
-    fn rows(self, planner: &Planner, parameters: &Parameters, guard: &Guard) -> Result<RowSource> {
-        let InsertStatement { table, columns, mut source, given, .. } = self;
+    fn rows(self, planner: &Planner, parameters: &Parameters, guard: &Guard) -> Result<RowBatches> {
+        let InsertStatement { table, mut columns, mut source, given: own_rows, .. } = self;
         let mut state = planner.state(guard);
+        let may_move = is_ordered(&source);
+        let mut given = None;
         if let ast::SetExpr::Values(values) = source.body.as_mut() {
-            state.config_mut().options_mut().sql_parser.parse_float_as_decimal =
-                settle_doubles(values, &columns, table.schema())?;
-            take_queries(&mut source)?;
+            // Where rows change their places, or some are left out, nobody knows whose values these
+            // were: the planner keeps all of them.
+            if !may_move {
+                given = GivenRows::take(values, &mut columns, table.schema(), parameters)?;
+            }
+            settle_doubles(values, &columns, table.schema())?;
+            mark_values(values);
         }
+        let given = match given {
+            Some(given) if given.are_all() => return Ok(given.into_batches()),
+            given => given,
+        };
+        // One row with a query among its values becomes a query.
+        take_queries(&mut source)?;
         let target = WriteTarget::Filled { path: table.path().to_owned() };
-        let names = StoreCatalog::for_write(planner.context.clone(), target).with_rows(given);
+        let names = StoreCatalog::for_write(planner.context.clone(), target).with_rows(own_rows);
         state.register_catalog_list(Arc::new(names));
         let query = ast::Statement::Query(source);
         let rows = planner.rows_of(state, query, parameters, guard.clone())?;
-        Ok(RowSource { rows, columns, schema: table.schema().clone() })
+        let rows = Box::new(RowSource { rows, columns, schema: table.schema().clone() });
+        Ok(match given {
+            Some(given) => given.joined(rows),
+            None => rows,
+        })
     }
+}
+
+/// Whether the rows of a query may come in another order than they are written, or fewer of them.
+fn is_ordered(query: &ast::Query) -> bool {
+    query.order_by.is_some() || query.limit_clause.is_some() || query.fetch.is_some()
 }
 
 /// All rows of an INSERT that writes them one by one, as they came and as they fit.
@@ -380,7 +401,7 @@ fn rename_columns(
 pub(super) fn write(
     planner: &Planner,
     table: &Table,
-    mut source: RowSource,
+    mut source: RowBatches,
     on_existing: OnExisting,
     guard: &Guard,
 ) -> Result<Changes> {

@@ -21,6 +21,7 @@ use tonnage::{Error, Result, Row, Table, WriteResult};
 
 use super::assignments::{assignments, expression};
 use super::change::{alias, table, write_deleted, write_updated};
+use super::given::{refuse_rounded, refuse_rounded_items};
 use super::insert::{GatheredInsert, insertion};
 use super::key_conflicts::refuse_existing;
 use super::keys::key_text;
@@ -194,7 +195,10 @@ impl MergeStatement {
         let mut found = Vec::new();
         for (place, clause) in self.matched.iter().enumerate() {
             let items = match &clause.action {
-                MatchedAction::Update(items) => items.clone(),
+                MatchedAction::Update(items) => {
+                    refuse_rounded(items, self.table.schema(), parameters)?;
+                    items.clone()
+                }
                 MatchedAction::Delete => Vec::new(),
                 // Later clauses do not take these rows either: see `clause_condition`.
                 MatchedAction::Nothing => continue,
@@ -285,6 +289,12 @@ impl MergeStatement {
             let tokens = self.insertion(columns, values, &clause_condition(&self.unmatched, index));
             let piece = Piece { tokens: tokens.into(), kind: StatementKind::Insert, end: self.end };
             let insertion = insertion(planner, &piece)?.with_rows(self.given.clone());
+            refuse_rounded_items(
+                &insertion.source,
+                &insertion.columns,
+                self.table.schema(),
+                parameters,
+            )?;
             inserts.push(GatheredInsert::new(planner, insertion, parameters, guard)?);
         }
         Ok(inserts)

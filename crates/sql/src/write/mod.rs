@@ -11,6 +11,8 @@ mod conflict;
 mod copy;
 mod create;
 mod defaults;
+mod given;
+mod given_rows;
 mod insert;
 mod key_conflicts;
 mod keys;

@@ -17,10 +17,12 @@ mod statistics;
 #[path = "../../../store/tests/behaviour/stepped.rs"]
 #[allow(dead_code, reason = "nothing is dropped here")]
 mod stepped;
+mod text_literals;
 mod transactions;
 mod write_timeouts;
 mod writes;
 
+use arrow::array::RecordBatch;
 use tonnage::{ErrorKind, Row, Store};
 use tonnage_sql::{Answer, Request, Sql, SqlOptions};
 
@@ -58,9 +60,13 @@ fn rows(sql: &Sql, request: impl Into<Request>) -> Vec<Vec<String>> {
 
 #[track_caller]
 fn texts(answer: Answer) -> Vec<Vec<String>> {
-    let batch = answer.into_rows().unwrap().into_batch().unwrap();
+    texts_of(&answer.into_rows().unwrap().into_batch().unwrap())
+}
+
+#[track_caller]
+fn texts_of(batch: &RecordBatch) -> Vec<Vec<String>> {
     let row = |row| {
-        Row::from_batch(&batch, row).unwrap().iter().map(|(_, value)| value.to_string()).collect()
+        Row::from_batch(batch, row).unwrap().iter().map(|(_, value)| value.to_string()).collect()
     };
     (0..batch.num_rows()).map(row).collect()
 }

@@ -1,0 +1,479 @@
+//! Texts beside values of other types: here alone it is decided what they mean.
+//!
+//! A text beside a number, bytes, a UUID or a moment is the value that it spells, with all of its
+//! digits. The planner would cut it to the type of the other side, and find `0.13` for `'0.1255'`.
+//!
+//! 1. A text that is written becomes a literal of the other type, or of one that has room for all
+//!    of its digits. So keys and indexes answer it. One that spells no such value is an error.
+//! 2. A text that is computed, or stands in a column, is read row by row (`text_reader.rs`).
+//! 3. What COALESCE and CASE may give counts as if it stood there itself: `n = coalesce(a, '0.5')`.
+//! 4. Values of which one is given, as those of COALESCE and VALUES, must have one type. There a
+//!    column of text beside decimals is refused: nobody knows how many digits it has. CASE and
+//!    UNION give text then.
+//!
+//! Documents beside texts are in `json_values.rs`. Symbols of an ENUM are texts to SQL.
+
+use arrow::datatypes::{DataType, TimeUnit};
+use datafusion::common::tree_node::Transformed;
+use datafusion::common::{DFSchema, Result, ScalarValue, plan_err};
+use datafusion::logical_expr::expr::{InList, ScalarFunction};
+use datafusion::logical_expr::planner::{ExprPlanner, PlannerResult, RawBinaryExpr};
+use datafusion::logical_expr::{Between, BinaryExpr, Case, Cast, Expr, ExprSchemable, binary_expr};
+use datafusion::sql::sqlparser::ast::BinaryOperator;
+use tonnage::{ColumnType, Value};
+
+use super::numbers::{self, NumberKind};
+use super::text_reader::read_text;
+use crate::functions::{UUID, uuid_text};
+use crate::text::distinct_operator;
+
+/// Functions that give one of their arguments.
+pub(super) const CHOOSING: [&str; 5] = ["coalesce", "greatest", "ifnull", "least", "nvl"];
+/// Those of them that do not compare their arguments.
+const TAKING_FIRST: [&str; 3] = ["coalesce", "ifnull", "nvl"];
+
+/// An expression with the schema that it is of.
+pub(super) type Part<'a> = (&'a mut Expr, &'a DFSchema);
+
+/// Reads texts beside bytes and UUIDs while comparisons are planned: their types are looked at
+/// before any rule runs.
+#[derive(Debug)]
+pub(crate) struct TextPlanner;
+
+impl ExprPlanner for TextPlanner {
+    fn plan_binary_op(
+        &self,
+        expr: RawBinaryExpr,
+        schema: &DFSchema,
+    ) -> Result<PlannerResult<RawBinaryExpr>> {
+        use BinaryOperator::{Eq, Gt, GtEq, Lt, LtEq, NotEq, StringConcat};
+        let RawBinaryExpr { op, mut left, mut right } = expr;
+        let distinct = distinct_operator(&op);
+        if distinct.is_some() || matches!(op, Eq | NotEq | Gt | GtEq | Lt | LtEq) {
+            let mut parts = [(&mut left, schema), (&mut right, schema)];
+            // Others wait for `TypeRule`, which keeps the names of columns.
+            if matches!(meaning(&parts), Some(Meaning::Bytes(_) | Meaning::Uuid)) {
+                compare(&mut parts)?;
+            }
+        }
+        if let Some(op) = distinct {
+            return Ok(PlannerResult::Planned(binary_expr(left, op, right)));
+        }
+        if op == StringConcat {
+            (left, right) = (text_if_uuid(left, schema), text_if_uuid(right, schema));
+        }
+        Ok(PlannerResult::Original(RawBinaryExpr { op, left, right }))
+    }
+}
+
+fn text_if_uuid(expr: Expr, schema: &DFSchema) -> Expr {
+    if bytes_of(&expr, schema) == Some(ColumnType::Uuid) { uuid_text(expr) } else { expr }
+}
+
+/// An expression whose parts are done.
+pub(super) fn read_beside(mut expr: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
+    let changed = match &mut expr {
+        Expr::BinaryExpr(BinaryExpr { left, op, right }) if numbers::is_compared(*op) => {
+            compare(&mut [(left.as_mut(), schema), (right.as_mut(), schema)])?
+        }
+        Expr::InList(InList { expr, list, .. }) => {
+            let parts = std::iter::once(expr.as_mut()).chain(list);
+            compare(&mut parts.map(|part| (part, schema)).collect::<Vec<_>>())?
+        }
+        Expr::Between(Between { expr, low, high, .. }) => compare(&mut [
+            (expr.as_mut(), schema),
+            (low.as_mut(), schema),
+            (high.as_mut(), schema),
+        ])?,
+        // The operand with what it is compared with, and the results with each other.
+        Expr::Case(case) => read_case(case, schema)?,
+        Expr::ScalarFunction(call) => read_call(call, schema)?,
+        Expr::Cast(Cast { expr: inner, field })
+            if field.data_type().is_string()
+                && bytes_of(inner, schema) == Some(ColumnType::Uuid) =>
+        {
+            // Arrow has no cast from 16 bytes to text.
+            expr = uuid_text(std::mem::take(inner.as_mut()));
+            true
+        }
+        _ => false,
+    };
+    Ok(if changed { Transformed::yes(expr) } else { Transformed::no(expr) })
+}
+
+fn read_case(case: &mut Case, schema: &DFSchema) -> Result<bool> {
+    let Case { expr, when_then_expr, else_expr } = case;
+    let (mut tested, mut given) = (Vec::new(), Vec::new());
+    for (when, then) in when_then_expr {
+        tested.push((when.as_mut(), schema));
+        given.push((then.as_mut(), schema));
+    }
+    given.extend(else_expr.as_deref_mut().map(|expr| (expr, schema)));
+    let is_given_read = choose_or_text(&mut given)?;
+    // Without an operand the conditions compare for themselves.
+    let Some(operand) = expr else { return Ok(is_given_read) };
+    tested.push((operand.as_mut(), schema));
+    Ok(compare(&mut tested)? || is_given_read)
+}
+
+fn read_call(call: &mut ScalarFunction, schema: &DFSchema) -> Result<bool> {
+    let name = call.func.name();
+    let mut parts: Vec<Part<'_>> = call.args.iter_mut().map(|part| (part, schema)).collect();
+    match name {
+        "make_array" => choose(&mut parts),
+        name if CHOOSING.contains(&name) => choose(&mut parts),
+        // The first compares its arguments as `=` does, the second is `x = ANY (ARRAY[...])`.
+        "nullif" | "array_has" => compare(&mut parts),
+        _ => Ok(false),
+    }
+}
+
+/// Values that are compared: texts among them become what the others are.
+///
+/// # Errors
+/// For a text that spells no value of that type.
+pub(super) fn compare(parts: &mut [Part<'_>]) -> Result<bool> {
+    let Some(meaning) = meaning(parts) else { return Ok(false) };
+    let mut spread = spread(parts);
+    match meaning {
+        Meaning::Number(room) => {
+            let is_computed = |part: &Part<'_>| is_text(part) && !is_literal(part.0);
+            if !spread.iter().any(is_computed) {
+                return read_literals(&mut spread, meaning);
+            }
+            // Beside literals alone a column of text may hold any number, and is one of doubles.
+            let mut decimals = spread.iter().filter(|part| kind_of(part) == NumberKind::Decimal);
+            if decimals.all(|part| is_literal(part.0)) {
+                return Ok(false);
+            }
+            let common = room.widest();
+            for part in &mut spread {
+                become_number(part, &common)?;
+            }
+            Ok(true)
+        }
+        Meaning::Bytes(Some(width)) => {
+            let fits = |part: &Part<'_>| match literal_text(part.0) {
+                Some(text) => bytes(text).map(|bytes| bytes.len() == width as usize),
+                None => Ok(!is_text(part)),
+            };
+            let fit = spread.iter().map(fits).collect::<Result<Vec<_>>>()?;
+            if fit.iter().all(|fits| *fits) {
+                return read_literals(&mut spread, meaning);
+            }
+            // Bytes of another length are never equal, and have their place in the order.
+            for (part, schema) in &mut spread {
+                if bytes_of(part, schema).is_some() {
+                    **part = cast(std::mem::take(*part), DataType::Binary);
+                }
+            }
+            read_all(&mut spread, Meaning::Bytes(None))
+        }
+        meaning => read_all(&mut spread, meaning),
+    }
+}
+
+/// Values of which one is given: the texts among them become what the others are.
+///
+/// # Errors
+/// For a text that spells no value of that type, and for a column of text beside decimals.
+pub(super) fn choose(parts: &mut [Part<'_>]) -> Result<bool> {
+    let Some(meaning) = meaning(parts) else { return Ok(false) };
+    let mut spread = spread(parts);
+    match meaning {
+        Meaning::Number(_) if spread.iter().any(|part| is_text(part) && !is_literal(part.0)) => {
+            plan_err!(
+                "text and decimals are given by one expression, and a text has no number of \
+                 digits: write CAST(text AS NUMBER(p, s)), or cast the decimals to STRING"
+            )
+        }
+        Meaning::Number(_) => read_literals(&mut spread, meaning),
+        Meaning::Bytes(Some(_)) => {
+            for (part, schema) in &mut spread {
+                if bytes_of(part, schema).is_some() {
+                    **part = cast(std::mem::take(*part), DataType::Binary);
+                }
+            }
+            read_all(&mut spread, Meaning::Bytes(None))
+        }
+        meaning => read_all(&mut spread, meaning),
+    }
+}
+
+/// The same for CASE and UNION, which give text where one of them is no number.
+///
+/// # Errors
+/// For a text that spells no value of a type that is none of numbers.
+pub(super) fn choose_or_text(parts: &mut [Part<'_>]) -> Result<bool> {
+    if let Some(Meaning::Number(_)) = meaning(parts) {
+        let is_number = |part: &Part<'_>| match literal_text(part.0) {
+            Some(text) => numbers::decimal_of_text(text).is_some(),
+            None => !is_text(part),
+        };
+        if !spread(parts).iter().all(is_number) {
+            return Ok(false);
+        }
+    }
+    choose(parts)
+}
+
+/// What texts mean beside others.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Meaning {
+    Number(DigitRoom),
+    /// Bytes, of one length or of any.
+    Bytes(Option<i32>),
+    Uuid,
+    Moment(TimeUnit),
+}
+
+/// The most digits before the point, and behind it.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct DigitRoom {
+    before: u8,
+    behind: u8,
+}
+
+impl DigitRoom {
+    /// A type with as many digits before the point, and as many as possible behind it.
+    fn widest(self) -> DataType {
+        const DIGITS: u8 = 76;
+        const HALF: u8 = 38;
+        let behind = self.behind.max(HALF).min(DIGITS.saturating_sub(self.before));
+        DataType::Decimal256(DIGITS, behind as i8)
+    }
+}
+
+/// What texts mean among these values, if there are texts and others that say it.
+fn meaning(parts: &[Part<'_>]) -> Option<Meaning> {
+    // Types are asked for only where there is a text.
+    if !parts.iter().any(is_text) {
+        return None;
+    }
+    let mut found = None;
+    for (part, schema) in parts.iter().filter(|part| !is_text(part)) {
+        let own = match meaning_beside(part, schema)? {
+            Beside::Nothing => continue,
+            Beside::Value(own) => own,
+        };
+        found = Some(match (found, own) {
+            (None, own) => own,
+            (Some(Meaning::Number(one)), Meaning::Number(other)) => Meaning::Number(DigitRoom {
+                before: one.before.max(other.before),
+                behind: one.behind.max(other.behind),
+            }),
+            (Some(Meaning::Bytes(one)), Meaning::Bytes(other)) => {
+                Meaning::Bytes(one.filter(|_| one == other))
+            }
+            (Some(Meaning::Moment(one)), Meaning::Moment(other)) => Meaning::Moment(one.max(other)),
+            (Some(one), other) if one == other => one,
+            _ => return None,
+        });
+    }
+    // Texts beside whole numbers alone are whole numbers, as the planner has it.
+    let has_decimal = || parts.iter().any(|part| kind_of(part) == NumberKind::Decimal);
+    found.filter(|found| !matches!(found, Meaning::Number(_)) || has_decimal())
+}
+
+enum Beside {
+    /// NULL, which says nothing.
+    Nothing,
+    Value(Meaning),
+}
+
+/// What a text means beside a value; nothing where the planner decides it.
+fn meaning_beside(part: &Expr, schema: &DFSchema) -> Option<Beside> {
+    if matches!(part, Expr::Literal(value, _) if value.is_null()) {
+        return Some(Beside::Nothing);
+    }
+    let kind = part.get_type(schema).ok()?;
+    // A scale below zero has no digits behind the point.
+    let room = |precision: u8, scale: i8| {
+        let behind = u8::try_from(scale).unwrap_or(0);
+        Meaning::Number(DigitRoom { before: precision.saturating_sub(behind), behind })
+    };
+    Some(Beside::Value(match kind {
+        DataType::Null => return Some(Beside::Nothing),
+        DataType::Decimal128(precision, scale) | DataType::Decimal256(precision, scale) => {
+            room(precision, scale)
+        }
+        kind if kind.is_integer() => room(20, 0),
+        DataType::Timestamp(unit, None) => Meaning::Moment(unit),
+        // Of a list the items are compared.
+        DataType::List(_) => return meaning_beside(item_of(part)?, schema),
+        // Both UUIDs and bytes are bytes to Arrow: the field tells which.
+        _ => match bytes_of(part, schema)? {
+            ColumnType::Uuid => Meaning::Uuid,
+            ColumnType::FixedBinary(width) => Meaning::Bytes(Some(width.into())),
+            _ => Meaning::Bytes(None),
+        },
+    }))
+}
+
+/// The type of column that holds bytes like these.
+fn bytes_of(expr: &Expr, schema: &DFSchema) -> Option<ColumnType> {
+    let (_, field) = expr.to_field(schema).ok()?;
+    let is_bytes = match field.data_type() {
+        DataType::FixedSizeBinary(_) => true,
+        kind => kind.is_binary(),
+    };
+    if is_bytes { ColumnType::of_arrow(&field) } else { None }
+}
+
+fn kind_of((part, schema): &Part<'_>) -> NumberKind {
+    part.get_type(*schema).map_or(NumberKind::Other, |kind| NumberKind::of(&kind))
+}
+
+fn is_text((part, schema): &Part<'_>) -> bool {
+    gives_text(part, schema)
+}
+
+/// Whether a value is a text, or a list that is written of texts.
+fn gives_text(expr: &Expr, schema: &DFSchema) -> bool {
+    let is_text = |expr: &Expr| expr.get_type(schema).is_ok_and(|kind| kind.is_string());
+    match expr {
+        // NULL of any type says nothing.
+        Expr::Literal(value, _) => value.data_type().is_string() && !value.is_null(),
+        expr => is_text(expr) || item_of(expr).is_some_and(is_text),
+    }
+}
+
+/// An item of a list that is written.
+fn item_of(expr: &Expr) -> Option<&Expr> {
+    match expr {
+        Expr::ScalarFunction(call) if call.func.name() == "make_array" => call.args.first(),
+        _ => None,
+    }
+}
+
+fn is_literal(expr: &Expr) -> bool {
+    matches!(expr, Expr::Literal(..))
+}
+
+fn literal_text(expr: &Expr) -> Option<&str> {
+    match expr {
+        Expr::Literal(value, _) => value.try_as_str().flatten(),
+        _ => None,
+    }
+}
+
+/// The values with what texts that are chosen, and lists, may give in their places.
+fn spread<'p>(parts: &'p mut [Part<'_>]) -> Vec<Part<'p>> {
+    let mut found = Vec::with_capacity(parts.len());
+    for (part, schema) in parts {
+        gather(part, schema, &mut found);
+    }
+    found
+}
+
+fn gather<'p>(part: &'p mut Expr, schema: &'p DFSchema, found: &mut Vec<Part<'p>>) {
+    // Of a call that is none of these the result is read, and not what it is given.
+    let is_spread = |part: &Expr| match part {
+        Expr::Case(_) | Expr::Alias(_) => true,
+        Expr::ScalarFunction(call) => {
+            TAKING_FIRST.contains(&call.func.name())
+                || ["make_array", "array_min", "array_max"].contains(&call.func.name())
+        }
+        _ => false,
+    };
+    // Others than texts keep what they are made of.
+    if !is_spread(part) || !gives_text(part, schema) {
+        return found.push((part, schema));
+    }
+    match part {
+        Expr::Case(Case { when_then_expr, else_expr, .. }) => {
+            for (_, then) in when_then_expr {
+                gather(then, schema, found);
+            }
+            if let Some(other) = else_expr {
+                gather(other, schema, found);
+            }
+        }
+        Expr::Alias(alias) => gather(&mut alias.expr, schema, found),
+        Expr::ScalarFunction(call) => {
+            for argument in &mut call.args {
+                gather(argument, schema, found);
+            }
+        }
+        part => found.push((part, schema)),
+    }
+}
+
+/// Makes values of the texts that are written.
+fn read_literals(parts: &mut [Part<'_>], meaning: Meaning) -> Result<bool> {
+    let mut changed = false;
+    for (part, _) in parts {
+        if let Some(text) = literal_text(part) {
+            **part = Expr::Literal(literal(text, meaning)?, None);
+            changed = true;
+        }
+    }
+    Ok(changed)
+}
+
+/// Makes values of all texts.
+fn read_all(parts: &mut [Part<'_>], meaning: Meaning) -> Result<bool> {
+    let kind = match meaning {
+        Meaning::Bytes(_) => DataType::Binary,
+        Meaning::Uuid => UUID,
+        // Microseconds reach over all years.
+        Meaning::Moment(TimeUnit::Nanosecond) => DataType::Timestamp(TimeUnit::Nanosecond, None),
+        Meaning::Moment(_) => DataType::Timestamp(TimeUnit::Microsecond, None),
+        Meaning::Number(room) => room.widest(),
+    };
+    // Moments that are written are rounded or widened with their columns (`moments.rs`).
+    let is_moment = matches!(meaning, Meaning::Moment(_));
+    let mut changed = !is_moment && read_literals(parts, meaning)?;
+    for part in parts.iter_mut() {
+        if is_text(part) && !is_literal(part.0) {
+            *part.0 = read_text(std::mem::take(part.0), &kind);
+            changed = true;
+        }
+    }
+    Ok(changed)
+}
+
+/// A value beside texts that are computed, in a type that holds all of their digits.
+fn become_number((part, schema): &mut Part<'_>, common: &DataType) -> Result<()> {
+    if let Some(text) = literal_text(part) {
+        let room = Meaning::Number(DigitRoom::default());
+        **part = Expr::Literal(literal(text, room)?, None);
+    } else if part.get_type(*schema)?.is_string() {
+        **part = read_text(std::mem::take(*part), common);
+    } else if !is_literal(part) {
+        **part = cast(std::mem::take(*part), common.clone());
+    }
+    Ok(())
+}
+
+fn cast(expr: Expr, kind: DataType) -> Expr {
+    Expr::Cast(Cast::new(Box::new(expr), kind))
+}
+
+/// The value that a text spells.
+fn literal(text: &str, meaning: Meaning) -> Result<ScalarValue> {
+    match meaning {
+        Meaning::Number(_) => match numbers::decimal_of_text(text) {
+            Some(number) => Ok(number),
+            None => plan_err!(
+                "'{text}' is no number: beside a NUMBER up to 76 digits are expected, such as '12.50'"
+            ),
+        },
+        Meaning::Bytes(Some(width)) => Ok(ScalarValue::FixedSizeBinary(width, Some(bytes(text)?))),
+        Meaning::Bytes(None) => Ok(ScalarValue::Binary(Some(bytes(text)?))),
+        Meaning::Uuid => match Value::parse(text, ColumnType::Uuid) {
+            Ok(Value::Uuid(bytes)) => Ok(ScalarValue::FixedSizeBinary(16, Some(bytes.to_vec()))),
+            Ok(_) => plan_err!("'{text}' is no UUID"),
+            Err(error) => plan_err!("{}", error.message()),
+        },
+        Meaning::Moment(_) => Ok(ScalarValue::Utf8(Some(text.to_owned()))),
+    }
+}
+
+fn bytes(text: &str) -> Result<Vec<u8>> {
+    match Value::parse(text, ColumnType::Binary) {
+        Ok(Value::Binary(bytes)) => Ok(bytes),
+        Ok(_) => plan_err!("'{text}' is no BINARY"),
+        Err(error) => plan_err!("{}", error.message()),
+    }
+}
