@@ -9,6 +9,7 @@ use tonnage::{BulkKey, Error, KeySource, Result, TableSchema, Value};
 
 use super::answer::write_rows;
 use super::handler::{CallerExtension, ContextState, HandlerResult, invalid_body, parse_json};
+use super::rows_format::RowsFormat;
 use crate::flight::{BulkGetCommand, TableRead};
 use crate::json_value::key_value_of;
 use crate::unique_members::UniqueMembers;

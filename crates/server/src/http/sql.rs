@@ -14,6 +14,7 @@ use tonnage_sql::{Answer, Changes, Request, Rows, Sql};
 use super::answer::{columns_json, row_text, write_rows};
 use super::handler::{CallerExtension, ContextState, HandlerResult, json as json_body};
 use super::multi_table::problem;
+use super::rows_format::RowsFormat;
 use crate::budget::bytes_of;
 use crate::context::{AnswerSender, ServerContext};
 use crate::fetch_all::fetch_allowed;
