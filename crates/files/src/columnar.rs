@@ -221,8 +221,7 @@ fn open_arrow(source: &Source, input: Input, options: &ReadOptions) -> Result<Op
     let reader = Box::new(BlockingReader(input.reader));
     let unpacked_max = options.unpacked_bytes_max;
     let opened = catch_decoder_panic(|| ArrowBatches::open(reader, comes_slowly, unpacked_max));
-    let (batches, schema) = opened
-        .map_err(|error| damaged_error(source, "is no readable Arrow file or stream", error))?;
+    let (batches, schema) = opened.map_err(|error| no_arrow(source, error))?;
     open_stream(source, batches, &schema, options)
 }
 
@@ -231,9 +230,21 @@ fn open_arrow_file(source: &Source, input: Input, options: &ReadOptions) -> Resu
     let file = seekable(source, input)?;
     let unpacked_max = options.unpacked_bytes_max;
     let opened = catch_decoder_panic(|| ArrowFile::open(file, unpacked_max, progress));
-    let (batches, schema) = opened
-        .map_err(|error| damaged_error(source, "is no readable Arrow file or stream", error))?;
+    let (batches, schema) = opened.map_err(|error| no_arrow(source, error))?;
     open_stream(source, batches, &schema, options)
+}
+
+/// Why an Arrow file or stream cannot be opened.
+fn no_arrow(source: &Source, error: ArrowError) -> Error {
+    // Polars 2.1 writes such numbers, which no other program knows.
+    if error.to_string().contains("Int type with bit width of 128") {
+        return Error::unsupported(format!(
+            "{}: it has whole numbers of 128 bits, for which Arrow has no type: write them as \
+             decimals of 38 digits, or write Parquet",
+            source.name()
+        ));
+    }
+    damaged_error(source, "is no readable Arrow file or stream", error)
 }
 
 fn open_avro(source: &Source, input: Input, options: &ReadOptions) -> Result<OpenedFile> {

@@ -96,15 +96,10 @@ fn wider_nested(a: &Field, b: &Field) -> Option<Field> {
                 let is_same = |other: &&FieldRef| other.name().eq_ignore_ascii_case(part.name());
                 others.iter().find(is_same).cloned()
             };
-            // The members of both: one that a file lacks is NULL there.
-            let both = one.iter().map(|part| match named(part, other) {
-                Some(same) => wider_part(part, &same),
-                None => Some(part.as_ref().clone().with_nullable(true).into()),
-            });
-            let further = other.iter().filter(|part| named(part, one).is_none());
-            let further =
-                further.map(|part| Some(part.as_ref().clone().with_nullable(true).into()));
-            Struct(both.chain(further).collect::<Option<Vec<FieldRef>>>()?.into())
+            // With other members they are JSON, as in files of JSON.
+            let both = one.iter().map(|part| wider_part(part, &named(part, other)?));
+            let both = both.collect::<Option<Vec<FieldRef>>>()?;
+            (one.len() == other.len()).then(|| Struct(both.into()))?
         }
         _ => return None,
     };

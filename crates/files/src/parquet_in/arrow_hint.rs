@@ -46,11 +46,13 @@ impl ArrowHint {
             Some([0xff, 0xff, 0xff, 0xff]) => bytes.get(8..).unwrap_or_default(),
             _ => &bytes,
         };
+        let wide = wide_columns(message);
+        if !wide.is_empty() {
+            return ArrowHint { wide, ..ArrowHint::default() };
+        }
         // The decoder panics for types that it does not know.
         let schema = catch_panic(|| decoded(message).ok_or(()), |_| ());
-        let Ok(schema) = schema else {
-            return ArrowHint { wide: wide_columns(message), ..ArrowHint::default() };
-        };
+        let Ok(schema) = schema else { return ArrowHint::default() };
         let fields: Vec<_> = schema.fields().iter().map(mended).collect();
         let is_same = fields.iter().eq(schema.fields().iter());
         let better = Schema::new_with_metadata(fields, schema.metadata().clone());

@@ -6,6 +6,8 @@ use std::sync::Arc;
 
 use arrow::array::{ArrayRef, AsArray, Int64Array, RecordBatch, StringArray};
 use arrow::datatypes::{DataType, Field, Int64Type, Schema, TimeUnit};
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
 use parquet::arrow::{ARROW_SCHEMA_META_KEY, encode_arrow_schema};
 use parquet::data_type::{
     ByteArray, ByteArrayType, DataType as ParquetType, FixedLenByteArray, FixedLenByteArrayType,
@@ -324,6 +326,20 @@ fn whole_numbers_of_128_bits_are_numbers() {
     assert_eq!(lines(&batch), ["1,1267650600228229401496703205376", "2,-5"]);
     let (batch, rejected) = read(&source, &wanting(schema(&[("v", DataType::Int64)])));
     assert_eq!((lines(&batch), rejected.len()), (vec!["2,-5".to_owned()], 1));
+}
+
+/// Arrow has no such type, so its files cannot be read, and say what to do.
+#[test]
+fn whole_numbers_of_128_bits_in_arrow_are_refused_with_the_remedy() {
+    let mut stream = BASE64_STANDARD.decode(POLARS_INT128).unwrap();
+    // A message of a stream is padded to whole words.
+    stream[4] += 1;
+    stream.push(0);
+    stream.extend_from_slice(&[0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0]);
+    let source = Source::memory("a.arrows", stream);
+    let error = RecordReader::open(&source, &ReadOptions::default()).err().unwrap();
+    assert_eq!(error.kind(), ErrorKind::Unsupported);
+    assert!(error.message().contains("write them as decimals of 38 digits"), "{error}");
 }
 
 /// fastparquet 2026.9 finds no values in lists and maps whose parts have other names than those of the
