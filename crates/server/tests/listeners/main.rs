@@ -30,3 +30,4 @@ mod support;
 mod tls;
 mod torn;
 mod unix;
+mod values;
