@@ -33,6 +33,7 @@ fn the_way_in_does_not_matter() {
     for (number, cell) in cells.iter().enumerate() {
         let column = TestColumn::new(&served, number, cell);
         for (key, (way, give)) in WAYS.iter().enumerate() {
+            // Each way has a row of its own: what one stores is never taken for another's.
             let Some(told) = give(&column, key as i64) else { continue };
             let outcome = column.outcome(key as i64);
             let counts = tried.entry(*way).or_default();
