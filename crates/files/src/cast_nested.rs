@@ -57,11 +57,14 @@ fn lacks_unit(from: &DataType, to: &DataType) -> bool {
     is_time(from) && to.is_numeric() || from.is_numeric() && is_time(to)
 }
 
-/// Whether Arrow's cast keeps the time of day of a moment without its day, or takes the bytes of a
-/// number for bytes. No cast leads back, so nothing would show the loss.
+/// Whether Arrow's cast keeps the time of day of a moment without its day, takes the bytes of a
+/// number for bytes, or a truth for a number. No cast leads back, so nothing would show the loss.
 fn loses_silently(from: &DataType, to: &DataType) -> bool {
     let is_moment = matches!(from, DataType::Timestamp(..));
-    is_moment && matches!(to, DataType::Time64(_)) || from.is_integer() && to == &DataType::Binary
+    is_moment && matches!(to, DataType::Time64(_))
+        || from.is_integer() && to == &DataType::Binary
+        // Text that says `true` is no number either.
+        || from == &DataType::Boolean && to.is_numeric()
 }
 
 /// Casts, with NULL for leaves that cannot be cast.

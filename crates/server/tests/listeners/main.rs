@@ -31,3 +31,4 @@ mod support;
 mod tls;
 mod torn;
 mod unix;
+mod values;

@@ -153,7 +153,7 @@ pub(super) fn rounded_cells(
         ColumnType::Date => text.len() > "2022-01-03".len(),
         // Such a column rounds whole numbers.
         ColumnType::Number { scale: ..0, .. } => true,
-        _ => text.contains(['.', 'e', 'E']),
+        _ => text.contains(['.', ',', 'e', 'E']),
     };
     let may_be = |row: &usize| text.is_none_or(|text| has_more(text.value(*row)));
     let is_rounded = |row: &usize| {

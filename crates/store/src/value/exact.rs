@@ -152,14 +152,14 @@ fn member_called<'a>(
     at_place.or_else(known).map(|(_, value)| value)
 }
 
-/// A day, a moment, or text that says one, in nanoseconds since 1970.
+/// A day, a moment, or text that says one, in halves of a nanosecond since 1970.
 pub(crate) fn moment(value: &Value) -> Option<i128> {
     match value {
         Value::String(text) => time::parse_exact(text),
-        Value::Date(days) => Some(i128::from(*days) * i128::from(time::NANOSECONDS_PER_DAY)),
+        Value::Date(days) => Some(2 * i128::from(*days) * i128::from(time::NANOSECONDS_PER_DAY)),
         Value::Timestamp { value, precision } => {
             let nanoseconds = 1_000_000_000 / time::units_per_second(*precision);
-            Some(i128::from(*value) * i128::from(nanoseconds))
+            Some(2 * i128::from(*value) * i128::from(nanoseconds))
         }
         _ => None,
     }

@@ -49,10 +49,18 @@ pub(crate) fn midnight(days: i32, precision: u8) -> Option<i64> {
     (i64::from(days) * SECONDS_PER_DAY).checked_mul(units_per_second(precision))
 }
 
-/// The moment of a text in nanoseconds, whatever its year.
+/// The moment of a text in halves of a nanosecond, whatever its year. An odd one stands for further
+/// digits, which no column keeps.
 pub(crate) fn parse_exact(text: &str) -> Option<i128> {
     let (seconds, nanoseconds) = DateTimeParser { rest: text.trim().as_bytes() }.moment()?;
-    Some(i128::from(seconds) * 1_000_000_000 + i128::from(nanoseconds))
+    let exact = i128::from(seconds) * 1_000_000_000 + i128::from(nanoseconds);
+    Some(2 * exact + i128::from(has_more_than_nanoseconds(text)))
+}
+
+fn has_more_than_nanoseconds(text: &str) -> bool {
+    let fraction = text.split_once(['.', ',']).map_or("", |(_, fraction)| fraction);
+    let digits = fraction.bytes().take_while(u8::is_ascii_digit);
+    digits.skip(9).any(|digit| digit != b'0')
 }
 
 /// Reads `06:00`, `06:00:00` or `06:00:00.123456789` as nanoseconds since midnight. Further digits

@@ -58,6 +58,11 @@ fn stored(store: &TestStore) -> Option<String> {
 #[case::a_part_of_a_second("TIMESTAMP(0)", nanoseconds(1_500_000_000), "1970-01-01T00:00:01")]
 #[case::nanoseconds("TIMESTAMP(6)", nanoseconds(1_001), "1970-01-01T00:00:00.000001")]
 #[case::a_part_in_text("TIMESTAMP(0)", text("1970-01-01 00:00:01.5"), "1970-01-01T00:00:01")]
+#[case::digits_behind_the_ninth(
+    "TIMESTAMP(9)",
+    text("1970-01-01 00:00:01.0000000001"),
+    "1970-01-01T00:00:01.000000000"
+)]
 #[case::a_time_of_day("DATE", nanoseconds(86_400_000_000_001), "1970-01-02")]
 #[case::a_time_in_text("DATE", text("1970-01-02 06:00:00"), "1970-01-02")]
 fn a_value_that_its_column_would_round_is_rejected(
