@@ -229,7 +229,7 @@ fn a_text_as_a_parameter_is_the_text_that_is_written() {
                 format!("SELECT id FROM t WHERE {} ORDER BY id", condition.replace("{}", value))
             };
             let written = answer(sql, query(&text(asked)).as_str());
-            let bound = Request::new(query("$1")).bind(*asked);
+            let bound = Request::new(query("$1")).bind(asked);
             if written.is_some() && answer(sql, &bound) != written {
                 faults.push(format!("{}: {} with '{asked}'", typed.column, query("$1")));
             }
