@@ -36,13 +36,7 @@ impl EntryStream for Busy {
                 Step::Yields(text) => {
                     let payload =
                         Payload::Rows { table: Arc::from("words"), rows: vec![word(text)] };
-                    return Ok(Some(EntryBatch {
-                        payload,
-                        ttl: None,
-                        ttls: None,
-                        positions: None,
-                        unread: Vec::new(),
-                    }));
+                    return Ok(Some(payload.into()));
                 }
             }
         }
