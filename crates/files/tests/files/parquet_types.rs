@@ -72,7 +72,7 @@ fn far_moments() -> [Int96; 3] {
 }
 
 const FAR_LINES: [&str; 4] =
-    ["9999-12-31T23:59:59.9999", "0001-01-01T00:00:00", "1969-12-31T23:59:59.999999", "\"\""];
+    ["9999-12-31T23:59:59.9999", "0001-01-01T00:00:00", "1969-12-31T23:59:59.999999", ""];
 
 fn file_of_far_moments() -> Source {
     parquet_file("message m { optional int96 at; }", None, |group| {
@@ -100,7 +100,7 @@ fn int96_reach_as_far_as_calendars() {
 fn int96_are_text_and_days_where_these_are_wanted() {
     let source = file_of_far_moments();
     let (batch, rejected) = read(&source, &wanting(schema(&[("at", DataType::Date32)])));
-    assert_eq!(lines(&batch), ["0001-01-01", "\"\""]);
+    assert_eq!(lines(&batch), ["0001-01-01", ""]);
     assert_eq!(rejected.iter().map(|row| row.record).collect::<Vec<_>>(), [0, 2]);
     let (batch, rejected) = read(&source, &wanting(schema(&[("at", DataType::Utf8)])));
     assert_eq!((batch.num_rows(), rejected.len()), (4, 0));
@@ -217,7 +217,7 @@ fn intervals_keep_their_months() {
     });
     let (batch, rejected) = read(&source, &wanting(schema(&[("v", DataType::Utf8)])));
     assert_eq!(rejected, []);
-    assert_eq!(lines(&batch), ["3 mons 2 days 4.500000000 secs", "5 days", "\"\""]);
+    assert_eq!(lines(&batch), ["3 mons 2 days 4.500000000 secs", "5 days", ""]);
 }
 
 /// As DuckDB 2.0 writes it. It became a record of bytes, which only that program understands.

@@ -63,7 +63,7 @@ fn columns_that_nobody_mentioned_can_be_left_out(#[case] format: Format) {
         unmentioned: ExtraColumns::Skip,
         ..wanting(schema(&[("value", DataType::Float64)]))
     };
-    assert_eq!(lines(&read(&source, &options).0), ["1.0", "2.5", "\"\""]);
+    assert_eq!(lines(&read(&source, &options).0), ["1.0", "2.5", ""]);
 }
 
 #[test]
@@ -187,7 +187,7 @@ fn a_moment_keeps_its_instant_whatever_its_zone(#[case] zone: &str) {
             let (read, rejected) =
                 read(&source, &wanting(schema(&[("at", DataType::Timestamp(unit, None))])));
             assert_eq!(rejected, [], "{format}");
-            assert_eq!(lines(&read), ["2024-01-31T15:00:00", "\"\""], "{format} {zone}");
+            assert_eq!(lines(&read), ["2024-01-31T15:00:00", ""], "{format} {zone}");
         }
     }
 }
@@ -219,7 +219,7 @@ fn a_moment_keeps_its_instant_whatever_its_zone(#[case] zone: &str) {
     "13:45:30.10",
     "13:45:30.1234567891",
     DataType::Time64(TimeUnit::Nanosecond),
-    "13:45:30.100"
+    "13:45:30.1"
 )]
 #[case::minute("1:45 PM", "10:30:60", DataType::Time64(TimeUnit::Nanosecond), "13:45:00")]
 #[case::boolean("T", "yes", DataType::Boolean, "true")]

@@ -134,6 +134,9 @@ fn read_call(call: &mut ScalarFunction, schema: &DFSchema) -> Result<bool> {
 /// For a text that spells no value of that type.
 pub(super) fn compare(parts: &mut [Part<'_>]) -> Result<bool> {
     let Some(meaning) = meaning(parts) else { return Ok(false) };
+    if let Meaning::Moment(_) = meaning {
+        return read_moments(parts, meaning);
+    }
     let mut spread = spread(parts);
     match meaning {
         Meaning::Number(room) => {
@@ -179,6 +182,9 @@ pub(super) fn compare(parts: &mut [Part<'_>]) -> Result<bool> {
 /// For a text that spells no value of that type, and for a column of text beside decimals.
 pub(super) fn choose(parts: &mut [Part<'_>]) -> Result<bool> {
     let Some(meaning) = meaning(parts) else { return Ok(false) };
+    if let Meaning::Moment(_) = meaning {
+        return read_moments(parts, meaning);
+    }
     let mut spread = spread(parts);
     match meaning {
         Meaning::Number(_) if spread.iter().any(|part| is_text(part) && !is_literal(part.0)) => {
@@ -225,6 +231,22 @@ enum Meaning {
     Bytes(Option<i32>),
     Uuid,
     Moment(TimeUnit),
+}
+
+impl Meaning {
+    /// The type that texts are read as.
+    fn data_type(self) -> DataType {
+        match self {
+            Meaning::Bytes(_) => DataType::Binary,
+            Meaning::Uuid => UUID,
+            Meaning::Moment(TimeUnit::Nanosecond) => {
+                DataType::Timestamp(TimeUnit::Nanosecond, None)
+            }
+            // Microseconds reach over all years.
+            Meaning::Moment(_) => DataType::Timestamp(TimeUnit::Microsecond, None),
+            Meaning::Number(room) => room.widest(),
+        }
+    }
 }
 
 /// The most digits before the point, and behind it.
@@ -413,20 +435,25 @@ fn read_literals(parts: &mut [Part<'_>], meaning: Meaning) -> Result<bool> {
 
 /// Makes values of all texts.
 fn read_all(parts: &mut [Part<'_>], meaning: Meaning) -> Result<bool> {
-    let kind = match meaning {
-        Meaning::Bytes(_) => DataType::Binary,
-        Meaning::Uuid => UUID,
-        // Microseconds reach over all years.
-        Meaning::Moment(TimeUnit::Nanosecond) => DataType::Timestamp(TimeUnit::Nanosecond, None),
-        Meaning::Moment(_) => DataType::Timestamp(TimeUnit::Microsecond, None),
-        Meaning::Number(room) => room.widest(),
-    };
-    // Moments that are written are rounded or widened with their columns (`moments.rs`).
-    let is_moment = matches!(meaning, Meaning::Moment(_));
-    let mut changed = !is_moment && read_literals(parts, meaning)?;
+    let mut changed = read_literals(parts, meaning)?;
     for part in parts.iter_mut() {
         if is_text(part) && !is_literal(part.0) {
-            *part.0 = read_text(std::mem::take(part.0), &kind);
+            *part.0 = read_text(std::mem::take(part.0), &meaning.data_type());
+            changed = true;
+        }
+    }
+    Ok(changed)
+}
+
+/// Makes timestamps of texts, but for literals that stand by themselves: they are rounded or widened
+/// with their columns (`moments.rs`).
+fn read_moments(parts: &mut [Part<'_>], meaning: Meaning) -> Result<bool> {
+    let mut changed = false;
+    for (part, schema) in parts.iter_mut().filter(|(part, _)| !is_literal(part)) {
+        let mut within = Vec::new();
+        gather(part, schema, &mut within);
+        for text in within.iter_mut().filter(|part| is_text(part)) {
+            *text.0 = read_text(std::mem::take(text.0), &meaning.data_type());
             changed = true;
         }
     }
