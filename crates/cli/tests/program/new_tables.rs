@@ -331,11 +331,8 @@ fn a_load_that_does_nothing_makes_no_table() {
     place.run(&["sql", "CREATE TABLE p (k LONG, PRIMARY KEY (k))"]).ends(0);
     load(&["late.jsonl", "--sample", "10"]);
     load(&["a.csv", "--memory", "1K"]);
-    assert_eq!(
-        place.run(&["sql", "SHOW TABLES"]).ends(0).out.matches('t').count(),
-        1,
-        "its header"
-    );
+    let shown = place.run(&["sql", "SHOW TABLES"]).ends(0).out;
+    assert_eq!(shown, "p\n");
     place.run(&["load", "t", "a.csv", "b.csv", "--create", "--primary-key", "id"]).ends(0);
 }
 
@@ -374,7 +371,7 @@ fn lines_above_the_header_escapes_and_other_quotes_are_options() {
     // A record is kept as it stood. It is loaded without the lines above the header.
     assert_eq!(place.read("R/a.csv"), "id,name,note\nx,'y',z\n");
     let plain = ["load", "u", "a.csv", "--skip-lines", "2", "--quote", "none"];
-    place.run(&[&plain[..], &made[..4]].concat()).ends(1).says(&["4 fields instead of 3"]);
+    place.run(&[&plain[..], &made[..5]].concat()).ends(1).says(&["4 fields instead of 3"]);
     place.run(&["load", "t", "a.csv", "--quote", "ab"]).ends(3).says(&["'ab' is no quote"]);
     place.run(&["load", "t", "a.csv", "--quote", ","]).ends(3).says(&["must be different"]);
 }

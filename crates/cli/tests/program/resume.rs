@@ -288,7 +288,7 @@ fn the_note_of_an_interrupted_load_tells_of_all_that_is_stored() {
 fn a_load_at_a_slow_rate_notes_as_often_as_it_is_told() {
     let place = Place::new().with_ships();
     place.write("a.csv", ships_csv(5_000));
-    let notes = ["--resume", "notes.json", "--sync-every", "200ms", "--rate", "500"];
+    let notes = ["--resume", "notes.json", "--sync-every", "1s", "--rate", "500"];
     interrupted(&place, &[&["load", "ships", "a.csv"], &notes[..]].concat()).ends(4);
     let first = noted(&place);
     assert!(first < 5_000, "it was noted while it ran");

@@ -11,6 +11,9 @@ use tonnage_server::Settings;
 use crate::guarded::{BASIC, Guarded};
 use crate::support::Running;
 
+/// A target, the headers of a request, and the status of its answer.
+type Case<'a> = (&'a str, &'a [(&'a str, &'a str)], u16);
+
 /// A simple request carries such a body without a question before it.
 const SELECT: &str = r#"{"sql": "SELECT 1"}"#;
 
@@ -243,7 +246,7 @@ fn http2_names_its_host_in_its_target() {
     let server = Running::new();
     let address = server.addresses.http.unwrap();
     tokio::runtime::Runtime::new().unwrap().block_on(async {
-        let cases: [(&str, &[(&str, &str)], u16); 8] = [
+        let cases: [Case; 8] = [
             ("http://localhost:7410/v1/tables", &[], 200),
             ("http://[::1]:7410/v1/tables", &[("origin", "http://[::1]:7410")], 200),
             ("http://rebind.example:7410/v1/tables", &[], 421),
