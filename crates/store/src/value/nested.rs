@@ -69,7 +69,7 @@ fn of_text(text: &str, column_type: ColumnType) -> ReadResult<Value> {
 }
 
 impl Value {
-    /// The value for a column of that type that a number of JSON is, as [`Value::parse_given`] reads it. One of more than 15 digits that
+    /// The value for a column of that type that a number of JSON is. One of more than 15 digits that
     /// is no whole number of 64 bits was rounded when it was read.
     ///
     /// # Errors
@@ -79,7 +79,7 @@ impl Value {
         column_type: ColumnType,
     ) -> Result<Value> {
         let digits = exact_digits(number, column_type).map_err(Error::invalid)?;
-        Value::parse_given(&digits, column_type)
+        Value::parse(&digits, column_type)
     }
 }
 
