@@ -74,6 +74,7 @@ impl AvroBatches {
                     bytes += block_bytes;
                 }
                 Err(error) if batches.is_empty() => return Err(error),
+                // The records before it are given first.
                 Err(error) => {
                     self.failure = Some(error);
                     break;

@@ -68,6 +68,7 @@ pub(crate) fn text_column(column: &ArrayRef, field: &Field) -> Result<ArrayRef, 
     if column.data_type() == field.data_type() {
         return Ok(Arc::clone(column));
     }
+    // A number may lie anywhere in a nested value, so each part is looked at.
     Ok(match field.data_type() {
         DataType::List(item) => {
             let list = column.as_list::<i32>();
@@ -79,6 +80,7 @@ pub(crate) fn text_column(column: &ArrayRef, field: &Field) -> Result<ArrayRef, 
                 list.nulls().cloned(),
             )?)
         }
+        // Its entries are records of a key and a value.
         DataType::Map(entries, sorted) => {
             let map = column.as_map();
             let members: ArrayRef = Arc::new(map.entries().clone());

@@ -373,6 +373,7 @@ fn rows_of(
         let file = Source::file(source.extract::<PathBuf>()?);
         return rows_of_file(table, name, &file).or_raise();
     }
+    // A dict of columns is read as the rows that it stands for.
     if let Ok(columns) = source.cast::<PyDict>() {
         return rows_of(table, name, &rows_of_columns(columns)?, raised);
     }

@@ -180,6 +180,7 @@ impl JobArgs {
     pub(crate) fn read_options(&self) -> CliResult<ReadOptions> {
         let input = &self.input;
         let cores = tonnage::cores();
+        // Streams read side by side: each gets its share of the cores.
         let streams = self.stream_parallelism.unwrap_or(cores).clamp(1, self.files.len());
         let mut nulls = vec![String::new()];
         nulls.extend(input.nulls.iter().cloned());

@@ -114,7 +114,9 @@ impl StreamReader<'_> {
                 "rows over Flight have one time to live a stream: put those of each time apart",
             ));
         }
+        // Rows of each kind go out as record batches: the server takes no other.
         match &batch.payload {
+            // The server holds rows to what is given, so what is computed is rounded here.
             Payload::Batch { table, rows } if batch.is_computed => {
                 let entry = self.job.client.describe(table)?;
                 let fitting = rounded_rows(&entry, rows)?;

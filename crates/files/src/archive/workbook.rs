@@ -97,6 +97,7 @@ pub(super) fn open(
     let own = name.clone();
     spawn_member(name, None, true, move |out| {
         let unkept = if has_formulas { unkept(&mut book, &own)? } else { Vec::new() };
+        // Where the sheet begins is known only when its first row was read.
         let part = part_of(&mut book, &own, skipped_rows, &unkept)?;
         let mut unkept = unkept.into_iter().peekable();
         let mut cells = book.worksheet_cells_reader(&own).map_err(broken)?;

@@ -533,7 +533,7 @@ impl BlockColumn<'_> {
 pub(crate) fn plain_text(cell: Cell, text: &[u8], dialect: CsvDialect) -> Vec<u8> {
     match cell.kind() {
         CellKind::StringEscaped => unescape(text).unwrap_or_default().into_bytes(),
-        kind => dialect.plain_text(kind, text),
+        kind => dialect.plain_text(kind == CellKind::QuotedEscaped, text),
     }
 }
 

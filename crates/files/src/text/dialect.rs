@@ -4,7 +4,6 @@
 use memchr::{memchr, memchr_iter};
 use tonnage_engine::{Error, Result};
 
-use super::block::CellKind;
 use crate::options::ReadOptions;
 
 /// How the fields of a file are parted and quoted.
@@ -77,9 +76,9 @@ impl CsvDialect {
     }
 
     /// The text of a field without its escapes and, inside quotes, with quotes that are not doubled.
-    pub(crate) fn plain_text(self, kind: CellKind, field: &[u8]) -> Vec<u8> {
+    pub(crate) fn plain_text(self, is_quoted: bool, field: &[u8]) -> Vec<u8> {
         let mut plain = Vec::with_capacity(field.len());
-        let quote = self.quote.filter(|_| kind == CellKind::QuotedEscaped);
+        let quote = self.quote.filter(|_| is_quoted);
         let mut rest = field;
         if self.escape.is_none() {
             // Quotes in quotes come in pairs.
@@ -135,12 +134,12 @@ mod tests {
     #[test]
     fn escapes_go_and_other_backslashes_stay() {
         let dialect = CsvDialect { escape: Some(b'\\'), ..CsvDialect::default() };
-        let plain = |text: &str, kind| {
-            String::from_utf8(dialect.plain_text(kind, text.as_bytes())).unwrap()
+        let plain = |text: &str, is_quoted| {
+            String::from_utf8(dialect.plain_text(is_quoted, text.as_bytes())).unwrap()
         };
         let text = r#"a\,b\"c\\d\n""e\"#;
-        assert_eq!(plain(text, CellKind::PlainEscaped), r#"a,b"c\d\n""e\"#);
-        assert_eq!(plain(text, CellKind::QuotedEscaped), r#"a,b"c\d\n"e\"#);
+        assert_eq!(plain(text, false), r#"a,b"c\d\n""e\"#);
+        assert_eq!(plain(text, true), r#"a,b"c\d\n"e\"#);
         assert!(dialect.has_escapes(b"a\\\nb") && !dialect.has_escapes(b"\\N C:\\dir\\"));
         let at = |text: &str| dialect.is_escaped(text.as_bytes(), 0, text.len() - 1);
         assert!(at("a\\,") && !at("a\\\\,") && at("\\\\\\,") && at("\\\r\n") && !at(","));

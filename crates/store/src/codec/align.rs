@@ -151,6 +151,7 @@ impl TableCodec {
             let given = place
                 .map(|place| self.cast_batch_column(batch, place, column, rounding, &mut faults))
                 .transpose()?;
+            // A column of identity is numbered where the batch has none, or NULL.
             let array = match (given, draw) {
                 (Some(given), None) => given,
                 (Some(given), Some(draw)) => self.number_rows(given, column, draw, &mut faults)?,
@@ -162,6 +163,7 @@ impl TableCodec {
             }
             arrays.push(array);
         }
+        // A row is rejected once, with the first fault that was noted of it.
         self.note_oversize(&arrays, batch.num_rows(), &mut faults);
         self.drop_faulty_rows(arrays, batch.num_rows(), faults)
     }
