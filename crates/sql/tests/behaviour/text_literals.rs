@@ -163,14 +163,14 @@ fn answer(sql: &Sql, request: impl Into<Request>) -> Option<Vec<Vec<String>>> {
 fn filled(typed: &Typed, options: SqlOptions) -> Sql {
     let sql = session_with(options);
     let column = typed.column;
-    sql.execute(&format!(
+    sql.execute(format!(
         "CREATE TABLE t (id LONG, v {column}, n LONG, PRIMARY KEY (id));
          CREATE TABLE k (v {column}, id LONG, PRIMARY KEY (v))"
     ))
     .unwrap();
     for (id, held) in typed.held.iter().enumerate() {
-        sql.execute(&format!("INSERT INTO t VALUES ({id}, '{held}', 0)")).unwrap();
-        sql.execute(&format!("INSERT INTO k VALUES ('{held}', {id})")).unwrap();
+        sql.execute(format!("INSERT INTO t VALUES ({id}, '{held}', 0)")).unwrap();
+        sql.execute(format!("INSERT INTO k VALUES ('{held}', {id})")).unwrap();
     }
     sql.execute("INSERT INTO t VALUES (99, NULL, 0)").unwrap();
     sql
@@ -296,7 +296,7 @@ fn a_change_finds_the_rows_that_a_text_spells() {
             assert_eq!(given, expected, "{}: {statement} with '{asked}'", typed.column);
         }
         // Within a transaction the row comes back.
-        let found = rows(sql, &format!("SELECT id FROM k WHERE v = {value}"));
+        let found = rows(sql, format!("SELECT id FROM k WHERE v = {value}"));
         sql.execute("BEGIN").unwrap();
         let deleted = count("DELETE FROM k WHERE v = {}", &text(asked));
         sql.execute("ROLLBACK").unwrap();
@@ -310,7 +310,7 @@ fn a_text_is_stored_as_the_value_that_it_spells() {
         let sql = filled(typed, SqlOptions::default());
         for (asked, value) in typed.asked {
             let written = |value: &str, id: usize| {
-                let one = sql.execute(&format!("UPSERT INTO t VALUES ({id}, {value}, 0)"));
+                let one = sql.execute(format!("UPSERT INTO t VALUES ({id}, {value}, 0)"));
                 let list = format!("UPSERT INTO t VALUES ({id}, {value}, 0), (1000, NULL, 0)");
                 one.and_then(|_| sql.execute(&list)).map(|_| ())
             };
