@@ -51,7 +51,7 @@ const TYPES: &[Typed] = &[
             ("0.12551", "CAST('0.12551' AS NUMBER(20, 6))"),
         ],
     },
-    Typed { column: "STRING", held: &["", "a", "b"], asked: &[("a", "upper('a')::STRING")] },
+    Typed { column: "STRING", held: &["", "a", "b"], asked: &[("a", "lower('A')::STRING")] },
     Typed {
         column: "BOOLEAN",
         held: &["true", "false"],
