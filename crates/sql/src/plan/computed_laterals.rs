@@ -7,6 +7,8 @@
 //!    WHERE b.k = a.k)`, and `b.x + a.k` above it.
 //! 2. A query without FROM has one row, so its join is the row beside it. Its conditions are
 //!    conditions on that row.
+//! 3. What a query further inside computes with the row outside, such as another LATERAL query, is
+//!    computed where it is read.
 
 use std::sync::Arc;
 
@@ -24,6 +26,8 @@ pub(super) fn compute_above(join: &Join) -> Result<Option<LogicalPlan>> {
     let is_outer = join.join_type == JoinType::Left;
     let is_plain = join.on.is_empty() && (is_outer || join.join_type == JoinType::Inner);
     let (LogicalPlan::Projection(projection), true) = (query, is_plain) else { return Ok(None) };
+    let flat = flattened(projection)?;
+    let projection = flat.as_ref().unwrap_or(projection);
     let is_single = has_single_row(&projection.input);
     if !is_single && !projection.expr.iter().any(Expr::contains_outer) {
         return Ok(None);
@@ -48,6 +52,70 @@ pub(super) fn compute_above(join: &Join) -> Result<Option<LogicalPlan>> {
     match join.filter.as_ref().filter(|_| !is_always) {
         Some(filter) => LogicalPlanBuilder::from(joined).filter(filter.clone())?.build().map(Some),
         None => Ok(Some(joined)),
+    }
+}
+
+/// A projection with what queries below it compute with the row outside in the places where it reads
+/// that; nothing where they compute nothing.
+fn flattened(projection: &Projection) -> Result<Option<Projection>> {
+    let Some(below) = ComputedRows::of(&projection.input)? else { return Ok(None) };
+    let schema = projection.input.schema();
+    let exprs = projection.expr.iter().map(|expr| below.written_out(expr.clone(), schema));
+    let exprs = exprs.collect::<Result<Vec<_>>>()?;
+    let rows = Arc::new(below.rows);
+    Projection::try_new_with_schema(exprs, rows, projection.schema.clone()).map(Some)
+}
+
+/// Rows, and what is computed of each for the columns of a query.
+struct ComputedRows {
+    values: Vec<Expr>,
+    rows: LogicalPlan,
+}
+
+impl ComputedRows {
+    /// Nothing for a query that computes nothing with the row outside.
+    fn of(plan: &LogicalPlan) -> Result<Option<Self>> {
+        match plan {
+            // A value that differs each time would be computed wherever it is read.
+            LogicalPlan::Projection(projection)
+                if !projection.expr.iter().any(Expr::is_volatile) =>
+            {
+                let input = &projection.input;
+                let Some(below) = Self::of(input)? else {
+                    let values = projection.expr.iter().map(|expr| expr.clone().unalias());
+                    let values: Vec<Expr> = values.collect();
+                    let is_tied = values.iter().any(Expr::contains_outer);
+                    let rows = input.as_ref().clone();
+                    return Ok(is_tied.then_some(Self { values, rows }));
+                };
+                let values = projection.expr.iter();
+                let values = values.map(|expr| below.written_out(expr.clone(), input.schema()));
+                let values = values.collect::<Result<Vec<_>>>()?;
+                Ok(Some(Self { values, rows: below.rows }))
+            }
+            LogicalPlan::Filter(filter) => {
+                let Some(below) = Self::of(&filter.input)? else { return Ok(None) };
+                let condition =
+                    below.written_out(filter.predicate.clone(), filter.input.schema())?;
+                let rows = LogicalPlanBuilder::from(below.rows).filter(condition)?.build()?;
+                Ok(Some(Self { values: below.values, rows }))
+            }
+            LogicalPlan::SubqueryAlias(alias) => Self::of(&alias.input),
+            LogicalPlan::Subquery(subquery) => Self::of(&subquery.subquery),
+            _ => Ok(None),
+        }
+    }
+
+    /// An expression over the columns of a schema with what is computed for them.
+    fn written_out(&self, expr: Expr, schema: &DFSchema) -> Result<Expr> {
+        let written = expr.transform(|part| match &part {
+            Expr::Column(column) => match schema.maybe_index_of_column(column) {
+                Some(place) => Ok(Transformed::yes(self.values[place].clone())),
+                None => Ok(Transformed::no(part)),
+            },
+            _ => Ok(Transformed::no(part)),
+        })?;
+        Ok(written.data.unalias())
     }
 }
 

@@ -209,7 +209,8 @@ fn unify_union(union: Union) -> Result<Union> {
     Union::try_new_with_loose_types(inputs)
 }
 
-/// The inputs of a union with texts beside other values read, and days beside moments as such.
+/// The inputs of a union with texts beside other values read, days beside moments as such, and
+/// documents beside others as texts.
 fn read_union(union: &Union) -> Result<(Vec<Arc<LogicalPlan>>, bool)> {
     let inputs = &union.inputs;
     let width = union.schema.fields().len();
@@ -224,6 +225,7 @@ fn read_union(union: &Union) -> Result<(Vec<Arc<LogicalPlan>>, bool)> {
         let cells = made.iter_mut().map(|columns| &mut columns[place]);
         let schemas = inputs.iter().map(|input| input.schema().as_ref());
         let mut parts: Vec<texts::Part<'_>> = cells.zip(schemas).collect();
+        is_read |= json_values::choose_in_union(&mut parts);
         is_read |= texts::choose_or_text(&mut parts)?;
         is_read |= moments::choose(&mut parts);
     }
