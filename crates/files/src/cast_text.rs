@@ -99,8 +99,10 @@ pub(crate) fn fault(column: &ArrayRef, row: usize, to: &DataType) -> Option<Stri
         DataType::Dictionary(_, values) => is_text(values),
         own => is_text(own),
     };
+    // The row alone is read again: faults are rare.
     let texts = cast(&column.slice(row, 1), &DataType::Utf8).ok().filter(|_| is_texts)?;
     let text = texts.as_string::<i32>().value(0).as_bytes();
+    // In step with `parse_text`, whose reader says why it gave NULL.
     let reason = match to {
         DataType::Int8 => whole::<i8>(text).err(),
         DataType::Int16 => whole::<i16>(text).err(),

@@ -84,6 +84,7 @@ fn at_time_zone(arguments: &Arguments) -> Result<ArrayRef> {
         return exec_err!("AT TIME ZONE gives a TIMESTAMP, not {result}");
     };
     let is_moment = zone.is_none();
+    // What a clock shows is counted as if the clock were in UTC, and moved below.
     let moments = match is_moment {
         true if given.data_type().is_string() => moments_of_texts(&arguments.texts(0)?)?,
         true => cast(given, &DataType::Timestamp(*unit, Some(UTC.into())))?,
@@ -91,6 +92,7 @@ fn at_time_zone(arguments: &Arguments) -> Result<ArrayRef> {
     };
     let counts = cast(&moments, &DataType::Int64)?;
     let counts = counts.as_primitive::<Int64Type>();
+    // Intervals become texts, so that one reader knows all zones.
     let zones = match arguments.arrays[1].as_primitive_opt::<IntervalMonthDayNanoType>() {
         Some(intervals) => zones_before(intervals)?,
         None => arguments.texts(1)?,

@@ -95,6 +95,7 @@ impl ComputedRows {
             }
             LogicalPlan::Filter(filter) => {
                 let Some(below) = Self::of(&filter.input)? else { return Ok(None) };
+                // The condition reads what is computed, and so goes below it written out.
                 let condition =
                     below.written_out(filter.predicate.clone(), filter.input.schema())?;
                 let rows = LogicalPlanBuilder::from(below.rows).filter(condition)?.build()?;
