@@ -19,16 +19,18 @@ use crate::aggregate::{frequencies, guarded, series};
 use crate::asof::AsOfQueryPlanner;
 use crate::catalog::{CatalogContext, StoreCatalog};
 use crate::documents::{self, json_set};
-use crate::error::from_datafusion;
+use crate::errors::from_datafusion;
 use crate::functions;
-use crate::lag_lead::shifts;
-use crate::options::SqlOptions;
 use crate::plan::{
-    CorrelatedNamesRule, DependentRule, EqualKeysRule, IndexOrderRule, LatestRule, MemberPlanner,
-    MembershipRule, MergedListRule, OperatorPlanner, OuterTypesRule, OverflowRule,
-    OwnRelationPlanner, SubqueryRule, TextPlanner, TypeRule, UsingRule, physical_rules,
+    IndexOrderRule, LatestRule, MemberPlanner, OperatorPlanner, OverflowRule, OwnRelationPlanner,
+    TextPlanner, TypeRule,
 };
+use crate::session::SqlOptions;
 use crate::text::{CATALOG, SCHEMA};
+use crate::upstream::{
+    CorrelatedNamesRule, DependentRule, EqualKeysRule, MembershipRule, MergedListRule,
+    OuterTypesRule, SubqueryRule, UsingRule, physical_rules, shifts,
+};
 
 /// How long the last handle waits for statements that were left before their end.
 const ENDING_MAX: Duration = Duration::from_secs(1);

@@ -27,58 +27,31 @@
 //! statement goes, and what the store is asked for.
 
 mod access;
-mod accesses;
 mod aggregate;
-mod answer;
 mod asof;
 mod catalog;
 mod column_cache;
-mod describe;
 mod direct;
-mod distinct_names;
 mod documents;
 mod engine;
-mod error;
-mod fetch_all;
-mod function_list;
+mod errors;
 mod functions;
-mod given_names;
-mod guard;
 mod interval;
-mod interval_fractions;
-mod lag_lead;
-mod levels;
-mod missing_column;
-mod missing_member;
-mod options;
 mod plan;
 mod planner;
-mod prepared_batch;
-mod request;
-mod rewordings;
 mod row_expression;
-mod scopes;
 mod session;
-mod session_statement;
-mod settings;
-mod show;
-mod statement_cache;
 mod statistics;
-mod summary;
 mod text;
-mod transaction;
-mod type_words;
+mod upstream;
 mod views;
-mod wait;
 mod write;
 
-pub use accesses::{Access, TableAccess};
-pub use answer::{Answer, Changes, Rows};
 pub use catalog::INFORMATION_SCHEMA;
 pub use column_cache::ColumnCacheStatistics;
-pub use describe::Description;
-pub use options::SqlOptions;
-pub use request::{Parameters, Request};
 pub use row_expression::RowExpression;
-pub use session::{Prepared, Script, Sql};
+pub use session::{
+    Access, Answer, Changes, Description, Parameters, Prepared, Request, Rows, Script, Sql,
+    SqlOptions, TableAccess,
+};
 pub use text::{SqlToken, SqlTokenKind, SqlTokens, Unclosed};

@@ -12,17 +12,15 @@
 //!
 //! All else of these functions is the library's: [`GuardedAggregate`] hands it on.
 
-mod average;
-mod extreme_double;
 mod extreme_interval;
-mod frame_accumulator;
 mod frequency;
 mod groups;
 mod guarded;
-mod percentile;
 mod series;
 mod total;
 
 pub(crate) use frequency::frequencies;
+pub(crate) use groups::{GroupFold, GroupStates};
 pub(crate) use guarded::guarded;
 pub(crate) use series::series;
+pub(crate) use total::{RunningSum, SumDecimal, scalar};

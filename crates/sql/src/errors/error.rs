@@ -7,9 +7,9 @@ use datafusion::sql::sqlparser::parser::ParserError;
 use datafusion::sql::sqlparser::tokenizer::Location;
 use tonnage::{Error, ErrorKind};
 
-use crate::missing_column::{ambiguous, no_column};
-use crate::rewordings::reworded;
-use crate::type_words::in_sql;
+use super::missing_column::{ambiguous, no_column};
+use super::rewordings::reworded;
+use super::type_words::in_sql;
 
 /// An error on its way through DataFusion, as it comes out again in [`from_datafusion`].
 pub(crate) fn into_datafusion(error: Error) -> DataFusionError {

@@ -5,8 +5,8 @@ use std::collections::HashSet;
 use datafusion::common::utils::datafusion_strsim::normalized_levenshtein;
 use datafusion::common::{Column, TableReference};
 
+use super::missing_member::MissingMember;
 use crate::access::{EXPIRY, VERSION};
-use crate::missing_member::MissingMember;
 
 /// The words that the store has for a table that is not there.
 pub(crate) fn no_column(field: &Column, valid: &[Column]) -> String {

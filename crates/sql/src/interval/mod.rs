@@ -1,6 +1,8 @@
 //! How long intervals are: a month is as long as 30 days, and a day as 24 hours, as in other
 //! databases.
 
+mod fractions;
+
 use arrow::array::{Array, ArrayRef, AsArray, Decimal128Array};
 use arrow::compute::cast;
 use arrow::datatypes::{
@@ -8,6 +10,8 @@ use arrow::datatypes::{
     IntervalMonthDayNanoType, IntervalUnit, IntervalYearMonthType, TimeUnit,
 };
 use datafusion::common::{Result, exec_err};
+
+pub(crate) use fractions::in_whole_units;
 
 /// The type of a length: nanoseconds.
 pub(crate) const LENGTH: DataType = DataType::Decimal128(38, 0);

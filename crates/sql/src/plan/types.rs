@@ -22,11 +22,11 @@ use super::intervals::as_length;
 use super::named_expressions::map_named;
 use super::numbers::{self, NumberKind};
 use super::{
-    casts, interval_groups, intervals, json_keys, json_values, list_calls, map_keys, moments,
-    nested_values, patterns, sixteen_bytes, sort_keys, texts, values, wide_comparisons,
-    window_frames,
+    casts, interval_groups, intervals, json_keys, json_values, list_calls, moments, nested_values,
+    sixteen_bytes, texts, values,
 };
 use crate::interval::is_interval;
+use crate::upstream::{map_keys, patterns, sort_keys, wide_comparisons, window_frames};
 
 /// Runs before types are brought together.
 #[derive(Debug)]

@@ -5,13 +5,14 @@ use std::ops::ControlFlow;
 use datafusion::sql::sqlparser::ast::{self, ObjectName, Query, SetExpr, TableFactor, Visit};
 use tonnage::{Error, Result, Statement as Definition, Store};
 
+use super::given_names::GivenNames;
+use super::sql::Sql;
+use super::{show, summary};
 use crate::catalog::{INFORMATION_SCHEMA, indexes, path_of_parts};
-use crate::given_names::GivenNames;
-use crate::session::Sql;
 use crate::statistics::{self, AnalyzeStatement};
 use crate::text::{Cursor, Looker, Piece, StatementKind, walk, with_location};
 use crate::write::ViewStatement;
-use crate::{show, summary, views, write};
+use crate::{views, write};
 
 /// What a statement does to a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

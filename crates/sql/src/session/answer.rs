@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::wait::wait_guarded;
+use super::wait::wait_guarded;
 use arrow::array::{RecordBatch, RecordBatchOptions};
 use arrow::datatypes::SchemaRef;
 use datafusion::execution::SendableRecordBatchStream;
@@ -11,11 +11,11 @@ use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use tonnage::{DdlOutcome, Error, Result};
 
+use super::guard::Guard;
 use crate::access::declared_schema;
-use crate::distinct_names::with_distinct_names;
 use crate::engine::Engine;
-use crate::error::from_datafusion;
-use crate::guard::Guard;
+use crate::errors::from_datafusion;
+use crate::text::with_distinct_names;
 
 /// The answer to one statement.
 pub enum Answer {
@@ -224,10 +224,10 @@ mod tests {
     use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
     use tonnage::{ErrorKind, Store};
 
+    use super::options::SqlOptions;
     use super::*;
     use crate::catalog::CatalogContext;
     use crate::column_cache::ColumnCache;
-    use crate::options::SqlOptions;
     use crate::statistics::StatisticsCache;
 
     fn engine() -> Arc<Engine> {

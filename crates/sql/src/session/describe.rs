@@ -5,14 +5,15 @@ use datafusion::sql::sqlparser::ast;
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
 use tonnage::{ColumnType, Error, Result, TableSchema};
 
+use super::request::{Parameters, Request};
+use super::sql::{Prepared, Sql};
+use super::statement_cache::CachedStatement;
+use super::{show, summary};
 use crate::access::declared_schema;
 use crate::direct::DirectWork;
 use crate::planner::ParameterTypes;
-use crate::request::{Parameters, Request};
-use crate::session::{Prepared, Sql};
-use crate::statement_cache::CachedStatement;
 use crate::text::{Cursor, Piece, StatementKind, with_location};
-use crate::{show, summary, write};
+use crate::write;
 
 /// What a statement will give, and what it needs.
 #[derive(Clone, Debug)]

@@ -18,14 +18,14 @@ use arrow::array::RecordBatch;
 use tonnage::internal::sync::{into_inner, lock};
 use tonnage::{Error, Result};
 
+use super::answer::{Answer, Rows};
+use super::guard::Guard;
+use super::request::Request;
+use super::sql::Sql;
+use super::statement_cache::CachedStatement;
 use crate::access::ReadSpec;
-use crate::answer::{Answer, Rows};
 use crate::direct::{Aggregates, DirectRead, DirectWork, aggregate, explain_aggregates};
-use crate::guard::Guard;
-use crate::request::Request;
-use crate::session::Sql;
 use crate::show;
-use crate::statement_cache::CachedStatement;
 use crate::text::{Cursor, StatementKind};
 
 /// Looking at so many statements takes about as long as starting a thread.

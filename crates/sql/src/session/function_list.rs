@@ -8,7 +8,7 @@ use datafusion::execution::session_state::SessionState;
 use datafusion::sql::sqlparser::tokenizer::Token;
 use tonnage::{Error, Result};
 
-use crate::show::texts;
+use super::show::texts;
 use crate::text::{Cursor, Piece, own_functions};
 
 /// Whether a statement asks for functions.

@@ -3,11 +3,11 @@
 use arrow::array::RecordBatch;
 use tonnage::{Error, Result};
 
-use crate::answer::{Answer, Changes};
-use crate::describe::parameter_count;
-use crate::request::{Parameters, Request};
-use crate::session::Prepared;
-use crate::statement_cache::CachedStatement;
+use super::answer::{Answer, Changes};
+use super::describe::parameter_count;
+use super::request::{Parameters, Request};
+use super::sql::Prepared;
+use super::statement_cache::CachedStatement;
 use crate::text::StatementKind;
 use crate::write::{repeat_insert, returns_rows};
 

@@ -5,14 +5,14 @@ use arrow::array::RecordBatch;
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
 use tonnage::{Error, Result, Store};
 
-use crate::error::invalid_at;
-use crate::guard::Guard;
-use crate::options::SqlOptions;
+use super::guard::Guard;
+use super::options::SqlOptions;
+use super::request::Parameters;
+use super::settings::Settings;
+use super::show::texts;
+use super::statement_cache::CachedStatement;
+use crate::errors::invalid_at;
 use crate::planner::Planner;
-use crate::request::Parameters;
-use crate::settings::Settings;
-use crate::show::texts;
-use crate::statement_cache::CachedStatement;
 use crate::text::{Cursor, Piece, StatementKind, parse};
 use crate::write::word;
 

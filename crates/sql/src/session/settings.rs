@@ -7,10 +7,10 @@ use std::time::Duration;
 use tonnage::internal::sync::lock;
 use tonnage::{Acks, Consistency, Durability, Error, Result, Store};
 
-use crate::guard::StatementTerms;
-use crate::levels::{self, name_of_acks, name_of_consistency};
-use crate::options::SqlOptions;
-use crate::statement_cache::CachedStatement;
+use super::guard::StatementTerms;
+use super::levels::{self, name_of_acks, name_of_consistency};
+use super::options::SqlOptions;
+use super::statement_cache::CachedStatement;
 
 /// The most statements that one session keeps by name.
 const PREPARED_MAX: usize = 1_000;

@@ -7,7 +7,7 @@ use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
 use tonnage::{Error, Index, Result, Store, TableSchema};
 
 use crate::catalog::indexes;
-use crate::error::invalid_at;
+use crate::errors::invalid_at;
 use crate::statistics::list_statistics;
 use crate::text::{Cursor, Piece, StatementKind};
 use crate::views;

@@ -7,21 +7,22 @@ use arrow::array::RecordBatch;
 use tonnage::internal::sync::lock;
 use tonnage::{CreateIndexOptions, DdlOutcome, Error, Result, Statement as Definition, Store};
 
-use crate::answer::{Answer, Rows};
+use super::answer::{Answer, Rows};
+use super::guard::Guard;
+use super::options::SqlOptions;
+use super::request::{Parameters, Request};
+use super::settings::Settings;
+use super::statement_cache::{CachedStatement, CachedStatements, StatementCache};
+use super::transaction::{Transaction, TransactionStatement};
+use super::{function_list, session_statement, show, summary};
 use crate::catalog::CatalogContext;
 use crate::column_cache::{ColumnCache, ColumnCacheStatistics};
 use crate::direct::{DirectRead, bind};
 use crate::engine::Engine;
-use crate::guard::Guard;
-use crate::options::SqlOptions;
 use crate::planner::Planner;
-use crate::request::{Parameters, Request};
-use crate::settings::Settings;
-use crate::statement_cache::{CachedStatement, CachedStatements, StatementCache};
 use crate::statistics::{StatisticsCache, analyse_tables};
 use crate::text::{Cursor, Piece, StatementKind, with_location};
-use crate::transaction::{Transaction, TransactionStatement};
-use crate::{function_list, session_statement, show, summary, write};
+use crate::write;
 
 /// SQL over a store. Cloning is cheap, and all clones are the same session.
 ///

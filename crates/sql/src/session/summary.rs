@@ -8,10 +8,10 @@ use arrow::util::display::array_value_to_string;
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
 use tonnage::{ColumnType, Error, Result};
 
-use crate::guard::Guard;
+use super::guard::Guard;
+use super::request::Parameters;
+use super::show::texts;
 use crate::planner::Planner;
-use crate::request::Parameters;
-use crate::show::texts;
 use crate::text::{Cursor, Piece, StatementKind, parse, single};
 use crate::write::{made, quoted, word};
 

@@ -19,7 +19,7 @@ use tonnage::{
     Condition, Error, Result, Row, RowOperation, Store, Table, Value, WriteOptions, WriteResult,
 };
 
-use crate::error::invalid_at;
+use crate::errors::invalid_at;
 use crate::text::{Cursor, Piece};
 
 /// The most rows that one transaction changes.

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use tonnage::Result;
 
-use crate::guard::Guard;
+use super::guard::Guard;
 
 struct UnparkWaker(Thread);
 

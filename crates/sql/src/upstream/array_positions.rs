@@ -12,9 +12,9 @@ use datafusion::common::Result;
 use datafusion::functions_nested::position::{array_position_udf, array_positions_udf};
 use datafusion::logical_expr::{ColumnarValue, ScalarFunctionArgs, ScalarUDF};
 
-use super::wrapped::wrapped;
+use crate::functions::wrapped;
 
-pub(super) fn functions() -> [ScalarUDF; 2] {
+pub(crate) fn functions() -> [ScalarUDF; 2] {
     [
         wrapped(array_position_udf(), |inner, arguments| match nested(&arguments)? {
             Some(places) => {

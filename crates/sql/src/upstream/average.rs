@@ -11,15 +11,15 @@ use datafusion::logical_expr::Accumulator;
 use datafusion::logical_expr::function::AccumulatorArgs;
 use datafusion::logical_expr::utils::format_state_name;
 
-use super::total::{RunningSum, scalar};
+use crate::aggregate::{RunningSum, scalar};
 
 /// Whether averages of a type are made here.
-pub(super) fn is_own(argument: Option<&DataType>) -> bool {
+pub(crate) fn is_own(argument: Option<&DataType>) -> bool {
     matches!(argument, Some(DataType::Decimal256(..)))
 }
 
 /// The average of all, by its arguments; nothing for other types.
-pub(super) fn average(arguments: &AccumulatorArgs<'_>) -> Option<Box<dyn Accumulator>> {
+pub(crate) fn average(arguments: &AccumulatorArgs<'_>) -> Option<Box<dyn Accumulator>> {
     let given = arguments.expr_fields.first()?.data_type();
     let (DataType::Decimal256(_, scale), result_type) =
         (given, arguments.return_field.data_type().clone())
@@ -35,7 +35,7 @@ fn state_type(scale: i8) -> DataType {
 }
 
 /// What partial averages hand on: a sum and a count, or a list of different numbers.
-pub(super) fn state_fields(
+pub(crate) fn state_fields(
     name: &str,
     argument: &DataType,
     is_distinct: bool,

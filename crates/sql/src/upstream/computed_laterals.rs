@@ -19,7 +19,7 @@ use datafusion::logical_expr::{
 use super::correlation::{SubqueryUse, check_correlation};
 
 /// The join with what it computes above it; nothing for another join.
-pub(super) fn compute_above(join: &Join) -> Result<Option<LogicalPlan>> {
+pub(crate) fn compute_above(join: &Join) -> Result<Option<LogicalPlan>> {
     let Some((query, alias)) = lateral_of(&join.right) else { return Ok(None) };
     let is_outer = join.join_type == JoinType::Left;
     let is_plain = join.on.is_empty() && (is_outer || join.join_type == JoinType::Inner);

@@ -13,7 +13,7 @@ use datafusion::logical_expr::{Distinct, Expr, FetchType, Limit, LogicalPlan, Sk
 
 /// What becomes of the rows of a subquery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum SubqueryUse {
+pub(crate) enum SubqueryUse {
     /// Whether there are any.
     Existence,
     /// Their values.
@@ -24,7 +24,7 @@ pub(super) enum SubqueryUse {
 ///
 /// # Errors
 /// For a correlated subquery that the library would carry out wrongly.
-pub(super) fn check_correlation(plan: &LogicalPlan, asked: SubqueryUse) -> Result<bool> {
+pub(crate) fn check_correlation(plan: &LogicalPlan, asked: SubqueryUse) -> Result<bool> {
     check_node(plan, asked, true)
 }
 
@@ -91,7 +91,7 @@ fn check_barrier(plan: &LogicalPlan, asked: SubqueryUse, what: &str) -> Result<b
 }
 
 /// Whether one row at least is left of any.
-pub(super) fn keeps_one(limit: &Limit) -> bool {
+pub(crate) fn keeps_one(limit: &Limit) -> bool {
     let keeps_first = matches!(limit.get_skip_type(), Ok(SkipType::Literal(0)));
     let takes_one = match limit.get_fetch_type() {
         Ok(FetchType::Literal(rows)) => rows != Some(0),

@@ -7,10 +7,10 @@ use arrow::datatypes::{DataType, Float32Type, Float64Type};
 use datafusion::common::Result;
 use datafusion::logical_expr::GroupsAccumulator;
 
-use super::groups::{GroupFold, GroupStates};
+use crate::aggregate::{GroupFold, GroupStates};
 
 /// The accumulator of a column of doubles or floats; for others the library's is right.
-pub(super) fn groups(is_max: bool, data_type: &DataType) -> Option<Box<dyn GroupsAccumulator>> {
+pub(crate) fn groups(is_max: bool, data_type: &DataType) -> Option<Box<dyn GroupsAccumulator>> {
     macro_rules! of {
         ($fold:ty) => {
             Some(Box::new(GroupStates::<$fold>::new(data_type.clone(), data_type.clone())))

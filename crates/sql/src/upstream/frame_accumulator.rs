@@ -22,11 +22,11 @@ use datafusion::logical_expr::{Accumulator, AggregateUDF};
 use datafusion::physical_expr::PhysicalExpr;
 
 /// The one that is not of doubles.
-pub(super) const BIT_XOR: &str = "bit_xor";
+pub(crate) const BIT_XOR: &str = "bit_xor";
 
 /// An aggregate over frames that move.
 #[derive(Debug)]
-pub(super) struct FrameAccumulator {
+pub(crate) struct FrameAccumulator {
     function: FrameFunction,
     /// What the rows that came last come to.
     sum: Box<dyn Accumulator>,
@@ -65,7 +65,7 @@ impl FrameFunction {
 
 impl FrameAccumulator {
     /// The aggregate of a function of the library; nothing for those that need none.
-    pub(super) fn of(
+    pub(crate) fn of(
         function: &Arc<AggregateUDF>,
         arguments: &AccumulatorArgs<'_>,
     ) -> Option<Result<Self>> {

@@ -24,8 +24,8 @@ use datafusion::physical_plan::joins::{
 use datafusion::physical_plan::{ExecutionPlan, PhysicalExpr};
 use tokio::runtime::{Handle, RuntimeFlavor};
 
-use crate::error::into_datafusion;
-use crate::guard::Guard;
+use crate::errors::into_datafusion;
+use crate::session::Guard;
 
 /// A step that takes longer makes room for other statements.
 const STEP_MAX: Duration = Duration::from_millis(50);

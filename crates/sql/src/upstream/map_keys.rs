@@ -11,7 +11,7 @@ use datafusion::logical_expr::expr::ScalarFunction;
 use datafusion::logical_expr::{Expr, ExprSchemable, TryCast, lit};
 
 /// An expression whose parts are done.
-pub(super) fn rewrite_map_lookup(mut part: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
+pub(crate) fn rewrite_map_lookup(mut part: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
     let Expr::ScalarFunction(ScalarFunction { func, args }) = &mut part else {
         return Ok(Transformed::no(part));
     };

@@ -18,8 +18,7 @@ use datafusion::config::ConfigOptions;
 use datafusion::logical_expr::{BinaryExpr, Expr, LogicalPlan, Operator};
 use datafusion::optimizer::AnalyzerRule;
 
-use super::named_expressions::map_named;
-use super::nullable::nullable;
+use crate::plan::{map_named, nullable};
 
 /// Runs after types are settled.
 #[derive(Debug)]

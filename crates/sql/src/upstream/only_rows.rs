@@ -22,7 +22,7 @@ const NAME: &str = "_only_row";
 
 /// The value of such a subquery; nothing where an aggregate, a LIMIT or the like settles which rows
 /// there are.
-pub(super) fn only_row(rows: &LogicalPlan) -> Result<Option<Expr>> {
+pub(crate) fn only_row(rows: &LogicalPlan) -> Result<Option<Expr>> {
     if !has_plain_rows(rows) || rows.schema().fields().len() != 1 {
         return Ok(None);
     }

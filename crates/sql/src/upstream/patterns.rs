@@ -13,7 +13,7 @@ use datafusion::logical_expr::{BinaryExpr, Expr, Operator};
 const BACKSLASHES: [&str; 4] = [r"\\", r"\x", r"\u", r"\U"];
 
 /// A test of a text whose pattern has backslashes, with the pattern in a group.
-pub(super) fn protect_pattern(mut part: Expr) -> Transformed<Expr> {
+pub(crate) fn protect_pattern(mut part: Expr) -> Transformed<Expr> {
     let changed = match &mut part {
         Expr::BinaryExpr(BinaryExpr {
             op:

@@ -18,20 +18,20 @@ use datafusion::logical_expr::utils::format_state_name;
 use datafusion::logical_expr::{Accumulator, ColumnarValue, EmitTo, GroupsAccumulator};
 
 /// What partial percentiles hand on: all values.
-pub(super) fn state_fields(name: &str) -> Vec<FieldRef> {
+pub(crate) fn state_fields(name: &str) -> Vec<FieldRef> {
     let values = Field::new_list_field(DataType::Float64, true);
     vec![Arc::new(Field::new_list(format_state_name(name, "percentile_cont"), values, true))]
 }
 
 /// The percentile of all; nothing for arguments that the library refuses or takes for NULL.
-pub(super) fn percentile(arguments: &AccumulatorArgs<'_>) -> Option<Box<dyn Accumulator>> {
+pub(crate) fn percentile(arguments: &AccumulatorArgs<'_>) -> Option<Box<dyn Accumulator>> {
     let position = Position::of(arguments)?;
     let is_distinct = arguments.is_distinct;
     Some(Box::new(AllValues { values: Vec::new(), is_distinct, position }))
 }
 
 /// The percentiles of groups.
-pub(super) fn groups(arguments: &AccumulatorArgs<'_>) -> Option<Box<dyn GroupsAccumulator>> {
+pub(crate) fn groups(arguments: &AccumulatorArgs<'_>) -> Option<Box<dyn GroupsAccumulator>> {
     let position = Position::of(arguments)?;
     Some(Box::new(GroupValues { groups: Vec::new(), position }))
 }

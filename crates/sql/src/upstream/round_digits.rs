@@ -9,9 +9,9 @@ use datafusion::common::{Result, ScalarValue};
 use datafusion::functions::math;
 use datafusion::logical_expr::{ColumnarValue, ScalarFunctionArgs, ScalarUDF};
 
-use super::wrapped::wrapped;
+use crate::functions::wrapped;
 
-pub(super) fn function() -> ScalarUDF {
+pub(crate) fn function() -> ScalarUDF {
     wrapped(math::round(), rounded)
 }
 

@@ -16,7 +16,7 @@ use datafusion::common::{ColumnStatistics, Statistics};
 use crate::access::{AccessPath, ReadSpec};
 
 /// The estimates of a read that gives columns of this schema.
-pub(super) fn statistics_of(spec: &ReadSpec, schema: &SchemaRef) -> Statistics {
+pub(crate) fn statistics_of(spec: &ReadSpec, schema: &SchemaRef) -> Statistics {
     let mut statistics = Statistics::new_unknown(schema);
     let Some(rows) = rows_of(spec) else { return statistics };
     statistics.num_rows = Precision::Inexact(rows as usize);

@@ -10,10 +10,10 @@ use datafusion::sql::sqlparser::ast::{
 use datafusion::sql::sqlparser::parser::Parser;
 use tonnage::{Error, Result};
 
-use super::dialect::OwnDialect;
+use crate::text::OwnDialect;
 
 /// Puts counted sets into FROM.
-pub(super) fn rewrite_counted(body: &mut SetExpr) -> Result<()> {
+pub(crate) fn rewrite_counted(body: &mut SetExpr) -> Result<()> {
     let SetExpr::SetOperation { op, set_quantifier, left, right } = body else { return Ok(()) };
     let is_all = matches!(set_quantifier, SetQuantifier::All | SetQuantifier::AllByName);
     // The sides of a counted set become queries of FROM, which the rewriter visits by themselves.

@@ -7,7 +7,7 @@ use tonnage::{Error, Result};
 /// `x SIMILAR TO 'pattern'` as the match of a regular expression: the pattern speaks of the whole
 /// text, `%` and `_` stand for any characters, and a point is a point. The planner would take the
 /// pattern for a regular expression as it stands.
-pub(super) fn similar(
+pub(crate) fn similar(
     negated: bool,
     expr: Expr,
     pattern: &Expr,
@@ -29,7 +29,7 @@ pub(super) fn similar(
 }
 
 /// The pattern of LIKE with the backslash as its escape, which is the one that the planner knows.
-pub(super) fn with_backslash(pattern: &Expr, escape: &ValueWithSpan) -> Result<Expr> {
+pub(crate) fn with_backslash(pattern: &Expr, escape: &ValueWithSpan) -> Result<Expr> {
     let escape = escape_of(Some(escape))?.flatten();
     let Some(pattern) = text_of(pattern) else {
         return Err(Error::unsupported("LIKE with ESCAPE takes its pattern as text in quotes"));

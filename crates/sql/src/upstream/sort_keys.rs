@@ -31,7 +31,7 @@ const IN_ANY_ORDER: [&str; 17] = [
 ];
 
 /// An aggregate whose parts are done.
-pub(super) fn without_repeated_keys(mut part: Expr) -> Transformed<Expr> {
+pub(crate) fn without_repeated_keys(mut part: Expr) -> Transformed<Expr> {
     let changed = match &mut part {
         // What comes to the same in any order needs none. The library refuses `max(k ORDER BY k)`
         // by group.
@@ -50,7 +50,7 @@ pub(super) fn without_repeated_keys(mut part: Expr) -> Transformed<Expr> {
 }
 
 /// DISTINCT ON with each key once.
-pub(super) fn distinct_on_each_key(node: LogicalPlan) -> LogicalPlan {
+pub(crate) fn distinct_on_each_key(node: LogicalPlan) -> LogicalPlan {
     match node {
         LogicalPlan::Distinct(Distinct::On(mut distinct)) => {
             let mut seen = HashSet::new();

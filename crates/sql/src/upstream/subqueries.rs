@@ -25,9 +25,8 @@ use datafusion::optimizer::AnalyzerRule;
 
 use super::computed_laterals::compute_above;
 use super::correlation::{SubqueryUse, check_correlation, keeps_one};
-use super::named_expressions::map_named;
-use super::nullable::volatile_nullable;
 use super::only_rows::only_row;
+use crate::plan::{map_named, volatile_nullable};
 
 /// Runs before types are brought together.
 #[derive(Debug)]

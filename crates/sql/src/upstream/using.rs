@@ -79,7 +79,7 @@ impl UsingColumn {
 
 /// A join by columns of the same names, each with the table that the made one comes into where that
 /// is written (`scopes/naming.rs`).
-pub(super) fn join_using(
+pub(crate) fn join_using(
     left: LogicalPlan,
     right: LogicalPlan,
     join_type: JoinType,
@@ -117,7 +117,7 @@ pub(super) fn join_using(
 }
 
 /// The names that two sides have in common, as NATURAL finds them.
-pub(super) fn common_names(left: &LogicalPlan, right: &LogicalPlan) -> Vec<String> {
+pub(crate) fn common_names(left: &LogicalPlan, right: &LogicalPlan) -> Vec<String> {
     let mut names = Vec::<String>::new();
     for field in left.schema().fields() {
         let is_there = right.schema().fields().iter().any(|other| other.name() == field.name());

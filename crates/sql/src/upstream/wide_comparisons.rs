@@ -15,10 +15,10 @@ use datafusion::common::{DFSchema, ScalarValue};
 use datafusion::logical_expr::expr::InList;
 use datafusion::logical_expr::{Between, BinaryExpr, Cast, Expr, ExprSchemable, Join, Operator};
 
-use super::numbers::is_compared;
+use crate::plan::is_compared;
 
 /// An expression whose parts are done.
-pub(super) fn compare_widely(mut part: Expr, schema: &DFSchema) -> Transformed<Expr> {
+pub(crate) fn compare_widely(mut part: Expr, schema: &DFSchema) -> Transformed<Expr> {
     let changed = match &mut part {
         Expr::BinaryExpr(BinaryExpr { left, op, right }) if is_compared(*op) => {
             is_narrow(&[&**left, &**right], schema)
@@ -37,7 +37,7 @@ pub(super) fn compare_widely(mut part: Expr, schema: &DFSchema) -> Transformed<E
 }
 
 /// A join by pairs of columns, which no expression compares yet.
-pub(super) fn join_widely(join: &mut Join) {
+pub(crate) fn join_widely(join: &mut Join) {
     for (one, other) in &mut join.on {
         let (left, right) = (join.left.schema(), join.right.schema());
         let digits = [digits_of(one, left), digits_of(other, right)];

@@ -10,7 +10,7 @@ use datafusion::logical_expr::expr::WindowFunction;
 use datafusion::logical_expr::{Expr, ExprSchemable, WindowFrameBound, WindowFrameUnits};
 
 /// An expression whose parts are done.
-pub(super) fn range_to_groups(mut expr: Expr, schema: &DFSchema) -> Transformed<Expr> {
+pub(crate) fn range_to_groups(mut expr: Expr, schema: &DFSchema) -> Transformed<Expr> {
     let Expr::WindowFunction(function) = &mut expr else { return Transformed::no(expr) };
     let WindowFunction { params, .. } = function.as_mut();
     // Intervals are numbers by now: `intervals::compare_by_length` comes before this rule.

@@ -11,15 +11,15 @@ use datafusion::sql::sqlparser::ast::{
 };
 use tonnage::{Error, Result};
 
-use super::walk::{Rewriter, walk_mut};
-use crate::error::invalid_at;
+use crate::errors::invalid_at;
+use crate::text::{Rewriter, walk_mut};
 
 /// The windows of one SELECT, each written out whole.
-pub(super) struct NamedWindows(Vec<(Ident, WindowSpec)>);
+pub(crate) struct NamedWindows(Vec<(Ident, WindowSpec)>);
 
 impl NamedWindows {
     /// Writes the definitions of a WINDOW clause out; each may build on those before it.
-    pub(super) fn new(definitions: &[NamedWindowDefinition]) -> Result<Self> {
+    pub(crate) fn new(definitions: &[NamedWindowDefinition]) -> Result<Self> {
         let mut windows = Self(Vec::with_capacity(definitions.len()));
         for NamedWindowDefinition(name, definition) in definitions {
             if windows.find(name).is_ok() {
@@ -38,7 +38,7 @@ impl NamedWindows {
     }
 
     /// Writes out every window that is named somewhere in a part of the statement.
-    pub(super) fn write_into(&self, part: &mut impl VisitMut) -> Result<()> {
+    pub(crate) fn write_into(&self, part: &mut impl VisitMut) -> Result<()> {
         walk_mut(part, &mut WindowWriter(self))
     }
 

@@ -8,7 +8,8 @@ use tonnage::Result;
 
 use super::resolver::{GivenTable, NameResolver};
 use super::visible::{ColumnNames, VisibleColumns};
-use crate::text::{folded, is_by_names, is_counted};
+use crate::text::{folded, is_by_names};
+use crate::upstream::is_counted;
 
 impl NameResolver<'_> {
     pub(super) fn from(&mut self, from: &mut [TableWithJoins]) -> Result<VisibleColumns> {

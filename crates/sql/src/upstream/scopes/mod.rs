@@ -9,7 +9,7 @@
 //! 1. Inside out, each FROM tells its columns (`from.rs`, `visible.rs`): those of tables from the
 //!    store, those of queries from their lists.
 //! 2. Each join by USING or NATURAL gives the columns that it makes a table of their own
-//!    (`plan/using.rs`). A bare name of one of them becomes a column of that table (`naming.rs`).
+//!    (`upstream/using.rs`). A bare name of one of them becomes a column of that table (`naming.rs`).
 //! 3. A bare name that several tables of the innermost FROM have is an error where the planner
 //!    would look further outside.
 //! 4. A name of ORDER BY that an alias hides becomes a key beside the list (`sorting.rs`).

@@ -16,7 +16,8 @@ use datafusion::sql::sqlparser::ast::{
 use tonnage::{Error, Result};
 
 use super::visible::{ColumnMatch, ColumnNames, VisibleColumns};
-use crate::text::{Rewriter, derived, folded, read, walk_mut};
+use crate::text::{Rewriter, folded, walk_mut};
+use crate::upstream::{derived, read};
 
 /// The places of such keys, and of those that must go with them.
 #[derive(Debug, Default)]

@@ -9,9 +9,8 @@ use tonnage::Result;
 
 use super::outputs::{excluded, last, name_of};
 use super::visible::{ColumnMatch, VisibleColumn, VisibleColumns};
-use crate::distinct_names::distinct_names;
-use crate::error::invalid_at;
-use crate::text::folded;
+use crate::errors::invalid_at;
+use crate::text::{distinct_names, folded};
 
 /// Refuses `* REPLACE (1 AS k)` where there is no `k`: the planner would leave it out.
 pub(super) fn refuse_unknown_replaced(select: &Select, from: &VisibleColumns) -> Result<()> {

@@ -3,8 +3,7 @@
 use datafusion::sql::sqlparser::ast::{Expr, Ident, SelectItem, TableAlias};
 use tonnage::Error;
 
-use crate::error::invalid_at;
-use crate::missing_column::ambiguous;
+use crate::errors::{ambiguous, invalid_at};
 use crate::text::folded;
 
 /// The names of the columns of a table or query.

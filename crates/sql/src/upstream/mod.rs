@@ -1,0 +1,46 @@
+//! Repairs of DataFusion.
+
+pub(crate) mod array_positions;
+pub(crate) mod average;
+mod computed_laterals;
+mod correlated_names;
+mod correlation;
+mod dependent_aggregates;
+pub(crate) mod extreme_double;
+pub(crate) mod frame_accumulator;
+mod guarded_joins;
+mod lag_lead;
+pub(crate) mod map_keys;
+mod membership;
+mod merged_lists;
+mod null_joins;
+mod only_rows;
+mod outer_types;
+pub(crate) mod patterns;
+pub(crate) mod percentile;
+mod pushdown;
+pub(crate) mod round_digits;
+mod scan_statistics;
+pub(crate) mod scopes;
+pub(crate) mod sets;
+pub(crate) mod similar;
+pub(crate) mod sort_keys;
+mod subqueries;
+pub(crate) mod using;
+pub(crate) mod wide_comparisons;
+pub(crate) mod window_frames;
+pub(crate) mod windows;
+
+pub(crate) use correlated_names::CorrelatedNamesRule;
+pub(crate) use dependent_aggregates::DependentRule;
+pub(crate) use guarded_joins::with_guarded_joins;
+pub(crate) use lag_lead::shifts;
+pub(crate) use membership::MembershipRule;
+pub(crate) use merged_lists::MergedListRule;
+pub(crate) use null_joins::{EqualKeysRule, with_null_joins};
+pub(crate) use outer_types::OuterTypesRule;
+pub(crate) use pushdown::physical_rules;
+pub(crate) use scan_statistics::statistics_of;
+pub(crate) use sets::{derived, is_counted, read};
+pub(crate) use subqueries::SubqueryRule;
+pub(crate) use using::UsingRule;
