@@ -14,7 +14,7 @@ use datafusion::config::ConfigOptions;
 use datafusion::logical_expr::expr::{InSubquery, SetComparison};
 use datafusion::logical_expr::utils::merge_schema;
 use datafusion::logical_expr::{
-    BinaryExpr, Expr, ExprSchemable, Join, LogicalPlan, Projection, Subquery, Union,
+    Expr, ExprSchemable, Join, LogicalPlan, Projection, Subquery, Union,
 };
 use datafusion::optimizer::AnalyzerRule;
 
@@ -26,7 +26,10 @@ use super::{
     sixteen_bytes, texts, values,
 };
 use crate::interval::is_interval;
-use crate::upstream::{map_keys, patterns, sort_keys, wide_comparisons, window_frames};
+use crate::upstream::{
+    map_keys, patterns, refuse_evaluated_twice, sort_keys, swapped_bounds, wide_comparisons,
+    window_frames,
+};
 
 /// Runs before types are brought together.
 #[derive(Debug)]
@@ -77,8 +80,9 @@ fn rewrite_node(node: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
 }
 
 fn rewrite_expression(part: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
+    refuse_evaluated_twice(&part, schema)?;
     let part = casts::rewrite_cast(part, schema)?;
-    let part = part.transform_data(|part| Ok(column_first(part)))?;
+    let part = part.transform_data(|part| Ok(swapped_bounds::column_first(part)))?;
     let part = part.transform_data(|part| json_values::compare_documents(part, schema))?;
     let part = part.transform_data(|part| Ok(sort_keys::without_repeated_keys(part)))?;
     let part = part.transform_data(|part| texts::read_beside(part, schema))?;
@@ -151,29 +155,6 @@ fn read_texts_or_moments(
         *rows = Arc::new(LogicalPlan::Projection(Projection::try_new(vec![column], rows.clone())?));
     }
     Ok(is_read || is_counted)
-}
-
-/// `5 < a` as `a > 5`. Of `a >= 5 AND 5 < a` the optimiser would keep the first alone.
-fn column_first(part: Expr) -> Transformed<Expr> {
-    match part {
-        Expr::BinaryExpr(BinaryExpr { left, op, right })
-            if numbers::is_compared(op) && !is_read(&left) && is_read(&right) =>
-        {
-            match op.swap() {
-                Some(op) => Transformed::yes(Expr::BinaryExpr(BinaryExpr::new(right, op, left))),
-                None => Transformed::no(Expr::BinaryExpr(BinaryExpr { left, op, right })),
-            }
-        }
-        part => Transformed::no(part),
-    }
-}
-
-/// Whether a value comes out of rows.
-fn is_read(expr: &Expr) -> bool {
-    let reads = |expr: &Expr| {
-        matches!(expr, Expr::Column(_) | Expr::OuterReferenceColumn(..) | Expr::ScalarSubquery(_))
-    };
-    expr.exists(|expr| Ok(reads(expr))).unwrap_or(true)
 }
 
 /// A union whose columns of decimals become doubles where another input has doubles.

@@ -25,7 +25,7 @@ use super::sql::Sql;
 use super::statement_cache::CachedStatement;
 use crate::access::ReadSpec;
 use crate::direct::{Aggregates, DirectRead, DirectWork, aggregate, explain_aggregates};
-use crate::show;
+use super::show;
 use crate::text::{Cursor, StatementKind};
 
 /// Looking at so many statements takes about as long as starting a thread.

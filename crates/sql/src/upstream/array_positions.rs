@@ -1,5 +1,7 @@
 //! `array_position` and `array_positions` of the library, for lists of lists, maps and records.
 //!
+//! Upstream: no issue known: docs/upstream/array-position-of-null.md. Gone in: open
+//!
 //! It does not find NULL among these (DataFusion 55).
 
 use std::cmp::Ordering;

@@ -1,5 +1,7 @@
 //! The average of decimals of 256 bits, exact or an error: the library's sum of them wraps around.
 //! Narrower ones it sums in 256 bits, which no number of rows fills.
+//!
+//! Upstream: no issue known: docs/upstream/average-of-long-decimals.md. Gone in: open
 
 use arrow::array::{ArrayRef, ArrowNativeTypeOp, AsArray};
 use arrow::datatypes::{

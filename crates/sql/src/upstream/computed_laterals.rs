@@ -1,5 +1,7 @@
 //! LATERAL queries that compute with the row beside them: `FROM a, LATERAL (SELECT a.k + 1 AS x)`.
 //!
+//! Upstream: apache/datafusion#21201. Gone in: open
+//!
 //! DataFusion 55 makes a join of a LATERAL query only where the row beside it stands in conditions.
 //! So what is computed moves above the join:
 //!

@@ -1,5 +1,7 @@
 //! Unique names for the columns that tie a subquery to the row outside.
 //!
+//! Upstream: no issue known: docs/upstream/correlated-names.md. Gone in: open
+//!
 //! DataFusion 55 makes a join of a correlated subquery, and tells its columns apart by name alone.
 //! Of `a.x = o.x AND b.x = o.y` both columns become `__correlated_sq_1.x`, and the join gives wrong
 //! rows. An output column of that name is an error: `(SELECT max(y) AS x FROM a WHERE a.x = o.x)`.

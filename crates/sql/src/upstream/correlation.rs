@@ -1,15 +1,21 @@
 //! Correlated subqueries, checked before the library makes joins of them.
 //!
+//! Upstream: apache/datafusion#25507. Gone in: open
+//! Upstream: apache/datafusion#25519. Gone in: open
+//!
 //! The library moves the condition that ties a subquery to the row outside up, above the subquery.
 //! Above some nodes the condition means something else (DataFusion 55). These are refused here:
 //!
 //! - outer and semi-joins whose condition or optional side is correlated
 //! - windows, DISTINCT ON and ASOF joins
 //! - OFFSET, and any LIMIT but one of a row or more that ends the subquery of an EXISTS
+//! - ROLLUP, CUBE and GROUPING SETS, which would lose the row of all groups
 //! - an aggregate over all rows that is not the last step
 
 use datafusion::common::{JoinType, Result, plan_err};
-use datafusion::logical_expr::{Distinct, Expr, FetchType, Limit, LogicalPlan, SkipType};
+use datafusion::logical_expr::{
+    Aggregate, Distinct, Expr, FetchType, Limit, LogicalPlan, SkipType,
+};
 
 /// What becomes of the rows of a subquery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,6 +70,9 @@ fn check_node(plan: &LogicalPlan, asked: SubqueryUse, is_last: bool) -> Result<b
         LogicalPlan::Window(_) => check_barrier(plan, asked, "a window")?,
         LogicalPlan::Distinct(Distinct::On(_)) => check_barrier(plan, asked, "DISTINCT ON")?,
         LogicalPlan::Extension(_) => check_barrier(plan, asked, "an ASOF join")?,
+        LogicalPlan::Aggregate(aggregate) if has_grouping_sets(aggregate) => {
+            check_barrier(plan, asked, "ROLLUP, CUBE or GROUPING SETS")?
+        }
         LogicalPlan::Aggregate(aggregate) if aggregate.group_expr.is_empty() => {
             let tied = check_inputs(plan, asked, false)?;
             if tied && !is_last {
@@ -88,6 +97,10 @@ fn check_inputs(plan: &LogicalPlan, asked: SubqueryUse, is_last: bool) -> Result
 /// What is below a node over which no condition is taken.
 fn check_barrier(plan: &LogicalPlan, asked: SubqueryUse, what: &str) -> Result<bool> {
     if check_inputs(plan, asked, false)? { refuse(what) } else { Ok(false) }
+}
+
+fn has_grouping_sets(aggregate: &Aggregate) -> bool {
+    matches!(aggregate.group_expr[..], [Expr::GroupingSet(_)])
 }
 
 /// Whether one row at least is left of any.

@@ -1,6 +1,8 @@
 //! Aggregates over other rows for each row, tied by other comparisons than `=`:
 //! `(SELECT count(*) FROM t b WHERE b.id < a.id)`.
 //!
+//! Upstream: apache/datafusion#14554. Gone in: open
+//!
 //! DataFusion 55 makes a join of such a subquery only where `=` ties it to the row outside. Then it
 //! can group the rows of the subquery by that column. For other comparisons the distinct values
 //! outside are the groups:

@@ -1,4 +1,6 @@
 //! `min` and `max` of doubles by group, in their total order: NaN is the greatest, as in ORDER BY.
+//!
+//! Upstream: apache/datafusion#13415, #24432. Gone in: 56
 
 use std::sync::Arc;
 

@@ -1,5 +1,7 @@
 //! Aggregates of doubles, and `bit_xor`, over the frames of a window, from which rows leave again.
 //!
+//! Upstream: no issue known: docs/upstream/sums-over-moving-frames.md. Gone in: open
+//!
 //! The library subtracts what leaves. Of doubles that leaves a rest: behind 1e17 a sum of 1 and 1
 //! is 0, the deviation of equal numbers may be NaN, and behind NaN or infinity everything is NaN.
 //! What `bit_xor` leaves of no rows is 0, not NULL. So here nothing is subtracted:

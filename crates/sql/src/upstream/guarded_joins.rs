@@ -1,5 +1,7 @@
 //! Joins without keys, which compare each row with each other one.
 //!
+//! Upstream: apache/datafusion#19358. Gone in: open
+//!
 //! One step of such a join may compare billions of pairs before it gives a row (DataFusion 55). Until
 //! then a statement that was cancelled went on, and its threads did nothing else: two such statements
 //! and no other one was answered. So its condition looks at the guard each time, and after a while

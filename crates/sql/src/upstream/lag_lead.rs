@@ -1,5 +1,7 @@
 //! `lag` and `lead`, of which the library carries some calls out wrongly (DataFusion 55):
 //!
+//! Upstream: apache/datafusion#25471. Gone in: open
+//!
 //! 1. Ahead, row by row and without NULLs, they lose count. So then they see all rows of a part at
 //!    once.
 //! 2. Below a LIMIT `lag(x, -1)` does not see the row behind the last one, nor does `lag` where its

@@ -1,5 +1,7 @@
 //! `m[k]` of a map whose keys have another type than `k`.
 //!
+//! Upstream: no issue known: docs/upstream/map-keys.md. Gone in: open
+//!
 //! The library compares both as they are. It fails for whole numbers of two sizes, and for nested
 //! keys (DataFusion 55). `map_extract` handles the latter.
 

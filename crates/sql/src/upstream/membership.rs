@@ -1,5 +1,7 @@
 //! `x IN (subquery)` with its third value, NULL.
 //!
+//! Upstream: apache/datafusion#8241, #25347, #25473. Gone in: open
+//!
 //! Below OR, NOT, IS or CASE, DataFusion 55 makes a join of such a test that marks rows. The mark
 //! knows true and false only: NULL counts as false, and NOT makes it true. In projections it
 //! supports neither these tests nor EXISTS. So this rule runs first:

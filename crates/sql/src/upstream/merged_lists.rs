@@ -1,5 +1,7 @@
 //! Two lists that test one value, kept apart where the optimizer would merge them wrongly.
 //!
+//! Upstream: apache/datafusion#24258. Gone in: 56
+//!
 //! It merges `x NOT IN (1) OR x NOT IN (2)` into one list of the values in both. There are none, so
 //! the condition becomes true, even where x is NULL. Likewise `x IN (1) AND x IN (2)` becomes false
 //! instead of NULL, which NOT makes true. Lists with NULL lose it (DataFusion 55,

@@ -1,5 +1,7 @@
 //! Joins by IS NOT DISTINCT FROM.
 //!
+//! Upstream: no issue known: docs/upstream/null-joins.md. Gone in: open
+//!
 //! The library makes a join of such a condition whose keys take NULL as equal to NULL, and goes on
 //! with its rules. These forget that when they reorder joins, and apply it to keys that they add,
 //! which `=` compares. Rows are lost, and rows appear that do not match (DataFusion 55). So such

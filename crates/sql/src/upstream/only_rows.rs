@@ -1,6 +1,8 @@
 //! A subquery for one value that is tied to the row outside, and may find several rows:
 //! `(SELECT b.x FROM b WHERE b.k = a.k)`.
 //!
+//! Upstream: apache/datafusion#16137. Gone in: open
+//!
 //! DataFusion 55 takes such a subquery only if it aggregates rows. So its values become a list for
 //! each row outside, and the list of one value that value. Several are an error, as in PostgreSQL,
 //! but only where the row outside is looked at.

@@ -1,5 +1,7 @@
 //! Outer columns of subqueries with their final types.
 //!
+//! Upstream: no issue known: docs/upstream/outer-types.md. Gone in: open
+//!
 //! A subquery keeps the type that an outer column had when the subquery was planned.
 //! `CASE ... THEN 1 ELSE 1.5 END` is a whole number then, and a decimal after type coercion. So a
 //! comparison in the subquery would cut the decimal, or become a join of columns of different types

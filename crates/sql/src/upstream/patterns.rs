@@ -1,5 +1,7 @@
 //! Regular expressions that the planner must leave alone.
 //!
+//! Upstream: no issue known: docs/upstream/regular-expressions-as-like.md. Gone in: open
+//!
 //! The planner makes LIKE of a pattern that is plain text, and takes a backslash of that text as
 //! the escape of LIKE: `s ~ 'a\\c'` was `s LIKE '%a\c%'`, which finds `ac`. It leaves a pattern in
 //! a group as it is.

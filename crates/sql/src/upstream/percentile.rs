@@ -1,6 +1,8 @@
 //! `percentile_cont`: the value at a share of the sorted values, between two of them where the
 //! position falls between.
 //!
+//! Upstream: apache/datafusion#25266. Gone in: open
+//!
 //! The library rounds the position to six digits behind the point (DataFusion 55), and takes the
 //! complement of the share for a descending order, which loses a digit. Here the position is the
 //! product that PostgreSQL takes, counted from the end that the order begins with.

@@ -1,5 +1,7 @@
 //! `round` of the library, for more digits than a double has.
 //!
+//! Upstream: no issue known: docs/upstream/round-to-many-digits.md. Gone in: open
+//!
 //! It takes the number times a power of ten, which may be infinite: `round(42.1, 400)` was NaN.
 
 use arrow::array::{Array, ArrayRef, AsArray, Float64Array};

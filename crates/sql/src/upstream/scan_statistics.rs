@@ -1,5 +1,7 @@
 //! Statistics of a scan for DataFusion.
 //!
+//! Upstream: apache/datafusion#8099. Gone in: open
+//!
 //! All of them are declared inexact, for the table may have changed since ANALYZE. In DataFusion
 //! 55.2 that is enough for numbers of rows, of NULLs and of distinct values. It is not enough for
 //! the least and greatest value of a column, so the scan does not give them. A filter narrows the

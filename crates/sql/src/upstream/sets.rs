@@ -1,5 +1,8 @@
 //! INTERSECT ALL and EXCEPT ALL, which count repeated rows.
 //!
+//! Upstream: apache/datafusion#12955. Gone in: open
+//! Upstream: apache/datafusion#12956. Gone in: open
+//!
 //! The planner knows both, but counts wrongly. So they become a join in parentheses that nobody
 //! writes, which the planner of relations reads (`plan/relations.rs`).
 

@@ -1,5 +1,7 @@
 //! Patterns of SIMILAR TO and of LIKE with an escape of its own, in words that the planner takes as
 //! they are meant.
+//!
+//! Upstream: apache/datafusion#22263. Gone in: 56
 
 use datafusion::sql::sqlparser::ast::{BinaryOperator, Expr, Value, ValueWithSpan};
 use tonnage::{Error, Result};

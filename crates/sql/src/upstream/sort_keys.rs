@@ -1,5 +1,7 @@
 //! Sort keys that stand twice: `ORDER BY c, k, k`.
 //!
+//! Upstream: apache/datafusion#25398. Gone in: open
+//!
 //! The second has nothing to decide. The library drops repeats itself, but not everywhere where it
 //! counts the keys (DataFusion 55).
 

@@ -1,5 +1,10 @@
 //! Subqueries in expressions, rewritten so that the library runs them correctly (DataFusion 55):
 //!
+//! Upstream: apache/datafusion#24513. Gone in: 56
+//! Upstream: apache/datafusion#24960. Gone in: open
+//! Upstream: no issue known: docs/upstream/having-of-correlated-aggregate.md. Gone in: open
+//! Upstream: apache/datafusion#25258. Gone in: open
+//!
 //! 1. A scalar subquery gives NULL when there is no row, even for a column that is never NULL. The
 //!    library declares such a value never NULL, and `IS NULL` becomes false.
 //! 2. An aggregate over all rows gives one row, even of no rows. Tied to the row outside it becomes

@@ -1,5 +1,7 @@
 //! Joins by USING and NATURAL, which merge columns of one name.
 //!
+//! Upstream: apache/datafusion#22881. Gone in: open
+//!
 //! The planner takes such a column from the left side, which has no value in some rows of RIGHT and
 //! FULL. It takes `*` from the side whose name comes first in the alphabet, and finds the name
 //! ambiguous above a second join by it (DataFusion 55). So this module makes the column:

@@ -1,5 +1,7 @@
 //! Comparisons of decimals that have more than 38 digits together.
 //!
+//! Upstream: no issue known: docs/upstream/wide-comparisons.md. Gone in: open
+//!
 //! The planner compares NUMBER(38, 0) with `0.5` in a type of 38 digits, one of them behind the
 //! point: a number of 38 digits does not fit there, and is an error (DataFusion 55). So:
 //!

@@ -1,5 +1,7 @@
 //! Windows ordered by types without distances: UUIDs, binary values, times of the day, intervals.
 //!
+//! Upstream: apache/datafusion#24327, #24514, #24915. Gone in: 56
+//!
 //! The planner refuses RANGE over them, and with it each window that has an ORDER BY and no frame.
 //! A frame whose bounds are rows of equal rank needs no distances: GROUPS gives the same rows.
 

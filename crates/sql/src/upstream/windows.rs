@@ -1,5 +1,7 @@
 //! Named windows, written out where they are used.
 //!
+//! Upstream: no issue known: docs/upstream/named-windows.md. Gone in: open
+//!
 //! The planner takes `OVER w` for the window of that name, but of a window that builds on another
 //! (`OVER (w ORDER BY x)`, `WINDOW v AS (w ORDER BY x)`) it forgets the other. So each window is
 //! written out whole before planning.

@@ -1,4 +1,6 @@
 //! Rewrites names of columns so that the planner takes the right one.
+//!
+//! Upstream: no issue known: docs/upstream/ambiguous-names.md. Gone in: open
 
 use std::ops::ControlFlow;
 

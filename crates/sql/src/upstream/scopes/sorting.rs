@@ -2,6 +2,8 @@
 //! without an alias hides its column too, as in `SELECT a.v::INT, b.v FROM a, b ORDER BY a.v`, for
 //! the planner calls it `a.v`.
 //!
+//! Upstream: apache/datafusion#13558. Gone in: open
+//!
 //! In an expression a name is a column of FROM, as in PostgreSQL; alone it is one of the list. The
 //! planner takes it for one of the list in both, and refuses `t.k` beside it (DataFusion 55). So a
 //! key that is an item of the list is written by its alias, and any other one becomes a column

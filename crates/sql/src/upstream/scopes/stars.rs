@@ -1,4 +1,6 @@
 //! Writes out `*` and columns of the same name where the planner would misread them.
+//!
+//! Upstream: apache/datafusion#21232. Gone in: open
 
 use datafusion::sql::sqlparser::ast::{
     Expr, Ident, ObjectName, Select, SelectItem, SelectItemQualifiedWildcardKind,
