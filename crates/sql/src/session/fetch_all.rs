@@ -21,11 +21,11 @@ use tonnage::{Error, Result};
 use super::answer::{Answer, Rows};
 use super::guard::Guard;
 use super::request::Request;
+use super::show;
 use super::sql::Sql;
 use super::statement_cache::CachedStatement;
 use crate::access::ReadSpec;
 use crate::direct::{Aggregates, DirectRead, DirectWork, aggregate, explain_aggregates};
-use super::show;
 use crate::text::{Cursor, StatementKind};
 
 /// Looking at so many statements takes about as long as starting a thread.

@@ -70,6 +70,7 @@ fn has_plain_rows(plan: &LogicalPlan) -> bool {
             | LogicalPlan::Filter(_)
             | LogicalPlan::SubqueryAlias(_)
             | LogicalPlan::TableScan(_)
+            | LogicalPlan::Values(_)
             | LogicalPlan::Join(_)
     );
     is_plain && plan.inputs().into_iter().all(has_plain_rows)

@@ -1,9 +1,10 @@
 //! Projections pushed down in physical plans, which read fewer columns.
 //!
-//! Upstream: apache/datafusion#17679. Gone in: open
+//! Upstream: no issue known: docs/upstream/projections-over-filters.md. Gone in: open
 //!
-//! Below a filter with a projection of its own that fails with an internal error. Then the plan
-//! stays as it is. Every other error is passed on.
+//! Above a filter with a projection of its own that fails with an internal error: the projection
+//! above names columns of the filter's output, and is put above the filter's input as it is. Then
+//! the plan stays as it was. Every other error is passed on.
 
 use std::sync::Arc;
 
@@ -13,8 +14,10 @@ use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_optimizer::projection_pushdown::ProjectionPushdown;
 use datafusion::physical_plan::ExecutionPlan;
 
-/// What the message of the known error begins with.
-pub(super) const KNOWN: &str = "TODO";
+/// What the message of the known error says: a column of the filter's output is looked up among
+/// those of its input, where another one has its index, or none has.
+pub(super) const KNOWN: [&str; 2] =
+    ["does not match with the projection expression", "PhysicalExpr Column references column"];
 
 /// Replaces the rule of DataFusion.
 #[derive(Debug)]
@@ -51,5 +54,6 @@ impl<R: PhysicalOptimizerRule> PhysicalOptimizerRule for FallibleProjectionPushd
 
 /// Whether this is the error that the repair is for.
 fn is_known(error: &DataFusionError) -> bool {
-    matches!(error.find_root(), DataFusionError::Internal(message) if message.starts_with(KNOWN))
+    matches!(error.find_root(), DataFusionError::Internal(message)
+        if KNOWN.iter().any(|known| message.contains(known)))
 }

@@ -2,7 +2,7 @@
 //!
 //! Upstream: apache/datafusion#24513. Gone in: 56
 //! Upstream: apache/datafusion#24960. Gone in: open
-//! Upstream: no issue known: docs/upstream/having-of-correlated-aggregate.md. Gone in: open
+//! Upstream: apache/datafusion#24960. Gone in: open
 //! Upstream: apache/datafusion#25258. Gone in: open
 //!
 //! 1. A scalar subquery gives NULL when there is no row, even for a column that is never NULL. The

@@ -1,10 +1,11 @@
-//! A constant on the left side of a comparison, `5 < a`, becomes `a > 5`.
+//! A constant on the left side of a comparison, `2 + 3 < a`, becomes `a > 2 + 3`.
 //!
 //! Upstream: no issue known: docs/upstream/swapped-bounds.md. Gone in: open
 //!
 //! Of several lower bounds of one column the optimizer keeps the narrowest. Of two with one value
 //! it prefers `>`, but it reads the operator of `5 < a` as it stands. So of `a >= 5 AND 5 < a` it
-//! keeps the first alone, which is wrong for 5.
+//! keeps the first alone, which is wrong for 5. It turns plain literals to the right before, but
+//! not what becomes a literal in the same step.
 
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::logical_expr::{BinaryExpr, Expr};

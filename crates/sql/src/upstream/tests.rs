@@ -89,7 +89,8 @@ fn only_the_known_error_of_projections_is_passed_over() {
             .optimize(plan, &ConfigOptions::new())
             .map(|plan| plan.name().to_owned())
     };
-    assert_eq!(run(known_error).unwrap(), "EmptyExec");
+    assert_eq!(run(other_name).unwrap(), "EmptyExec");
+    assert_eq!(run(beyond_the_end).unwrap(), "EmptyExec");
     for other in [
         (|| DataFusionError::Internal("something else".to_owned())) as fn() -> DataFusionError,
         || DataFusionError::ResourcesExhausted("no memory".to_owned()),
@@ -99,9 +100,16 @@ fn only_the_known_error_of_projections_is_passed_over() {
     }
 }
 
-fn known_error() -> DataFusionError {
-    DataFusionError::Internal(format!("{} and more", super::projection_pushdown::KNOWN))
-        .context("ProjectionPushdown")
+fn other_name() -> DataFusionError {
+    known("Input field name b does not match with the projection expression c")
+}
+
+fn beyond_the_end() -> DataFusionError {
+    known("PhysicalExpr Column references column 'c' at index 2 (zero-based) but input schema only")
+}
+
+fn known(message: &str) -> DataFusionError {
+    DataFusionError::Internal(message.to_owned()).context("ProjectionPushdown")
 }
 
 /// The head of a file names its repairs, and each file has one.

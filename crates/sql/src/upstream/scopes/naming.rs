@@ -1,6 +1,7 @@
 //! Rewrites names of columns so that the planner takes the right one.
 //!
 //! Upstream: no issue known: docs/upstream/ambiguous-names.md. Gone in: open
+//! Upstream: no issue known: docs/upstream/ambiguous-names.md. Gone in: open
 
 use std::ops::ControlFlow;
 

@@ -12,7 +12,7 @@ fn merged_lists() {
 #[test]
 fn swapped_bounds() {
     repaired(
-        "SELECT x FROM (VALUES (5), (6)) t(x) WHERE x >= 5 AND 5 < x",
+        "SELECT x FROM (VALUES (5), (6)) t(x) WHERE x >= 2 + 3 AND 2 + 3 < x",
         Rows(&["5", "6"]),
         Rows(&["6"]),
     );
@@ -56,7 +56,7 @@ fn similar() {
 fn wide_comparisons() {
     repaired(
         "SELECT CAST('99999999999999999999999999999999999999' AS DECIMAL(38, 0)) > CAST('0.5' AS DECIMAL(2, 1))",
-        Error("too large"),
+        Error("Overflowing"),
         Rows(&["true"]),
     );
 }

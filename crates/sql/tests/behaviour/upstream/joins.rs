@@ -1,19 +1,20 @@
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, Int64Array, RecordBatch};
+use datafusion::common::config::ConfigOptions;
+use datafusion::logical_expr::Operator;
+use datafusion::physical_expr::expressions::{binary, col, lit};
+use datafusion::physical_optimizer::PhysicalOptimizerRule;
+use datafusion::physical_optimizer::projection_pushdown::ProjectionPushdown;
+use datafusion::physical_plan::ExecutionPlan;
+use datafusion::physical_plan::empty::EmptyExec;
+use datafusion::physical_plan::filter::FilterExecBuilder;
+use datafusion::physical_plan::projection::ProjectionExec;
 
-use super::{Error, Rows, repaired, still_wrong_over};
-
-/// A table of whole numbers.
-fn numbers(columns: &[(&str, &[i64])]) -> RecordBatch {
-    let column = |values: &&[i64]| Arc::new(Int64Array::from(values.to_vec())) as ArrayRef;
-    RecordBatch::try_from_iter(columns.iter().map(|(name, values)| (*name, column(values))))
-        .unwrap()
-}
+use super::{Error, Rows, numbers, repaired, still_wrong_over};
 
 #[test]
 fn twin_columns() {
-    // The ports of the outer join hand their ids down, and the ids of ships are held against them.
+    // The ports hand their ids down, and the ids of ships are held against them.
     still_wrong_over(
         &[
             ("ships", numbers(&[("id", &[1]), ("port", &[10])])),
@@ -21,6 +22,7 @@ fn twin_columns() {
         ],
         "SELECT s.id, q.ship, q.port FROM ports s JOIN (
              SELECT a.id AS ship, b.id AS port FROM ships a LEFT JOIN ports b ON a.port = b.id
+             GROUP BY a.id, b.id
          ) q ON s.id = q.port",
         Rows(&[]),
     );
@@ -38,20 +40,25 @@ fn using() {
 #[test]
 fn null_joins() {
     repaired(
-        "SELECT a.x, b.x, c.x FROM (VALUES (1), (NULL)) a(x), (VALUES (1), (NULL)) b(x), (VALUES (1), (NULL)) c(x)
-         WHERE a.x IS NOT DISTINCT FROM b.x AND b.x = c.x",
+        "SELECT a.x, b.x, c.x FROM (VALUES (1), (NULL)) a(x)
+         JOIN (VALUES (1), (NULL)) b(x) ON a.x = b.x
+         JOIN (VALUES (1), (NULL)) c(x) ON b.x IS NOT DISTINCT FROM c.x",
         Rows(&["1|1|1", "NULL|NULL|NULL"]),
         Rows(&["1|1|1"]),
     );
 }
 
 #[test]
-fn sets() {
+fn intersect_all() {
     repaired(
         "SELECT x FROM (VALUES (1), (1)) a(x) INTERSECT ALL SELECT x FROM (VALUES (1)) b(x)",
         Rows(&["1", "1"]),
         Rows(&["1"]),
     );
+}
+
+#[test]
+fn except_all() {
     repaired(
         "SELECT x FROM (VALUES (1), (1)) a(x) EXCEPT ALL SELECT x FROM (VALUES (1)) b(x)",
         Rows(&[]),
@@ -70,7 +77,20 @@ fn leaf_expressions() {
     );
 }
 
+/// The filter keeps a, c and d, and a projection above it a and c.
 #[test]
 fn projection_pushdown() {
-    repaired("SELECT 1", Error("nothing"), Rows(&["1"]));
+    let rows = numbers(&[("a", &[]), ("b", &[]), ("c", &[]), ("d", &[])]);
+    let input = Arc::new(EmptyExec::new(rows.schema()));
+    let is_wanted =
+        binary(col("a", &rows.schema()).unwrap(), Operator::Gt, lit(0_i64), &rows.schema());
+    let filter = FilterExecBuilder::new(is_wanted.unwrap(), input)
+        .apply_projection(Some(vec![0, 2, 3]))
+        .and_then(FilterExecBuilder::build)
+        .unwrap();
+    let kept = ["a", "c"].map(|name| (col(name, &filter.schema()).unwrap(), name.to_owned()));
+    let plan = Arc::new(ProjectionExec::try_new(kept, Arc::new(filter)).unwrap());
+    let error = ProjectionPushdown::new().optimize(plan, &ConfigOptions::new()).unwrap_err();
+    let told = "Input field name b does not match with the projection expression c";
+    assert!(error.to_string().contains(told), "the error has changed: {error}");
 }

@@ -3,7 +3,8 @@ use super::{Error, Rows, repaired};
 #[test]
 fn ambiguous_names() {
     repaired(
-        "SELECT (SELECT max(k) FROM (VALUES (1)) a(k), (VALUES (2)) b(k)) FROM (VALUES (9)) o(k)",
+        "SELECT o.k FROM (VALUES (9)) o(k)
+         WHERE EXISTS (SELECT 1 FROM (VALUES (1)) a(k), (VALUES (2)) b(k) WHERE k = 9)",
         Rows(&["9"]),
         Error("ambiguous"),
     );
@@ -12,8 +13,9 @@ fn ambiguous_names() {
 #[test]
 fn columns_of_outer_tables() {
     repaired(
-        "SELECT (SELECT max(x.k) FROM (VALUES (1)) i(x)) FROM (VALUES (7)) x(k)",
-        Error("x"),
+        "SELECT x.k FROM (VALUES (7)) x(k)
+         WHERE EXISTS (SELECT 1 FROM (VALUES (1)) i(x) WHERE x.k = 7)",
+        Error("Cannot access field"),
         Rows(&["7"]),
     );
 }
