@@ -80,6 +80,7 @@ fn state(context: &CatalogContext) -> std::result::Result<SessionState, DataFusi
         .with_memory_pool(Arc::new(FairSpillPool::new(options.memory_bytes_max)))
         .with_disk_manager_builder(disk(options))
         .build_arc()?;
+    // An error here says that DataFusion has other rules than those that the repairs count on.
     let rules = SessionRules::new(options.push_down)?;
     let mut builder = SessionStateBuilder::new()
         .with_config(config(options))

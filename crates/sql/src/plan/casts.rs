@@ -20,6 +20,7 @@ pub(super) fn rewrite_cast(mut part: Expr, schema: &DFSchema) -> Result<Transfor
                 return Ok(Transformed::no(part));
             }
             let kind = field.data_type();
+            // The library would make a list of one item, the text.
             if kind.is_list() {
                 return not_impl_err!(
                     "a cast of text to a list: write string_to_array(text, ',') for parts of a text"
@@ -41,6 +42,7 @@ pub(super) fn rewrite_cast(mut part: Expr, schema: &DFSchema) -> Result<Transfor
             };
             Ok(Transformed::yes(part))
         }
+        // The library would count the letters of the list as text.
         Expr::ScalarFunction(call) if call.func.name() == "character_length" => {
             match call.args.first().map(|list| list.get_type(schema)) {
                 Some(Ok(kind)) if kind.is_list() && call.args.len() == 1 => {

@@ -8,9 +8,10 @@ use arrow::compute::filter_record_batch;
 use arrow::datatypes::SchemaRef;
 use async_trait::async_trait;
 use datafusion::catalog::{Session, TableProvider};
-use datafusion::common::Result;
 use datafusion::common::config::ConfigOptions;
+use datafusion::common::stats::Precision;
 use datafusion::common::tree_node::TreeNodeRecursion;
+use datafusion::common::{Result, Statistics};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::logical_expr::{Expr, TableType};
 use datafusion::physical_expr::EquivalenceProperties;
@@ -20,6 +21,7 @@ use datafusion::physical_plan::execution_plan::{
 use datafusion::physical_plan::filter_pushdown::{
     ChildPushdownResult, FilterPushdownPhase, FilterPushdownPropagation, PushedDown,
 };
+use datafusion::physical_plan::statistics::StatisticsArgs;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{
     DisplayAs, DisplayFormatType, ExecutionPlan, Partitioning, PhysicalExpr, PlanProperties,
@@ -128,6 +130,18 @@ impl ExecutionPlan for FilteringScan {
             Ok(rows)
         });
         Ok(Box::pin(RecordBatchStreamAdapter::new(schema, rows)))
+    }
+
+    /// A join of few rows hands its keys down.
+    fn statistics_from_inputs(
+        &self,
+        _: &[Arc<Statistics>],
+        _: &StatisticsArgs,
+    ) -> Result<Arc<Statistics>> {
+        let mut statistics = Statistics::new_unknown(&self.rows.schema());
+        statistics.num_rows = Precision::Exact(self.rows.num_rows());
+        statistics.total_byte_size = Precision::Exact(self.rows.get_array_memory_size());
+        Ok(Arc::new(statistics))
     }
 
     fn handle_child_pushdown_result(

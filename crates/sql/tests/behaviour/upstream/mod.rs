@@ -20,7 +20,6 @@ use std::sync::Arc;
 
 use arrow::array::{ArrayRef, Int64Array, RecordBatch};
 use arrow::util::display::{ArrayFormatter, FormatOptions};
-use datafusion::common::Result;
 use datafusion::prelude::{SessionConfig, SessionContext};
 
 use super::session;
