@@ -5,6 +5,9 @@ use std::sync::Arc;
 use datafusion::common::{DataFusionError, Result};
 use datafusion::optimizer::{AnalyzerRule, OptimizerRule};
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
+use tonnage::Error;
+
+use crate::errors::into_datafusion;
 
 pub(super) type Analyzing = dyn AnalyzerRule + Send + Sync;
 pub(super) type Optimizing = dyn OptimizerRule + Send + Sync;
@@ -130,10 +133,10 @@ fn next_of<R: NamedRule + ?Sized>(
 }
 
 fn misfit(what: &str) -> DataFusionError {
-    DataFusionError::Internal(format!(
+    into_datafusion(Error::internal(format!(
         "DataFusion {} has other rules than the tables of passes name: {what}",
         datafusion::DATAFUSION_VERSION
-    ))
+    )))
 }
 
 #[cfg(test)]
