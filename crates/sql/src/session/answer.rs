@@ -224,10 +224,10 @@ mod tests {
     use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
     use tonnage::{ErrorKind, Store};
 
-    use super::options::SqlOptions;
     use super::*;
     use crate::catalog::CatalogContext;
     use crate::column_cache::ColumnCache;
+    use crate::session::SqlOptions;
     use crate::statistics::StatisticsCache;
 
     fn engine() -> Arc<Engine> {
