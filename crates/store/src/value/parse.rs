@@ -203,24 +203,27 @@ pub(crate) fn parse_boolean(text: &str) -> std::result::Result<bool, Reason> {
     }
 }
 
-/// Reads `0x` or `\x` and hexadecimal digits, or base64.
+/// Reads `0x` or `\x` and hexadecimal digits, or base64, which may begin with `0x` by chance.
 pub(crate) fn parse_binary(text: &str) -> std::result::Result<Vec<u8>, Reason> {
     let text = text.trim();
+    let digits_needed =
+        || parse_error(text, "a BINARY", "pairs of hexadecimal digits are needed behind 0x or \\x");
     // The second is how PostgreSQL writes bytes.
-    match text.strip_prefix("0x").or_else(|| text.strip_prefix(r"\x")) {
-        Some(digits) => parse_hex(digits).ok_or_else(|| {
-            parse_error(text, "a BINARY", "pairs of hexadecimal digits are needed behind 0x or \\x")
-        }),
-        None => BASE64.decode(text).map_err(|error| {
-            parse_error(
-                text,
-                "a BINARY",
-                format_args!(
-                    "base64, or hexadecimal digits behind 0x or \\x, are needed ({error})"
-                ),
-            )
-        }),
+    if let Some(digits) = text.strip_prefix(r"\x") {
+        return parse_hex(digits).ok_or_else(digits_needed);
     }
+    let digits = text.strip_prefix("0x");
+    if let Some(bytes) = digits.and_then(parse_hex) {
+        return Ok(bytes);
+    }
+    BASE64.decode(text).map_err(|error| {
+        if digits.is_some() {
+            return digits_needed();
+        }
+        let needed =
+            format_args!("base64, or hexadecimal digits behind 0x or \\x, are needed ({error})");
+        parse_error(text, "a BINARY", needed)
+    })
 }
 
 pub(crate) fn parse_hex(digits: &str) -> Option<Vec<u8>> {

@@ -67,6 +67,8 @@ fn text_is_read_as_each_type() {
         ("T", ColumnType::Boolean, Value::Boolean(true)),
         ("0x00fF", ColumnType::Binary, Value::Binary(vec![0, 255])),
         (r"\x00fF", ColumnType::Binary, Value::Binary(vec![0, 255])),
+        // Base64 that begins with 0x by chance.
+        ("0xA=", ColumnType::Binary, Value::Binary(vec![0xd3, 0x10])),
         ("2022-01-03", ColumnType::Timestamp(3), at(1_641_168_000_000, 3)),
         ("2022-01-03T06:00Z", ColumnType::Timestamp(0), at(1_641_189_600, 0)),
         ("2022-01-03 06:00:00 -01:30", ColumnType::Timestamp(0), at(1_641_195_000, 0)),
@@ -263,7 +265,23 @@ fn json_holds_numbers_as_numbers_and_the_rest_as_text() {
     assert_eq!(json(Value::Null), "null");
 }
 
+/// Three bytes are enough for base64 that looks like hexadecimal digits: `0xAB`.
+fn bytes_like_digits() -> impl Strategy<Value = Vec<u8>> {
+    use base64::Engine as _;
+    let decode = |text: String| base64::prelude::BASE64_STANDARD.decode(text).unwrap();
+    prop_oneof![
+        "0x[0-9A-Fa-f]{2}([0-9A-Fa-f]{4}){0,3}".prop_map(decode),
+        proptest::collection::vec(any::<u8>(), 0..20)
+    ]
+}
+
 proptest! {
+    #[test]
+    fn bytes_read_back_as_they_show(bytes in bytes_like_digits()) {
+        let value = Value::Binary(bytes);
+        prop_assert_eq!(Value::parse(&value.to_string(), ColumnType::Binary).unwrap(), value);
+    }
+
     #[test]
     fn moments_read_back_as_they_show(value in any::<i64>(), precision in 0_u8..=9) {
         // Years of more than six digits are not read.
