@@ -83,9 +83,6 @@ impl Client {
         if let Some(range) = range {
             header.insert("components".to_owned(), components_of(range)?);
         }
-        if let Some(timeout) = options.timeout {
-            header.insert("timeout_ms".to_owned(), json!(timeout.as_millis() as u64));
-        }
         let batch = batch_of_pairs([(parent, b"".as_slice())].into_iter())?;
         let body = frame::write(&Json::Object(header), &batch)?;
         let answers = self.act("tonnage.DeletePairs", body)?;
@@ -136,6 +133,9 @@ fn header_of(condition: &Condition, options: &WriteOptions) -> Map<String, Json>
     header.insert("durability".to_owned(), json!(durability_of(options.durability)));
     if let Some(ttl) = options.ttl {
         header.insert("ttl_ms".to_owned(), json!(ttl.as_millis() as u64));
+    }
+    if let Some(timeout) = options.timeout {
+        header.insert("timeout_ms".to_owned(), json!(timeout.as_millis() as u64));
     }
     header
 }

@@ -36,10 +36,10 @@ pub(super) fn delete(
     let header: DeletePairsHeader = parse("its header", &frame.header)?;
     let key = key_of(frame)?;
     caller.check_pair(Right::Delete, key.major().first().map_or(&[], Vec::as_slice))?;
-    let defaults = WriteOptions::default();
+    let defaults = context.write_options();
     let options = WriteOptions {
         durability: header.durability.map_or(defaults.durability, Into::into),
-        timeout: header.timeout_ms.map(Duration::from_millis),
+        timeout: header.timeout_ms.map(Duration::from_millis).or(defaults.timeout),
         ..defaults
     };
     let range = header.components.map(KeyRange::from);

@@ -16,7 +16,8 @@ use super::pairs;
 use crate::auth::{Caller, Right};
 use crate::context::ServerContext;
 
-/// What a frame does. Those of the first frame hold for all of them: `durability` and `ttl_ms`.
+/// What a frame does. Those of the first frame hold for all of them: `durability`, `ttl_ms` and
+/// `timeout_ms`.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct WriteHeader {
@@ -30,6 +31,7 @@ struct WriteHeader {
     condition: Option<ExpectedCondition>,
     durability: Option<DurabilityChoice>,
     ttl_ms: Option<u64>,
+    timeout_ms: Option<u64>,
 }
 
 /// What a frame asks for.
@@ -88,11 +90,11 @@ impl WriteHeader {
         ExpectedCondition::condition(self.condition)
     }
 
-    fn options(&self) -> WriteOptions {
-        let defaults = WriteOptions::default();
+    fn options(&self, defaults: WriteOptions) -> WriteOptions {
         WriteOptions {
             durability: self.durability.map_or(defaults.durability, Into::into),
             ttl: self.ttl_ms.map(Duration::from_millis),
+            timeout: self.timeout_ms.map(Duration::from_millis).or(defaults.timeout),
             ..defaults
         }
     }
@@ -109,7 +111,7 @@ pub(super) fn write(context: &ServerContext, caller: &Caller, body: &[u8]) -> Re
     let headers = headers.collect::<Result<Vec<WriteHeader>>>()?;
     // All operations are one write, so the options of the first frame hold for all.
     let first = headers.first().ok_or_else(|| Error::invalid("there is no operation"))?;
-    let options = first.options();
+    let options = first.options(context.write_options());
     let result = match (headers.as_slice(), frames.as_slice()) {
         // A pair has a shard key of its own, and writes are atomic within one: it stands alone.
         ([header], [frame])

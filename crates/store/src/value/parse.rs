@@ -1,7 +1,7 @@
 //! Parses values from text. Each function returns the reason when it fails. The same functions
 //! serve single values and columns of text.
 
-use arrow::datatypes::i256;
+use arrow::datatypes::{DECIMAL128_MAX_PRECISION, i256};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use tonnage_engine::{Error, Result};
@@ -99,13 +99,19 @@ pub(crate) fn parse_long(text: &str) -> std::result::Result<i64, Reason> {
     parse_whole(text, "a LONG")?.ok_or_else(|| out_of_range(text, "LONG", i64::MIN, i64::MAX))
 }
 
-/// A whole number, or nothing when it is one but too large.
+/// A whole number, or nothing when it is one but too large. `7.0` and `1e2` are such, too.
 fn parse_whole(text: &str, what: &str) -> std::result::Result<Option<i64>, Reason> {
     use std::num::IntErrorKind::{NegOverflow, PosOverflow};
     match text.trim().parse() {
         Ok(value) => Ok(Some(value)),
         Err(error) if matches!(error.kind(), PosOverflow | NegOverflow) => Ok(None),
-        Err(_) => Err(parse_error(text, what, "a whole number is needed")),
+        Err(_) => match DecimalText::of(text.trim()).filter(DecimalText::is_whole) {
+            Some(number) => {
+                let whole = number.narrow(DECIMAL128_MAX_PRECISION, 0);
+                Ok(whole.and_then(|whole| whole.try_into().ok()))
+            }
+            None => Err(parse_error(text, what, "a whole number is needed")),
+        },
     }
 }
 

@@ -80,6 +80,8 @@ fn text_is_read_as_each_type() {
             Value::Uuid(*b"0123456789abcdef"),
         ),
         (" x ", ColumnType::String, " x ".into()),
+        ("-7.00", ColumnType::Integer, Value::Integer(-7)),
+        ("1.2e3", ColumnType::Long, Value::Long(1_200)),
     ] {
         assert_eq!(Value::parse(text, column_type).unwrap(), value, "{text} as {column_type}");
     }
@@ -91,6 +93,8 @@ fn text_that_is_no_value_is_refused_with_the_reason() {
     for (text, column_type, reason) in [
         ("abc", ColumnType::Integer, "'abc' is not an INTEGER: a whole number is needed"),
         ("1.5", ColumnType::Integer, "'1.5' is not an INTEGER"),
+        ("15e-1", ColumnType::Long, "'15e-1' is not a LONG: a whole number is needed"),
+        ("3e9", ColumnType::Integer, "'3e9' is out of range for INTEGER"),
         (
             "3000000000",
             ColumnType::Integer,
@@ -150,6 +154,8 @@ fn values_are_converted_where_nothing_is_lost_and_refused_where_it_would_be() {
         (at(-1_500, 3), ColumnType::Timestamp(0), Ok(at(-2, 0))),
         (at(i64::MAX, 0), ColumnType::Timestamp(9), Err("too far from 1970")),
         (Value::Integer(5), ColumnType::String, Ok("5".into())),
+        (number(-450, 2), ColumnType::String, Ok("-4.50".into())),
+        (number(5, 3), ColumnType::String, Ok("0.005".into())),
         (Value::Binary(vec![7; 16]), ColumnType::Uuid, Ok(Value::Uuid([7; 16]))),
         (
             Value::Binary(vec![7]),
