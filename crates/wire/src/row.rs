@@ -1,7 +1,7 @@
 //! A row of a table, or its key.
 
 use prost::Message;
-use tonnage::{Error, Result, Row};
+use tonnage::{Error, Result, Row, Value};
 
 use crate::value::CellMessage;
 
@@ -15,7 +15,13 @@ pub struct RowMessage {
 impl RowMessage {
     /// The message of a row.
     pub fn of(row: &Row) -> Self {
-        Self { cells: row.iter().map(|(name, value)| CellMessage::new(name, value)).collect() }
+        Self::of_cells(row.iter())
+    }
+
+    /// The message of values, each with the name of its column.
+    pub fn of_cells<'a>(cells: impl IntoIterator<Item = (&'a str, &'a Value)>) -> Self {
+        let cells = cells.into_iter().map(|(name, value)| CellMessage::new(name, value));
+        Self { cells: cells.collect() }
     }
 
     /// The row of a message.
@@ -25,23 +31,16 @@ impl RowMessage {
     pub fn read(bytes: &[u8]) -> Result<Row> {
         let message = RowMessage::decode(bytes)
             .map_err(|error| Error::invalid(format!("no row in Protocol Buffers: {error}")))?;
-        let mut row = Row::with_capacity(message.cells.len());
-        for cell in message.cells {
-            let (name, value) = cell.into_value()?;
-            row.set(&name, value);
-        }
-        Ok(row)
+        message.cells.into_iter().map(CellMessage::into_value).collect()
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::*;
     use arrow::datatypes::i256;
     use proptest::collection::vec;
     use proptest::prelude::*;
-    use tonnage::Value;
-
-    use super::*;
 
     fn leaf() -> impl Strategy<Value = Value> {
         prop_oneof![

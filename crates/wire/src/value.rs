@@ -122,10 +122,9 @@ fn cell_value(value: &Value) -> Option<CellValue> {
         }),
         Value::String(text) => CellValue::String(text.clone()),
         Value::Binary(bytes) => CellValue::Binary(bytes.clone()),
-        Value::Timestamp { value, precision } => CellValue::Timestamp(TimestampMessage {
-            value: *value,
-            precision: (*precision).into(),
-        }),
+        Value::Timestamp { value, precision } => {
+            CellValue::Timestamp(TimestampMessage { value: *value, precision: (*precision).into() })
+        }
         Value::Uuid(bytes) => CellValue::Uuid(bytes.to_vec()),
         Value::Json(text) => CellValue::Json(text.clone()),
         Value::Date(days) => CellValue::Date(*days),
@@ -184,9 +183,8 @@ impl CellValue {
 
 impl DecimalMessage {
     fn into_value(self) -> Result<Value> {
-        let wrong = || {
-            Error::invalid("a NUMBER has digits of 1 to 32 bytes, and a scale from -128 to 127")
-        };
+        let wrong =
+            || Error::invalid("a NUMBER has digits of 1 to 32 bytes, and a scale from -128 to 127");
         let scale = i8::try_from(self.scale).map_err(|_| wrong())?;
         let first = *self.unscaled.first().ok_or_else(wrong)?;
         let start = 32_usize.checked_sub(self.unscaled.len()).ok_or_else(wrong)?;
