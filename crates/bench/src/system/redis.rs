@@ -58,6 +58,7 @@ impl Redis {
             fields: AtomicUsize::new(0),
             is_clearable: false,
         };
+        // Until the database is seen to be empty, nothing is deleted when this goes.
         let keys: u64 = system.session()?.ask(&redis::cmd("DBSIZE"))?;
         if keys > 0 {
             return Err(Error::invalid(format!(
@@ -219,10 +220,12 @@ impl RedisClient<'_> {
         while more {
             let (mut pipeline, mut entries, mut bytes) = (redis::pipe(), 0, 0);
             let mut mset = redis::cmd("MSET");
+            // One batch of the source is one pipeline, so that its size bounds the memory.
             more = source(&mut |key, value| {
                 entries += 1;
                 bytes += (key.len() + value.len()) as u64;
                 if !options.overwrite {
+                    // Each answer tells whether the key existed.
                     pipeline.cmd("SETNX").arg(key).arg(value);
                     return Ok(());
                 }
@@ -256,7 +259,9 @@ impl RedisClient<'_> {
         let mut more = true;
         while more {
             let (mut pipeline, mut rows, mut bytes) = (redis::pipe(), 0, 0);
+            // One batch of the source is one pipeline, so that its size bounds the memory.
             more = source(&mut |key, record| {
+                // A field too few would keep its old value.
                 if record.len() != shape.fields {
                     return Err(Error::invalid(format!(
                         "a record has {} fields, those of {} have {}",
@@ -292,6 +297,7 @@ impl RedisClient<'_> {
         while more {
             let (mut pipeline, mut keys) = (redis::pipe(), 0);
             let mut mget = redis::cmd("MGET");
+            // One batch of the source is one pipeline, so that its size bounds the memory.
             more = source(&mut |key, _| {
                 keys += 1;
                 mget.arg(key);
@@ -307,6 +313,7 @@ impl RedisClient<'_> {
                 continue;
             }
             let answers: Vec<Vec<Option<Vec<u8>>>> = self.ask_all(&pipeline)?;
+            // A key that is not there has no value: what was found is counted.
             let values = answers.iter().flatten().flatten();
             let (rows, bytes) =
                 values.fold((0, 0), |(rows, bytes), value| (rows + 1, bytes + value.len() as u64));
