@@ -197,7 +197,7 @@ impl DecimalMessage {
 
 /// The fewest bytes in two's complement, at least one.
 fn shortest(bytes: &[u8]) -> Vec<u8> {
-    let is_spare = |pair: &[u8]| matches!(pair, [0, 0..0x80] | [0xff, 0x80..]);
+    let is_spare = |pair: &[u8]| matches!(pair, [0, 0..0x80] | [0xff, 0x80..=0xff]);
     let spare = bytes.windows(2).take_while(|pair| is_spare(pair)).count();
     bytes[spare..].to_vec()
 }
