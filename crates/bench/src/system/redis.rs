@@ -7,7 +7,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use redis::{Cmd, Connection, ConnectionAddr, ConnectionInfo, FromRedisValue, IntoConnectionInfo};
+use redis::{Cmd, Connection, ConnectionInfo, FromRedisValue, IntoConnectionInfo};
 use tonnage::{Durability, Error, Result};
 use tonnage_client::Credentials;
 
@@ -360,7 +360,7 @@ impl Client for RedisClient<'_> {
         let mut command = redis::cmd("HSET");
         command.arg(key);
         for (place, field) in fields.iter().enumerate() {
-            let value = values.get(place).unwrap_or_default();
+            let value = values.get(place);
             command.arg(field_name(*field)).arg(value);
         }
         let new: u64 = self.ask(&command)?;
