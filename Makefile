@@ -11,7 +11,7 @@ RUST_MIN := $(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
 TOOLCHAIN := $(shell sed -n 's/^channel = "\(.*\)"/\1/p' rust-toolchain.toml)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo lint test python acceptance torture cluster cluster-test cluster-down bench doc pictures clean
+.PHONY: help setup build demo lint test python dist acceptance torture cluster cluster-test cluster-down bench doc pictures clean
 
 help: ## This list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1	/' | while IFS="$$(printf '\t')" read -r verb what; do printf '  make %-12s %s\n' "$$verb" "$$what"; done
@@ -58,6 +58,10 @@ test: setup lint ## Everything that CI checks: format, lints, all tests, doc tes
 
 python: build ## Builds a wheel of the Python package into the target folder
 	crates/python/build-wheel
+
+dist: python ## Builds what is handed out (tarball, Debian package, wheel, image), and tries each in a clean root
+	deploy/dist/build $(CARGO_TARGET_DIR)/release/tonnage $(CARGO_TARGET_DIR)/wheels $(CARGO_TARGET_DIR)/dist
+	deploy/dist/try $(CARGO_TARGET_DIR)/dist
 
 acceptance: build ## Other people's clients against the server; needs Python and the network
 	acceptance/run $(CARGO_TARGET_DIR)/release/tonnage

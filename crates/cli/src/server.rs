@@ -43,15 +43,18 @@ pub(crate) struct ServerArgs {
 impl ServerArgs {
     /// Connects. With a time-out, no call takes longer.
     pub(crate) fn connect(&self, address: &str, timeout: Option<Duration>) -> CliResult<Client> {
-        let options = ClientOptions {
+        Ok(Client::connect(address, ClientOptions { timeout, ..self.options()? })?)
+    }
+
+    /// The options of a connection.
+    pub(crate) fn options(&self) -> CliResult<ClientOptions> {
+        Ok(ClientOptions {
             credentials: self.credentials()?,
             tls_ca: self.tls_ca.clone(),
             tls_certificate: self.tls_client_cert.clone().zip(self.tls_client_key.clone()),
-            timeout,
             cancel: interrupt::cancel(),
             ..ClientOptions::default()
-        };
-        Ok(Client::connect(address, options)?)
+        })
     }
 
     fn credentials(&self) -> CliResult<Option<Credentials>> {

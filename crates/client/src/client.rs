@@ -13,6 +13,7 @@ use arrow_flight::flight_service_client::FlightServiceClient;
 use arrow_flight::{Action, Criteria, FlightInfo, HandshakeRequest};
 use futures::{StreamExt, TryStreamExt};
 use tokio::runtime::{Builder, Runtime};
+use tokio_rustls::TlsConnector;
 use tonic::metadata::AsciiMetadataValue;
 use tonic::transport::Channel;
 use tonic::{Request, Status};
@@ -39,15 +40,37 @@ pub struct Client {
 
 struct Connection {
     server: String,
+    address: ServerAddress,
+    tls: Option<TlsConnector>,
+    connect_timeout: Duration,
     flight: FlightServiceClient<Channel>,
     authorization: Option<AsciiMetadataValue>,
-    runtime: Option<Runtime>,
+    runtime: Arc<ClientRuntime>,
 }
 
-impl Drop for Connection {
+/// The threads of connections.
+struct ClientRuntime(Option<Runtime>);
+
+impl ClientRuntime {
+    fn start() -> Result<Self> {
+        let runtime = Builder::new_multi_thread()
+            .worker_threads(THREADS)
+            .thread_name("tonnage-client")
+            .enable_all()
+            .build()
+            .map_err(|error| Error::unavailable(format!("no threads for a client: {error}")))?;
+        Ok(Self(Some(runtime)))
+    }
+
+    fn get(&self) -> Result<&Runtime> {
+        self.0.as_ref().ok_or_else(|| Error::internal("the client has no threads"))
+    }
+}
+
+impl Drop for ClientRuntime {
     fn drop(&mut self) {
         // Waits for nothing, so that it can go wherever the last clone goes.
-        if let Some(runtime) = self.runtime.take() {
+        if let Some(runtime) = self.0.take() {
             runtime.shutdown_background();
         }
     }
@@ -87,32 +110,40 @@ impl Client {
             value.set_sensitive(true);
             Ok::<_, Error>(value)
         });
-        let runtime = Builder::new_multi_thread()
-            .worker_threads(THREADS)
-            .thread_name("tonnage-client")
-            .enable_all()
-            .build()
-            .map_err(|error| Error::unavailable(format!("no threads for a client: {error}")))?;
-        let server = address.to_string();
+        let authorization = authorization.transpose()?;
+        let runtime = Arc::new(ClientRuntime::start()?);
+        let connect_timeout = options.connect_timeout;
         // Connecting and the login share one limit: together they may take `connect_timeout`.
-        let limits = CallLimits::begin(&options.cancel, Some(options.connect_timeout));
-        let connecting = channel::connect(address, tls, options.connect_timeout);
-        let channel = wait(&runtime, &limits, connecting)
-            .map_err(|error| failure::of_silence(&server, error))
-            .map_err(|error| error.at(format!("{server}: no connection")))?
-            .map_err(|error| failure::of_connecting(&server, &error))?;
-        let connection = Connection {
-            server,
-            // The server bounds its messages; a row may be large.
-            flight: FlightServiceClient::new(channel).max_decoding_message_size(usize::MAX),
-            authorization: authorization.transpose()?,
-            runtime: Some(runtime),
-        };
+        let limits = CallLimits::begin(&options.cancel, Some(connect_timeout));
+        let (server, flight) = open(&address, &tls, connect_timeout, &runtime, &limits)?;
+        let connection =
+            Connection { server, address, tls, connect_timeout, flight, authorization, runtime };
         let (cancel, timeout) = (options.cancel, options.timeout);
         let client = Client { connection: Arc::new(connection), cancel, timeout };
         let introduced = client.log_in(&limits);
-        introduced.map_err(|error| failure::of_silence(&client.connection.server, error))?;
+        introduced.map_err(|error| failure::of_silence(client.server(), error))?;
         Ok(client)
+    }
+
+    /// Opens another connection to the server, with the credentials and the threads of this one.
+    ///
+    /// # Errors
+    /// As [`Client::connect`].
+    pub fn connect_again(&self) -> Result<Client> {
+        let Connection { address, tls, connect_timeout, authorization, runtime, .. } =
+            &*self.connection;
+        let limits = CallLimits::begin(&self.cancel, Some(*connect_timeout));
+        let (server, flight) = open(address, tls, *connect_timeout, runtime, &limits)?;
+        let connection = Connection {
+            server,
+            flight,
+            address: address.clone(),
+            tls: tls.clone(),
+            connect_timeout: *connect_timeout,
+            authorization: authorization.clone(),
+            runtime: runtime.clone(),
+        };
+        Ok(Client { connection: Arc::new(connection), ..self.clone() })
     }
 
     /// The same connection for calls that are called off by another `cancel`, or take no longer
@@ -241,8 +272,27 @@ impl Client {
     }
 
     fn runtime(&self) -> Result<&Runtime> {
-        self.connection.runtime.as_ref().ok_or_else(|| Error::internal("the client has no threads"))
+        self.connection.runtime.get()
     }
+}
+
+/// Opens a connection. Gives the server's address, as errors name it, too.
+fn open(
+    address: &ServerAddress,
+    tls: &Option<TlsConnector>,
+    timeout: Duration,
+    runtime: &ClientRuntime,
+    limits: &CallLimits,
+) -> Result<(String, FlightServiceClient<Channel>)> {
+    let server = address.to_string();
+    let connecting = channel::connect(address.clone(), tls.clone(), timeout);
+    let channel = wait(runtime.get()?, limits, connecting)
+        .map_err(|error| failure::of_silence(&server, error))
+        .map_err(|error| error.at(format!("{server}: no connection")))?
+        .map_err(|error| failure::of_connecting(&server, &error))?;
+    // The server bounds its messages; a row may be large.
+    let flight = FlightServiceClient::new(channel).max_decoding_message_size(usize::MAX);
+    Ok((server, flight))
 }
 
 /// Carries a call on in the thread that waits for it: an answer wakes this thread, and no other one

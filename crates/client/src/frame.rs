@@ -28,9 +28,17 @@ pub(crate) fn write(header: &Json, batch: &RecordBatch) -> Result<Vec<u8>> {
             writer.finish()
         })
         .map_err(|error| Error::internal(format!("rows cannot be written: {error}")))?;
+    write_data(header, &data)
+}
+
+/// Writes a frame whose data is not Arrow.
+///
+/// # Errors
+/// `Exhausted` for more than 4 GiB.
+pub(crate) fn write_data(header: &Json, data: &[u8]) -> Result<Vec<u8>> {
     let header = header.to_string();
     let mut frame = Vec::with_capacity(8 + header.len() + data.len());
-    for part in [header.as_bytes(), &data] {
+    for part in [header.as_bytes(), data] {
         let length = u32::try_from(part.len())
             .map_err(|_| Error::exhausted("a row has more than 4 GiB: put less at once"))?;
         frame.extend_from_slice(&length.to_le_bytes());
@@ -39,10 +47,15 @@ pub(crate) fn write(header: &Json, batch: &RecordBatch) -> Result<Vec<u8>> {
     Ok(frame)
 }
 
-/// Reads the frame that an answer is.
-pub(crate) fn read(mut answer: &[u8]) -> Option<AnswerFrame> {
+/// The header and the data of the frame that an answer is.
+pub(crate) fn split(mut answer: &[u8]) -> Option<(Json, &[u8])> {
     let header = serde_json::from_slice(take(&mut answer)?).ok()?;
-    let data = take(&mut answer)?;
+    Some((header, take(&mut answer)?))
+}
+
+/// Reads the frame that an answer is.
+pub(crate) fn read(answer: &[u8]) -> Option<AnswerFrame> {
+    let (header, data) = split(answer)?;
     if data.is_empty() {
         return Some(AnswerFrame { header, rows: None });
     }

@@ -1,14 +1,13 @@
 //! Get one row or one pair by its full key.
 
-use arrow::array::{Array, AsArray};
+use prost::Message;
 use serde_json::{Map, Value as Json, json};
 use tonnage::{GetOptions, Key, Pair, Result, Row, StoredRow};
+use tonnage_wire::{PairMessage, RowMessage};
 
 use crate::bulk_get::consistency_of;
 use crate::client::Client;
-use crate::frame::AnswerFrame;
-use crate::pairs::batch_of_pairs;
-use crate::{frame, row_batch};
+use crate::frame;
 
 impl Client {
     /// The row of a whole primary key, if there is one, with its version.
@@ -43,20 +42,14 @@ impl Client {
         if let Some(timeout) = options.timeout {
             header.insert("timeout_ms".to_owned(), json!(timeout.as_millis() as u64));
         }
+        header.insert("encoding".to_owned(), json!("protobuf"));
         // The values go out as they are: learning the table's columns would cost a second call.
-        let values = key.iter().map(|(name, value)| (name.to_owned(), value));
-        let batch = row_batch::batch_of_values(values)?;
-        let body = frame::write(&Json::Object(header), &batch)?;
-        let Some(GetAnswer { frame, version, expires_at_ms }) =
-            self.get_answer("tonnage.Get", body)?
-        else {
-            return Ok(None);
-        };
-        let batches = frame.rows.map(|(_, batches)| batches).unwrap_or_default();
-        // Where there is no row the server sends no frame at all, so a frame without one is broken.
-        let row = batches.first().filter(|batch| batch.num_rows() == 1);
-        let row = row.ok_or_else(|| self.unreadable_answer())?;
-        Ok(Some(StoredRow::new(Row::from_batch(row, 0)?, version, expires_at_ms)))
+        let body = frame::write_data(&Json::Object(header), &RowMessage::of(key).encode_to_vec())?;
+        let answers = self.act("tonnage.Get", body)?;
+        let Some(answer) = answers.first() else { return Ok(None) };
+        let GetAnswer { data, version, expires_at_ms } = self.get_answer(answer)?;
+        let row = RowMessage::read(data).map_err(|_| self.unreadable_answer())?;
+        Ok(Some(StoredRow::new(row, version, expires_at_ms)))
     }
 
     /// The pair of a whole key.
@@ -64,36 +57,28 @@ impl Client {
     /// # Errors
     /// What the server says, and `Unavailable` when it cannot be reached.
     pub fn get_pair(&self, key: &Key) -> Result<Option<Pair>> {
-        let batch = batch_of_pairs([(key, b"".as_slice())].into_iter())?;
-        let body = frame::write(&json!({}), &batch)?;
-        let Some(GetAnswer { frame, version, expires_at_ms }) =
-            self.get_answer("tonnage.GetPair", body)?
-        else {
-            return Ok(None);
-        };
-        let value = frame.rows.and_then(|(_, batches)| {
-            let value = batches.first()?.column(0).as_binary_opt::<i32>()?.clone();
-            (!value.is_empty()).then(|| value.value(0).to_vec())
-        });
-        let value = value.ok_or_else(|| self.unreadable_answer())?;
+        let key_message = PairMessage::of(key, b"").encode_to_vec();
+        let body = frame::write_data(&json!({"encoding": "protobuf"}), &key_message)?;
+        let answers = self.act("tonnage.GetPair", body)?;
+        let Some(answer) = answers.first() else { return Ok(None) };
+        let GetAnswer { data, version, expires_at_ms } = self.get_answer(answer)?;
+        let (_, value) = PairMessage::read(data).map_err(|_| self.unreadable_answer())?;
         Ok(Some(Pair { key: key.clone(), value, version, expires_at_ms }))
     }
 
-    fn get_answer(&self, action: &str, body: Vec<u8>) -> Result<Option<GetAnswer>> {
-        let answers = self.act(action, body)?;
-        let Some(answer) = answers.first() else { return Ok(None) };
-        let found = frame::read(answer).and_then(|frame| {
-            let version = frame.header.get("version")?.as_u64()?;
-            let expires_at_ms = frame.header.get("expires_at_ms")?.as_u64()?;
-            Some(GetAnswer { frame, version, expires_at_ms })
+    fn get_answer<'a>(&self, answer: &'a [u8]) -> Result<GetAnswer<'a>> {
+        let found = frame::split(answer).and_then(|(header, data)| {
+            let version = header.get("version")?.as_u64()?;
+            let expires_at_ms = header.get("expires_at_ms")?.as_u64()?;
+            Some(GetAnswer { data, version, expires_at_ms })
         });
-        found.map(Some).ok_or_else(|| self.unreadable_answer())
+        found.ok_or_else(|| self.unreadable_answer())
     }
 }
 
 /// What a key stands for.
-struct GetAnswer {
-    frame: AnswerFrame,
+struct GetAnswer<'a> {
+    data: &'a [u8],
     version: u64,
     expires_at_ms: u64,
 }

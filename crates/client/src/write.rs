@@ -1,14 +1,16 @@
 //! Write single rows and pairs under conditions.
 
+use prost::Message;
 use serde_json::{Map, Value as Json, json};
 use tonnage::{
     Condition, Depth, Durability, Key, KeyRange, Result, RowOperation, WriteOptions, WriteResult,
 };
+use tonnage_wire::{PairMessage, RowMessage};
 
 use crate::bulk_get::{components_of, depth_of};
 use crate::client::Client;
+use crate::frame;
 use crate::pairs::batch_of_pairs;
-use crate::{frame, row_batch};
 
 /// What is to be done with a pair.
 #[derive(Clone, Debug)]
@@ -38,9 +40,9 @@ impl Client {
             };
             let mut header = header_of(condition, options);
             header.insert(verb.to_owned(), json!(&**table));
-            let values = row.iter().map(|(name, value)| (name.to_owned(), value));
-            let batch = row_batch::batch_of_values(values)?;
-            body.extend(frame::write(&Json::Object(header), &batch)?);
+            header.insert("encoding".to_owned(), json!("protobuf"));
+            let row = RowMessage::of(row).encode_to_vec();
+            body.extend(frame::write_data(&Json::Object(header), &row)?);
         }
         self.written(body)
     }
@@ -62,8 +64,9 @@ impl Client {
             PairWrite::Delete => ("delete_pair", b""),
         };
         header.insert(verb.to_owned(), json!(true));
-        let batch = batch_of_pairs([(key, value)].into_iter())?;
-        self.written(frame::write(&Json::Object(header), &batch)?)
+        header.insert("encoding".to_owned(), json!("protobuf"));
+        let pair = PairMessage::of(key, value).encode_to_vec();
+        self.written(frame::write_data(&Json::Object(header), &pair)?)
     }
 
     /// Deletes the pairs at and below a key, as deep as asked for. Tells how many went. Pairs go in
@@ -82,9 +85,6 @@ impl Client {
         header.insert("depth".to_owned(), json!(depth_of(depth)));
         if let Some(range) = range {
             header.insert("components".to_owned(), components_of(range)?);
-        }
-        if let Some(timeout) = options.timeout {
-            header.insert("timeout_ms".to_owned(), json!(timeout.as_millis() as u64));
         }
         let batch = batch_of_pairs([(parent, b"".as_slice())].into_iter())?;
         let body = frame::write(&Json::Object(header), &batch)?;
@@ -136,6 +136,9 @@ fn header_of(condition: &Condition, options: &WriteOptions) -> Map<String, Json>
     header.insert("durability".to_owned(), json!(durability_of(options.durability)));
     if let Some(ttl) = options.ttl {
         header.insert("ttl_ms".to_owned(), json!(ttl.as_millis() as u64));
+    }
+    if let Some(timeout) = options.timeout {
+        header.insert("timeout_ms".to_owned(), json!(timeout.as_millis() as u64));
     }
     header
 }

@@ -11,15 +11,16 @@ use arrow::array::{
 };
 use arrow::compute::cast;
 use arrow::datatypes::{
-    DataType, Date32Type, Decimal128Type, Decimal256Type, Float32Type, Float64Type,
-    Time64NanosecondType, TimeUnit, TimestampMicrosecondType, TimestampMillisecondType,
-    TimestampNanosecondType, TimestampSecondType,
+    DataType, Date32Type, Decimal128Type, Decimal256Type, Float32Type, Float64Type, Int8Type,
+    Int16Type, Int32Type, Int64Type, Time64NanosecondType, TimeUnit, TimestampMicrosecondType,
+    TimestampMillisecondType, TimestampNanosecondType, TimestampSecondType, UInt8Type, UInt16Type,
+    UInt32Type, UInt64Type,
 };
 use arrow::error::ArrowError;
 use tonnage_engine::{Error, Result};
 
 use crate::text::convert::describe;
-use crate::text::decimal::{decimal, wide_decimal};
+use crate::text::decimal::{decimal, whole, wide_decimal};
 use crate::text::scalar::{self, Reason};
 use crate::text::{time_of_day, timestamp};
 
@@ -35,6 +36,14 @@ pub(crate) fn parse_text(column: &ArrayRef, to: &DataType) -> Result<Option<Arra
     let texts = texts.as_string::<i32>();
     // `fault` has these types as well: it says why a text that is NULL here writes no value.
     Ok(Some(match to {
+        DataType::Int8 => Arc::new(values::<Int8Type>(texts, whole)),
+        DataType::Int16 => Arc::new(values::<Int16Type>(texts, whole)),
+        DataType::Int32 => Arc::new(values::<Int32Type>(texts, whole)),
+        DataType::Int64 => Arc::new(values::<Int64Type>(texts, whole)),
+        DataType::UInt8 => Arc::new(values::<UInt8Type>(texts, whole)),
+        DataType::UInt16 => Arc::new(values::<UInt16Type>(texts, whole)),
+        DataType::UInt32 => Arc::new(values::<UInt32Type>(texts, whole)),
+        DataType::UInt64 => Arc::new(values::<UInt64Type>(texts, whole)),
         DataType::Float32 => Arc::new(values::<Float32Type>(texts, scalar::float)),
         DataType::Float64 => Arc::new(values::<Float64Type>(texts, scalar::double)),
         DataType::Boolean => {
@@ -93,6 +102,14 @@ pub(crate) fn fault(column: &ArrayRef, row: usize, to: &DataType) -> Option<Stri
     let texts = cast(&column.slice(row, 1), &DataType::Utf8).ok().filter(|_| is_texts)?;
     let text = texts.as_string::<i32>().value(0).as_bytes();
     let reason = match to {
+        DataType::Int8 => whole::<i8>(text).err(),
+        DataType::Int16 => whole::<i16>(text).err(),
+        DataType::Int32 => whole::<i32>(text).err(),
+        DataType::Int64 => whole::<i64>(text).err(),
+        DataType::UInt8 => whole::<u8>(text).err(),
+        DataType::UInt16 => whole::<u16>(text).err(),
+        DataType::UInt32 => whole::<u32>(text).err(),
+        DataType::UInt64 => whole::<u64>(text).err(),
         DataType::Boolean => scalar::boolean(text).err(),
         DataType::Float32 => scalar::float(text).err(),
         DataType::Float64 => scalar::double(text).err(),

@@ -1,9 +1,10 @@
 //! The state that all calls share.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::sync::oneshot;
-use tonnage::{Cancel, Error, Result, Store};
+use tonnage::{Cancel, Error, Result, Store, WriteOptions};
 use tonnage_sql::{Sql, SqlOptions};
 use tracing::Span;
 
@@ -117,6 +118,14 @@ impl ServerContext {
             has_tls: self.config.tls.is_some(),
             is_unix: matches!(address, Some(Address::Unix(_))),
         })
+    }
+
+    /// What holds for writes of single rows and pairs that say nothing else: like statements they
+    /// wait for `statement_timeout` at most.
+    pub(crate) fn write_options(&self) -> WriteOptions {
+        // The store takes no time at all for a mistake.
+        let timeout = self.config.statement_timeout.map(|time| time.max(Duration::from_nanos(1)));
+        WriteOptions { timeout, ..WriteOptions::default() }
     }
 
     /// Refuses new work once the server drains.

@@ -36,7 +36,16 @@ pub(crate) fn value_of(json: &Json, column: &Column) -> Result<Value> {
 fn value_of_text(text: &str, column: &Column) -> Result<Value> {
     let kind = column.column_type;
     let parsed = match JsonKind::of(text) {
+        JsonKind::Null => return Ok(Value::Null),
         _ if kind == ColumnType::Json => return Ok(Value::Json(text.to_owned())),
+        // A column of text keeps numbers as they are written, as it does those of a file.
+        JsonKind::Number | JsonKind::Boolean if kind == ColumnType::String => {
+            return Ok(Value::String(text.to_owned()));
+        }
+        // Whole numbers and decimals need no double on the way.
+        JsonKind::Number if matches!(kind, ColumnType::Integer | ColumnType::Long) => {
+            Value::parse(text, kind)
+        }
         JsonKind::Array | JsonKind::Object if kind.is_nested() => Value::parse(text, kind),
         JsonKind::Number if matches!(kind, ColumnType::Number { .. }) => Value::parse(text, kind),
         _ => {
@@ -129,6 +138,28 @@ mod tests {
         {
             let error = value_of(&given, column(name)).unwrap_err();
             assert!(error.message().contains(&format!("column {name}")), "{error}");
+        }
+    }
+
+    /// They were refused in a row of HTTP alone, and `null` was a document.
+    #[test]
+    fn a_value_of_a_row_is_what_it_is_in_a_file() {
+        let store = Store::open("memory:").unwrap();
+        let made = "CREATE TABLE t (k LONG, s STRING, i INTEGER, j JSON, PRIMARY KEY (k))";
+        store.execute(made).unwrap();
+        let table = store.table("t").unwrap();
+        let schema = table.schema();
+        for (name, given, wanted) in [
+            ("s", "4.50", "4.50".into()),
+            ("s", "12345678901234567890.10", "12345678901234567890.10".into()),
+            ("s", "true", "true".into()),
+            ("s", "null", Value::Null),
+            ("i", "7.0", Value::Integer(7)),
+            ("k", "9007199254740993.0", Value::Long(9_007_199_254_740_993)),
+            ("j", "null", Value::Null),
+        ] {
+            let column = &schema.columns[schema.column_index(name).unwrap()];
+            assert_eq!(exact_value_of_text(given, column).unwrap(), wanted, "{name} {given}");
         }
     }
 

@@ -9,10 +9,12 @@ use tonnage::{
 };
 use tonnage_sql::{Answer, Sql, SqlOptions};
 
-use super::library::{SourceKeys, bulk_put, field_name, no_records, text_key, write_options};
+use super::library::{
+    SourceKeys, bulk_put, gauges_of, no_records, records_definition, text_key, write_options,
+};
 use super::{
     AnswerSink, BulkDone, BulkOptions, Client, Feature, Fields, Gauges, GetKeys, PutInput, Record,
-    RecordScan, RecordShape, RowSink, System, SystemKind, SystemSpec,
+    RecordScan, RecordShape, RowSink, System, SystemSpec,
 };
 
 /// Tonnage embedded, on either engine.
@@ -27,10 +29,10 @@ pub(super) struct Embedded {
 
 impl Embedded {
     pub(super) fn open(spec: &SystemSpec) -> Result<Self> {
-        let url = match (spec.kind, spec.directory.to_str()) {
-            (SystemKind::TonnageMemory, _) => "memory:".to_owned(),
-            (_, Some(directory)) => format!("rocksdb:{directory}"),
-            (_, None) => return Err(Error::invalid("the directory's name is not text")),
+        let url = match spec.directory.to_str() {
+            _ if spec.target.is_volatile() => "memory:".to_owned(),
+            Some(directory) => format!("rocksdb:{directory}"),
+            None => return Err(Error::invalid("the directory's name is not text")),
         };
         let store = Store::builder(url).rocksdb_settings(spec.rocksdb_settings()).open()?;
         let (records, sql) = (OnceLock::new(), OnceLock::new());
@@ -49,7 +51,7 @@ impl Embedded {
 
 impl System for Embedded {
     fn name(&self) -> &str {
-        self.spec.kind.name()
+        self.spec.target.name()
     }
 
     fn settings(&self) -> Vec<(String, String)> {
@@ -60,15 +62,10 @@ impl System for Embedded {
         true
     }
 
-    /// A table with a text key and a BINARY column for each field: text columns would have each
-    /// value checked for being text.
     fn create_records(&self, shape: &RecordShape) -> Result<()> {
-        let fields: String =
-            (0..shape.fields).map(|number| format!("{} BINARY, ", field_name(number))).collect();
-        let table = &shape.table;
-        self.define(&format!("CREATE TABLE {table} (id STRING, {fields}PRIMARY KEY (id))"))?;
+        self.define(&records_definition(shape))?;
         let twice = |_| Error::invalid("there are records already");
-        self.records.set(self.store.table(table)?).map_err(twice)
+        self.records.set(self.store.table(&shape.table)?).map_err(twice)
     }
 
     fn client(&self) -> Result<Box<dyn Client + '_>> {
@@ -145,15 +142,7 @@ impl System for Embedded {
     }
 
     fn gauges(&self) -> Result<Gauges> {
-        let statistics = self.store.statistics()?;
-        let holds_up = |(name, value): &(String, u64)| {
-            *value > 0 && ["is_write_stopped", "actual_delayed_write_rate"].contains(&name.as_str())
-        };
-        Ok(Gauges {
-            disk_bytes: statistics.disk_bytes(),
-            compaction_pending_bytes: statistics.compaction_pending_bytes(),
-            stalled: statistics.shards.iter().flat_map(|shard| &shard.details).any(holds_up),
-        })
+        Ok(gauges_of(&self.store.statistics()?))
     }
 }
 

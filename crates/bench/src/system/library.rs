@@ -9,10 +9,10 @@ use parking_lot::Mutex;
 use tonnage::arrow::array::{ArrayRef, BinaryBuilder, RecordBatch, StringBuilder};
 use tonnage::{
     BulkPutOptions, Counts, Durability, EntryStream, Error, Key, OnExisting, Pairs, Progress,
-    Result, WriteOptions, pair_stream, record_batch_stream,
+    Result, Statistics, WriteOptions, pair_stream, record_batch_stream,
 };
 
-use super::{BulkDone, BulkOptions, PairSource, PutInput, RecordShape, RecordSource};
+use super::{BulkDone, BulkOptions, Gauges, PairSource, PutInput, RecordShape, RecordSource};
 
 /// How often the caller is told how far a put is.
 const PROGRESS_EVERY: Duration = Duration::from_millis(100);
@@ -20,6 +20,26 @@ const PROGRESS_EVERY: Duration = Duration::from_millis(100);
 /// The key of a pair, which benchmarks write as text.
 pub(super) fn text_key(key: &[u8]) -> Result<Key> {
     Ok(Key::of_major([text(key)?]))
+}
+
+/// The table of YCSB's records: a text key and a BINARY column for each field. Text columns would
+/// have each value checked for being text.
+pub(super) fn records_definition(shape: &RecordShape) -> String {
+    let fields: String =
+        (0..shape.fields).map(|number| format!("{} BINARY, ", field_name(number))).collect();
+    format!("CREATE TABLE {} (id STRING, {fields}PRIMARY KEY (id))", shape.table)
+}
+
+/// A reading of a store's inner state.
+pub(super) fn gauges_of(statistics: &Statistics) -> Gauges {
+    let holds_up = |(name, value): &(String, u64)| {
+        *value > 0 && ["is_write_stopped", "actual_delayed_write_rate"].contains(&name.as_str())
+    };
+    Gauges {
+        disk_bytes: statistics.disk_bytes(),
+        compaction_pending_bytes: statistics.compaction_pending_bytes(),
+        stalled: statistics.shards.iter().flat_map(|shard| &shard.details).any(holds_up),
+    }
 }
 
 fn text(key: &[u8]) -> Result<&str> {

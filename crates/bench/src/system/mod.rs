@@ -9,13 +9,19 @@
 //! key and some fields.
 
 mod embedded;
+mod kind;
 mod library;
+mod loopback_server;
 mod open;
 mod raw;
+mod redis;
 mod remote;
 mod spec;
+mod target;
 
-pub use spec::{SystemKind, SystemSpec};
+pub use kind::SystemKind;
+pub use spec::SystemSpec;
+pub use target::Target;
 use tonnage::arrow::array::{Array, RecordBatch};
 use tonnage::{Durability, Error, Result, Row};
 
@@ -33,7 +39,7 @@ pub enum Feature {
 /// A system under test. Every method may be called from several threads; methods of a feature that
 /// it does not offer answer `Unsupported`.
 pub trait System: Send + Sync {
-    /// Its name in reports: `tonnage-rocksdb`, `tonnage-memory`, `rocksdb`.
+    /// Its name in reports: `tonnage-rocksdb`, `rocksdb`, or the address of a server.
     fn name(&self) -> &str;
 
     /// How it is set up, as names and values for the report.

@@ -1,84 +1,192 @@
-//! Tonnage behind a server: the server runs in this process, on loopback, and everything measured
-//! goes through the client and a socket.
+//! Tonnage behind a server: everything measured goes through the client and a socket. The server
+//! runs in this process, on loopback, or elsewhere.
+//!
+//! A server elsewhere may hold tables of its own. Those of the benchmark must not exist, and the
+//! server must hold no pairs: both are removed at the end.
 
-use std::thread::JoinHandle;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
 
+use parking_lot::Mutex;
 use tonnage::arrow::array::{Array, AsArray, RecordBatch};
 use tonnage::{
-    BulkPutOptions, Condition, Durability, Error, GetOptions, Result, Row, RowOperation, Table,
-    Value,
+    BulkPutOptions, Cancel, Condition, DdlOutcome, Durability, Error, GetOptions, Result, Row,
+    RowOperation, TableEntry, Value,
 };
 use tonnage_client::{
-    Answer, BulkGetRequest, ClientOptions, Fetched, PairWrite, PreparedStatement, batch_of,
-    batch_of_keys,
+    Answer, BulkGetRequest, ClientOptions, Fetched, PairScanRequest, PairWrite, PreparedStatement,
+    batch_of, batch_of_keys, key_of_row,
 };
-use tonnage_server::{Server, Settings, ShutdownHandle};
 
-use super::embedded::Embedded;
-use super::library::{bulk_put, field_name, no_records, text_key, write_options};
+use super::library::{
+    bulk_put, field_name, gauges_of, no_records, records_definition, text_key, write_options,
+};
+use super::loopback_server::LoopbackServer;
 use super::{
     AnswerSink, BulkDone, BulkOptions, Client, Feature, Fields, Gauges, GetKeys, PairSource,
     PutInput, Record, RecordScan, RecordShape, RowSink, Rows, System, SystemKind, SystemSpec,
 };
 
-/// Calls and loads that a server of a benchmark takes at a time: what waits is not measured.
-const CALLS_MAX: usize = 1_024;
+/// Threads that delete pairs of a server elsewhere.
+const DELETERS: usize = 16;
+/// How often a server elsewhere is asked whether it has settled.
+const LOOK: Duration = Duration::from_millis(200);
+/// Work that does not become less for so long is the work of others.
+const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Tonnage behind a server on loopback.
+/// Tonnage behind a server.
 pub(super) struct Remote {
-    embedded: Embedded,
-    client: tonnage_client::Client,
-    stop: ShutdownHandle,
-    thread: Option<JoinHandle<Result<()>>>,
+    name: String,
+    connections: Vec<tonnage_client::Client>,
+    sessions: AtomicUsize,
+    durability: Durability,
+    /// The tables of the benchmark.
+    tables: Mutex<Vec<Arc<str>>>,
+    /// The table of YCSB's records, once there is one.
+    records: Mutex<Option<Arc<str>>>,
+    settings: Vec<(String, String)>,
+    /// Whether a server elsewhere held no pairs, so that all pairs there are the benchmark's.
+    is_clearable: bool,
+    /// The server of this process. Dropped behind the connections to it.
+    own: Option<LoopbackServer>,
 }
 
 impl Remote {
-    pub(super) fn open(spec: &SystemSpec) -> Result<Self> {
-        let spec = SystemSpec { kind: SystemKind::TonnageRocksDb, ..spec.clone() };
-        let embedded = Embedded::open(&spec)?;
-        let settings = Settings {
-            http: Some("off".to_owned()),
-            flight: Some("127.0.0.1:0".to_owned()),
-            calls_max: Some(CALLS_MAX),
-            ..Settings::default()
-        };
-        let server = Server::open(embedded.store.clone(), settings.resolve()?)?;
-        let address = server.addresses().flight;
-        let address =
-            address.ok_or_else(|| Error::internal("the server has no Flight listener"))?;
-        let stop = ShutdownHandle::default();
-        let stopped = stop.clone();
-        let thread = Some(std::thread::spawn(move || server.run(&stopped)));
-        let address = format!("grpc://{address}");
-        let client = tonnage_client::Client::connect(&address, ClientOptions::default())?;
-        Ok(Self { embedded, client, stop, thread })
+    /// Starts a server in this process.
+    pub(super) fn on_loopback(spec: &SystemSpec) -> Result<Self> {
+        let server = LoopbackServer::start(spec)?;
+        // Options for another server are of no use here.
+        let spec = SystemSpec { client: ClientOptions::default(), ..spec.clone() };
+        let mut settings = server.embedded.settings();
+        settings.push(("transport".to_owned(), "Arrow Flight, loopback".to_owned()));
+        let name = SystemKind::TonnageRemote.name();
+        let mut remote = Self::over(&spec, name, &server.address, settings)?;
+        remote.own = Some(server);
+        Ok(remote)
     }
 
-    /// The name of the table of YCSB's records.
-    fn records(&self) -> Result<&str> {
-        self.embedded.records.get().map(Table::path).ok_or_else(no_records)
+    /// Connects to a server that runs already.
+    ///
+    /// # Errors
+    /// `Invalid` where it holds pairs of a benchmark, and what the server says.
+    pub(super) fn connect(spec: &SystemSpec, address: &str) -> Result<Self> {
+        let settings = [
+            ("durability", format!("{:?}", spec.durability).to_lowercase()),
+            ("transport", "Arrow Flight".to_owned()),
+        ];
+        let settings = settings.map(|(name, value)| (name.to_owned(), value)).into();
+        let mut remote = Self::over(spec, address, address, settings)?;
+        let first = PairScanRequest { limit: Some(1), ..all_keys() };
+        for batch in remote.any().scan_pairs(&first)? {
+            if batch?.num_rows() > 0 {
+                return Err(Error::invalid(format!(
+                    "{address}: the server holds pairs, among which those of a benchmark would be \
+                     lost: give it a server without pairs"
+                )));
+            }
+        }
+        remote.is_clearable = true;
+        Ok(remote)
+    }
+
+    fn over(
+        spec: &SystemSpec,
+        name: &str,
+        address: &str,
+        mut settings: Vec<(String, String)>,
+    ) -> Result<Self> {
+        let count = spec.connections.unwrap_or(1).max(1);
+        settings.push(("connections".to_owned(), count.to_string()));
+        let first = tonnage_client::Client::connect(address, spec.client.clone())?;
+        let mut connections = vec![first];
+        while connections.len() < count {
+            connections.push(connections[0].connect_again()?);
+        }
+        Ok(Self {
+            name: name.to_owned(),
+            connections,
+            sessions: AtomicUsize::new(0),
+            durability: spec.durability,
+            tables: Mutex::default(),
+            records: Mutex::default(),
+            settings,
+            is_clearable: false,
+            own: None,
+        })
+    }
+
+    fn any(&self) -> &tonnage_client::Client {
+        &self.connections[0]
+    }
+
+    /// Removes what the benchmark stored on a server that is not its own.
+    fn clear(&self) -> Result<()> {
+        // What called the benchmark off does not call this off.
+        let connections = self.connections.iter();
+        let connections: Vec<_> =
+            connections.map(|connection| connection.with_limits(&Cancel::new(), None)).collect();
+        // A child goes before its parent.
+        for table in self.tables.lock().drain(..).rev() {
+            connections[0].define(&format!("DROP TABLE IF EXISTS {table}"))?;
+        }
+        let keys = Mutex::new(connections[0].scan_pairs(&all_keys())?);
+        let (keys, connections) = (&keys, &connections);
+        thread::scope(|scope| {
+            let deleters: Vec<_> = (0..DELETERS)
+                .map(|number| {
+                    let connection = &connections[number % connections.len()];
+                    scope.spawn(|| delete_pairs(keys, connection))
+                })
+                .collect();
+            let ended = |deleter: thread::ScopedJoinHandle<'_, Result<()>>| {
+                deleter.join().unwrap_or_else(|_| Err(Error::internal("a thread panicked")))
+            };
+            deleters.into_iter().map(ended).fold(Ok(()), Result::and)
+        })
+    }
+}
+
+/// All pairs, without their values.
+fn all_keys() -> PairScanRequest {
+    PairScanRequest { keys_only: true, ..PairScanRequest::default() }
+}
+
+/// Deletes the pairs of the batches that it gets hold of.
+fn delete_pairs(
+    batches: &Mutex<tonnage_client::Rows>,
+    connection: &tonnage_client::Client,
+) -> Result<()> {
+    let options = write_options(Durability::None);
+    loop {
+        // The lock ends with the statement: others get the next batch meanwhile.
+        let batch = batches.lock().next();
+        let Some(batch) = batch.transpose()? else { return Ok(()) };
+        for row in 0..batch.num_rows() {
+            let key = key_of_row(&batch, row)?;
+            connection.write_pair(&key, &PairWrite::Delete, &Condition::Always, &options)?;
+        }
     }
 }
 
 impl Drop for Remote {
     fn drop(&mut self) {
-        self.stop.stop();
-        if let Some(thread) = self.thread.take() {
-            // How the server ended is of no interest to a measurement that is over.
-            let _ = thread.join();
+        if self.is_clearable
+            && let Err(error) = self.clear()
+        {
+            eprintln!("{}: data of the benchmark is left: {error}", self.name);
         }
     }
 }
 
 impl System for Remote {
     fn name(&self) -> &str {
-        SystemKind::TonnageRemote.name()
+        &self.name
     }
 
     fn settings(&self) -> Vec<(String, String)> {
-        let mut settings = self.embedded.settings();
-        settings.push(("transport".to_owned(), "Arrow Flight, loopback".to_owned()));
-        settings
+        self.settings.clone()
     }
 
     fn offers(&self, feature: Feature) -> bool {
@@ -86,11 +194,21 @@ impl System for Remote {
     }
 
     fn create_records(&self, shape: &RecordShape) -> Result<()> {
-        self.embedded.create_records(shape)
+        let mut records = self.records.lock();
+        if records.is_some() {
+            return Err(Error::invalid("there are records already"));
+        }
+        self.define(&records_definition(shape))?;
+        *records = Some(shape.table.as_str().into());
+        Ok(())
     }
 
     fn client(&self) -> Result<Box<dyn Client + '_>> {
-        Ok(Box::new(RemoteClient { system: self, scan: None }))
+        let session = self.sessions.fetch_add(1, Ordering::Relaxed);
+        let connection = &self.connections[session % self.connections.len()];
+        let records = self.records.lock().clone();
+        let (tables, scan) = (Vec::new(), None);
+        Ok(Box::new(RemoteClient { system: self, connection, records, tables, scan }))
     }
 
     fn bulk_put(&self, input: PutInput, options: &BulkOptions<'_>) -> Result<BulkDone> {
@@ -99,9 +217,10 @@ impl System for Remote {
             let (memory_bytes_max, per_shard_parallelism) = (None, None);
             let options =
                 BulkPutOptions { memory_bytes_max, per_shard_parallelism, ..options.clone() };
-            Ok(self.client.bulk_put(streams, &options)?.total)
+            Ok(self.any().bulk_put(streams, &options)?.total)
         };
-        bulk_put(input, options, put, |_, _| Err(self.unsupported("calls over several tables")))
+        let no_tables = |_, _: &_| Err(self.unsupported("calls over several tables"));
+        bulk_put(input, options, put, no_tables)
     }
 
     fn bulk_get(&self, keys: GetKeys, options: &BulkOptions<'_>) -> Result<BulkDone> {
@@ -112,18 +231,23 @@ impl System for Remote {
             GetKeys::Tables(_) => return Err(self.unsupported("calls over several tables")),
         };
         let mut done = BulkDone::default();
-        for batch in self.client.bulk_get(keys, &request)? {
+        for batch in self.any().bulk_get(keys, &request)? {
             done.count_batch(&batch?, options);
         }
         Ok(done)
     }
 
     fn define(&self, statement: &str) -> Result<()> {
-        self.client.define(statement).map(drop)
+        for outcome in self.any().define(statement)? {
+            if let DdlOutcome::Created { table, new: true } = outcome {
+                self.tables.lock().push(table.into());
+            }
+        }
+        Ok(())
     }
 
     fn query(&self, statement: &str, sink: &mut RowSink<'_>) -> Result<()> {
-        match self.client.sql(statement)? {
+        match self.any().sql(statement)? {
             Answer::Rows(mut rows) => rows.try_for_each(|batch| sink(&batch?)),
             _ => Ok(()),
         }
@@ -132,7 +256,7 @@ impl System for Remote {
     fn multi_query(&self, statements: &[&str], sink: &mut AnswerSink<'_>) -> Result<()> {
         let asked: Vec<_> =
             statements.iter().map(|text| ((*text).to_owned(), Vec::new())).collect();
-        for (number, answer) in self.client.fetch_all(&asked)?.into_iter().enumerate() {
+        for (number, answer) in self.any().fetch_all(&asked)?.into_iter().enumerate() {
             let at = |error: Error| error.at(format!("statement {number}"));
             if let Fetched::Rows(_, batches) = answer.map_err(at)? {
                 batches.iter().try_for_each(|batch| sink(number, batch).map_err(at))?;
@@ -142,15 +266,33 @@ impl System for Remote {
     }
 
     fn sync(&self) -> Result<()> {
-        self.client.sync()
+        self.any().sync()
     }
 
     fn settle(&self) -> Result<()> {
-        self.embedded.settle()
+        if let Some(own) = &self.own {
+            return own.embedded.settle();
+        }
+        // Others may write to that server all the time: what gets no less is not waited for.
+        let (mut least, mut since) = (u64::MAX, Instant::now());
+        while since.elapsed() < PATIENCE {
+            let pending = self.gauges()?.compaction_pending_bytes;
+            if pending == 0 {
+                break;
+            }
+            if pending < least {
+                (least, since) = (pending, Instant::now());
+            }
+            thread::sleep(LOOK);
+        }
+        Ok(())
     }
 
     fn gauges(&self) -> Result<Gauges> {
-        self.embedded.gauges()
+        match &self.own {
+            Some(own) => own.embedded.gauges(),
+            None => Ok(gauges_of(&self.any().shard_statistics()?.1)),
+        }
     }
 }
 
@@ -166,11 +308,30 @@ fn batches_of(mut keys: PairSource) -> impl Iterator<Item = Result<RecordBatch>>
     })
 }
 
-/// A session of one thread. All share one connection.
+/// A session of one thread, on one of the connections.
 struct RemoteClient<'a> {
     system: &'a Remote,
+    connection: &'a tonnage_client::Client,
+    records: Option<Arc<str>>,
+    /// Tables that were used, with their names: few.
+    tables: Vec<(String, Arc<TableEntry>)>,
     /// The statement of a scan, once there was one.
     scan: Option<PreparedStatement>,
+}
+
+impl RemoteClient<'_> {
+    /// The name of the table of YCSB's records.
+    fn records(&self) -> Result<&str> {
+        self.records.as_deref().ok_or_else(no_records)
+    }
+
+    fn table(&mut self, name: &str) -> Result<&TableEntry> {
+        let known = self.tables.iter().position(|(known, _)| known == name);
+        if known.is_none() {
+            self.tables.push((name.to_owned(), self.connection.describe(name)?));
+        }
+        Ok(&self.tables[known.unwrap_or(self.tables.len() - 1)].1)
+    }
 }
 
 /// Appends the fields of the rows of a batch, column 0 of which is the key.
@@ -198,9 +359,9 @@ impl Client for RemoteClient<'_> {
         into.clear();
         let names = |fields: &[usize]| fields.iter().map(|field| field_name(*field)).collect();
         let names: Option<Vec<String>> = fields.map(names);
-        let (table, key) = (self.system.records()?, Row::new().with("id", key));
-        let (client, options) = (&self.system.client, GetOptions::default());
-        let found = client.get_with(table, &key, names.as_deref(), &options)?;
+        let (table, key) = (self.records()?, Row::new().with("id", key));
+        let options = GetOptions::default();
+        let found = self.connection.get_with(table, &key, names.as_deref(), &options)?;
         let Some(found) = found else { return Ok(false) };
         for (name, value) in found.row.iter() {
             match value {
@@ -218,21 +379,19 @@ impl Client for RemoteClient<'_> {
         for (number, field) in fields.enumerate() {
             row.set(&field_name(number), Value::Binary(field.to_vec()));
         }
-        let options = write_options(self.system.embedded.spec.durability);
-        let put = [RowOperation::put(self.system.records()?, row)];
-        self.system.client.write(&put, &options).map(drop)
+        let options = write_options(self.system.durability);
+        let put = [RowOperation::put(self.records()?, row)];
+        self.connection.write(&put, &options).map(drop)
     }
 
     fn scan(&mut self, scan: &RecordScan<'_>, into: &mut Record) -> Result<usize> {
         into.clear();
-        let statement = match &mut self.scan {
-            Some(known) => known,
-            none => {
-                let table = self.system.records()?;
-                let text = format!("SELECT * FROM {table} WHERE id >= $1 ORDER BY id LIMIT $2");
-                none.insert(self.system.client.prepare(&text)?)
-            }
-        };
+        if self.scan.is_none() {
+            let table = self.records()?;
+            let text = format!("SELECT * FROM {table} WHERE id >= $1 ORDER BY id LIMIT $2");
+            self.scan = Some(self.connection.prepare(&text)?);
+        }
+        let Some(statement) = &mut self.scan else { return Err(no_records()) };
         let values = [scan.start.into(), Value::Long(scan.count as i64)];
         let Answer::Rows(rows) = statement.execute(&values)? else {
             return Err(Error::internal("a SELECT gave no rows"));
@@ -248,29 +407,30 @@ impl Client for RemoteClient<'_> {
 
     fn put_pair(&mut self, key: &[u8], value: &[u8], durability: Durability) -> Result<()> {
         let (key, put) = (text_key(key)?, PairWrite::Put(value));
-        let client = &self.system.client;
-        client.write_pair(&key, &put, &Condition::Always, &write_options(durability)).map(drop)
+        let options = write_options(durability);
+        self.connection.write_pair(&key, &put, &Condition::Always, &options).map(drop)
     }
 
     fn get_pair(&mut self, key: &[u8]) -> Result<Option<usize>> {
-        Ok(self.system.client.get_pair(&text_key(key)?)?.map(|pair| pair.value.len()))
+        Ok(self.connection.get_pair(&text_key(key)?)?.map(|pair| pair.value.len()))
     }
 
     fn put_row(&mut self, table: &str, row: &Row, durability: Durability) -> Result<()> {
         let put = [RowOperation::put(table, row.clone())];
-        self.system.client.write(&put, &write_options(durability)).map(drop)
+        self.connection.write(&put, &write_options(durability)).map(drop)
     }
 
     fn get_rows(&mut self, table: &str, key: &Row, children: &[&str]) -> Result<u64> {
         if !children.is_empty() {
             return Err(Error::unsupported("a bulk get over Flight brings no child tables"));
         }
-        let entry = self.system.embedded.store.table(table)?;
-        if key.len() == entry.schema().key_columns().count() {
-            return Ok(u64::from(self.system.client.get(table, key)?.is_some()));
+        let connection = self.connection;
+        let schema = &self.table(table)?.schema;
+        if key.len() == schema.key_columns().count() {
+            return Ok(u64::from(connection.get(table, key)?.is_some()));
         }
-        let keys = batch_of(entry.schema(), std::slice::from_ref(key))?;
-        let rows = self.system.client.bulk_get([Ok(keys)], &BulkGetRequest::of(table))?;
+        let keys = batch_of(schema, std::slice::from_ref(key))?;
+        let rows = connection.bulk_get([Ok(keys)], &BulkGetRequest::of(table))?;
         rows.into_iter().try_fold(0, |rows, batch| Ok(rows + batch?.num_rows() as u64))
     }
 }

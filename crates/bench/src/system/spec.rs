@@ -2,49 +2,19 @@
 
 use std::fs;
 use std::path::PathBuf;
-use std::str::FromStr;
 
 use tonnage::{Durability, Error, Result, RocksDbSettings};
+use tonnage_client::ClientOptions;
 
-use crate::choice::choice;
-
-choice! {
-    /// Which system.
-    pub enum SystemKind {
-        /// Tonnage embedded, on RocksDB.
-        TonnageRocksDb = "tonnage-rocksdb",
-        /// Tonnage embedded, on the memory engine.
-        TonnageMemory = "tonnage-memory",
-        /// Tonnage on RocksDB behind a server on loopback, in this process, through its client.
-        TonnageRemote = "tonnage-remote",
-        /// RocksDB by itself: the yardstick.
-        RocksDb = "rocksdb",
-    }
-}
-
-impl FromStr for SystemKind {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self> {
-        match text {
-            "tonnage" => Ok(SystemKind::TonnageRocksDb),
-            _ => SystemKind::ALL.into_iter().find(|kind| kind.name() == text).ok_or_else(|| {
-                Error::invalid(format!(
-                    "no target is called {text}: there are tonnage-rocksdb (or tonnage), \
-                     tonnage-memory, tonnage-remote and rocksdb"
-                ))
-            }),
-        }
-    }
-}
+use super::target::Target;
 
 const MIB: usize = 1 << 20;
 
 /// A system that is not made yet.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct SystemSpec {
     /// Which system.
-    pub kind: SystemKind,
+    pub target: Target,
     /// Where its data goes: an empty directory. The memory engine leaves it alone.
     pub directory: PathBuf,
     /// Memory for its block cache and memtables together, enforced; its own default when none.
@@ -53,6 +23,10 @@ pub struct SystemSpec {
     pub direct_io: bool,
     /// What an acknowledged single write of a YCSB record survives.
     pub durability: Durability,
+    /// Connections to a server, shared by the threads; one a thread when none.
+    pub connections: Option<usize>,
+    /// Who calls a server, and how it is reached.
+    pub client: ClientOptions,
 }
 
 impl SystemSpec {
@@ -60,13 +34,15 @@ impl SystemSpec {
     pub(super) const MEMTABLES: usize = 3;
 
     /// A system with its own defaults.
-    pub fn new(kind: SystemKind, directory: impl Into<PathBuf>) -> Self {
+    pub fn new(target: impl Into<Target>, directory: impl Into<PathBuf>) -> Self {
         SystemSpec {
-            kind,
+            target: target.into(),
             directory: directory.into(),
             memory_bytes: None,
             direct_io: false,
             durability: Durability::Write,
+            connections: None,
+            client: ClientOptions::default(),
         }
     }
 
@@ -84,7 +60,7 @@ impl SystemSpec {
 
     /// The set-up as names and values for a report: there is none but for RocksDB.
     pub(super) fn shown(&self) -> Vec<(String, String)> {
-        if self.kind == SystemKind::TonnageMemory {
+        if self.target.is_volatile() {
             return Vec::new();
         }
         let settings = self.rocksdb_settings();

@@ -9,7 +9,7 @@ use tonnage::{Error, Result};
 use super::RunOptions;
 use crate::measure::{DataDirectory, Environment, Measured, Watcher};
 use crate::report::Report;
-use crate::system::{System, SystemKind, SystemSpec};
+use crate::system::{System, SystemSpec, Target};
 
 #[derive(Clone, Copy)]
 pub(super) struct BenchRun<'a> {
@@ -54,13 +54,20 @@ impl BenchRun<'_> {
     }
 
     /// Opens an empty system in the first directory.
-    pub(super) fn open(&self, kind: SystemKind) -> Result<OpenedSystem> {
-        self.open_in(kind, &self.options.directories[0])
+    pub(super) fn open(&self, target: impl Into<Target>) -> Result<OpenedSystem> {
+        self.open_in(target, &self.options.directories[0])
     }
 
     /// Opens an empty system in a directory of its own, which is deleted with it.
-    pub(super) fn open_in(&self, kind: SystemKind, place: &DataDirectory) -> Result<OpenedSystem> {
-        let name = format!("tonnage-bench-{}-{}-", self.workload, kind.name());
+    pub(super) fn open_in(
+        &self,
+        target: impl Into<Target>,
+        place: &DataDirectory,
+    ) -> Result<OpenedSystem> {
+        let target = target.into();
+        // An address has characters that a file name must not have.
+        let shown = target.name().replace(|char: char| !char.is_ascii_alphanumeric(), "-");
+        let name = format!("tonnage-bench-{}-{shown}-", self.workload);
         let scratch = tempfile::Builder::new().prefix(&name).tempdir_in(&place.path);
         let scratch = scratch.map_err(|error| {
             let message = format!("{}: no directory can be made: {error}", place.path.display());
@@ -70,7 +77,9 @@ impl BenchRun<'_> {
             memory_bytes: self.options.memory_bytes,
             direct_io: self.options.direct_io,
             durability: self.options.durability,
-            ..SystemSpec::new(kind, scratch.path().join("data"))
+            connections: self.options.connections,
+            client: self.options.client.clone(),
+            ..SystemSpec::new(target, scratch.path().join("data"))
         };
         Ok(OpenedSystem { system: spec.open()?, _scratch: scratch })
     }

@@ -4,17 +4,18 @@ use std::fmt::Display;
 use std::time::Duration;
 
 use tonnage::{Durability, Error, Result};
+use tonnage_client::ClientOptions;
 
 use crate::choice::{choice, options};
 use crate::generate::{ordered_key, pair_key};
 use crate::measure::DataDirectory;
-use crate::system::SystemKind;
+use crate::system::{SystemKind, Target};
 
 options! {
     /// What every workload is told: which systems, where their data goes, how often and how long.
     pub struct RunOptions {
         /// Which systems.
-        systems: Vec<SystemKind> = vec![SystemKind::TonnageRocksDb, SystemKind::RocksDb],
+        systems: Vec<Target> = vec![SystemKind::TonnageRocksDb.into(), SystemKind::RocksDb.into()],
         /// Where their data goes. Only `matrix` takes more than one.
         directories: Vec<DataDirectory> = vec![DataDirectory::new("data", ".")],
         /// Memory for a system's cache and memtables, enforced; the system's own default when none.
@@ -23,6 +24,10 @@ options! {
         direct_io: bool = false => "direct_io",
         /// What an acknowledged write survives.
         durability: Durability = Durability::Write => "durability" lower,
+        /// Connections to a server, shared by the threads; one when none.
+        connections: Option<usize> = None => "connections" or_default,
+        /// Who calls a server that runs already, and how it is reached.
+        client: ClientOptions = ClientOptions::default(),
         /// How often each thing is measured; the median counts.
         repeats: usize = 1 => "repeats",
         /// What is done first counts only for the series.
@@ -41,6 +46,8 @@ impl RunOptions {
             "there is no target: name one, as tonnage-rocksdb"
         } else if self.directories.is_empty() {
             "there is no directory for the data: name one"
+        } else if self.connections == Some(0) {
+            "0 connections reach no server: give 1 or more"
         } else if self.repeats == 0 {
             "0 repeats measure nothing: give 1 or more"
         } else {

@@ -4,14 +4,14 @@ use std::sync::Mutex;
 
 use tonnage_bench::measure::{DataDirectory, Watcher};
 use tonnage_bench::report::Report;
-use tonnage_bench::system::SystemKind;
+use tonnage_bench::system::{SystemKind, Target};
 use tonnage_bench::workload::RunOptions;
 
 /// Runs something on tiny data in a directory of its own, in which nothing may be left behind.
 pub(crate) fn on_tiny<T>(systems: &[SystemKind], run: impl FnOnce(RunOptions) -> T) -> T {
     let directory = tempfile::tempdir().unwrap();
     let done = run(RunOptions {
-        systems: systems.to_vec(),
+        systems: systems.iter().copied().map(Target::from).collect(),
         directories: vec![DataDirectory::new("test", directory.path())],
         memory_bytes: Some(32 << 20),
         ..RunOptions::default()

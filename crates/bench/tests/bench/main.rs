@@ -9,6 +9,7 @@ mod matrix;
 mod measure;
 mod properties;
 mod report;
+mod servers;
 mod systems;
 mod tables;
 mod ycsb;

@@ -10,6 +10,7 @@ mod few_threads;
 mod lob;
 mod maintenance;
 mod related;
+mod single;
 mod sql;
 mod support;
 mod write;

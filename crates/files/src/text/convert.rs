@@ -29,7 +29,7 @@ use arrow::datatypes::{
 use tonnage_engine::{Error, Result};
 
 use super::block::{Block, Cell, CellKind, TextSpan, UNCACHED_FORMULA};
-use super::decimal::{decimal, wide_decimal};
+use super::decimal::{decimal, whole, wide_decimal};
 use super::dialect::CsvDialect;
 use super::generated_key;
 use super::json_check::{is_json, unescape};
@@ -224,18 +224,17 @@ type OnFault<'a> = &'a mut dyn FnMut(usize, String);
 
 impl BlockColumn<'_> {
     fn array(&self, field: &Field, faults: OnFault<'_>) -> Result<ArrayRef> {
-        use scalar::integer;
         // The type is matched once a column, and each arm has its own loop over the rows. Guards go
         // before the types that they narrow.
         Ok(match field.data_type() {
-            DataType::Int8 => self.primitive::<Int8Type>(integer, faults),
-            DataType::Int16 => self.primitive::<Int16Type>(integer, faults),
-            DataType::Int32 => self.primitive::<Int32Type>(integer, faults),
-            DataType::Int64 => self.primitive::<Int64Type>(integer, faults),
-            DataType::UInt8 => self.primitive::<UInt8Type>(integer, faults),
-            DataType::UInt16 => self.primitive::<UInt16Type>(integer, faults),
-            DataType::UInt32 => self.primitive::<UInt32Type>(integer, faults),
-            DataType::UInt64 => self.primitive::<UInt64Type>(integer, faults),
+            DataType::Int8 => self.primitive::<Int8Type>(whole, faults),
+            DataType::Int16 => self.primitive::<Int16Type>(whole, faults),
+            DataType::Int32 => self.primitive::<Int32Type>(whole, faults),
+            DataType::Int64 => self.primitive::<Int64Type>(whole, faults),
+            DataType::UInt8 => self.primitive::<UInt8Type>(whole, faults),
+            DataType::UInt16 => self.primitive::<UInt16Type>(whole, faults),
+            DataType::UInt32 => self.primitive::<UInt32Type>(whole, faults),
+            DataType::UInt64 => self.primitive::<UInt64Type>(whole, faults),
             DataType::Float32 => self.primitive::<Float32Type>(scalar::float, faults),
             DataType::Float64 => self.primitive::<Float64Type>(scalar::double, faults),
             DataType::Decimal128(precision, scale) if *scale >= 0 => {

@@ -2,7 +2,7 @@
 
 use arrow::datatypes::{DECIMAL128_MAX_PRECISION, i256};
 
-use super::scalar::Reason;
+use super::scalar::{Reason, WholeNumber, integer};
 
 /// The digits of a number without the zeros that lead and follow them, and where the point stands
 /// among them.
@@ -138,6 +138,23 @@ fn whole_of(digits: &[u8]) -> i128 {
     digits.iter().fold(0, |value, digit| value * 10 + i128::from(digit - b'0'))
 }
 
+/// A whole number in any form that a number has: `7`, `7.0` and `7e0`.
+#[inline]
+pub(crate) fn whole<T: WholeNumber>(text: &[u8]) -> Result<T, Reason> {
+    match integer(text) {
+        Err(reason) if reason != T::OUT_OF_RANGE => whole_decimal(text).unwrap_or(Err(reason)),
+        whole => whole,
+    }
+}
+
+/// Nothing for a text that is no whole number.
+#[cold]
+fn whole_decimal<T: WholeNumber>(text: &[u8]) -> Option<Result<T, Reason>> {
+    let number = DecimalDigits::of(text).filter(|number| number.fraction_digits() == 0)?;
+    let whole = number.unscaled(DECIMAL128_MAX_PRECISION, 0).ok().and_then(T::from_i128);
+    Some(whole.ok_or(T::OUT_OF_RANGE))
+}
+
 /// A decimal number of up to 76 digits, exactly as it is written, counted in units of `scale` digits
 /// behind the point.
 pub(crate) fn wide_decimal(text: &[u8], precision: u8, scale: i8) -> Result<i256, Reason> {
@@ -203,6 +220,31 @@ const TOO_LONG: Reason = "has more digits than the column keeps";
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    /// They were no whole numbers in files, and were in SQL.
+    #[test]
+    fn a_whole_number_is_one_in_every_form() {
+        for (text, expected) in [
+            ("7", Ok(7)),
+            ("7.0", Ok(7)),
+            ("-7.000", Ok(-7)),
+            ("7e0", Ok(7)),
+            ("1.2e3", Ok(1_200)),
+            ("120e-1", Ok(12)),
+            (".0", Ok(0)),
+            ("0e99", Ok(0)),
+            ("2147483647.0", Ok(i32::MAX)),
+            ("2147483648.0", Err(i32::OUT_OF_RANGE)),
+            ("1e300", Err(i32::OUT_OF_RANGE)),
+            ("7.5", Err("is not a whole number")),
+            ("1e-1", Err("is not a whole number")),
+            ("seven", Err("is not a whole number")),
+            ("", Err("is not a whole number")),
+            (".", Err("is not a whole number")),
+        ] {
+            assert_eq!(whole::<i32>(text.as_bytes()), expected, "{text}");
+        }
+    }
 
     #[test]
     fn decimals_are_read_as_they_stand() {

@@ -198,10 +198,17 @@ pub(crate) fn write_uuid(out: &mut Vec<u8>, bytes: &[u8]) {
 }
 
 /// Bytes in base64 with padding, or in hexadecimal digits behind `0x` or `\x`, as SQL reads them.
+///
+/// Digits alone behind `0x` are hexadecimal, although they could be base64 too: [`write_bytes`] never
+/// writes such base64.
 pub(crate) fn bytes(text: &[u8], out: &mut Vec<u8>) -> Result<(), Reason> {
-    // The prefix first: digits behind it may be base64 of other bytes.
-    match text.strip_prefix(b"0x").or_else(|| text.strip_prefix(br"\x")) {
-        Some(digits) => hexadecimal_bytes(digits, out),
+    if let Some(digits) = text.strip_prefix(br"\x") {
+        return hexadecimal_bytes(digits, out);
+    }
+    match text.strip_prefix(b"0x").map(|digits| hexadecimal_bytes(digits, out)) {
+        Some(Ok(())) => return Ok(()),
+        // Base64 may begin with `0x` by chance.
+        Some(Err(reason)) => STANDARD.decode_vec(text, out).map_err(|_| reason),
         None => STANDARD.decode_vec(text, out).map_err(|_| "is not base64"),
     }
 }
@@ -225,12 +232,21 @@ fn hexadecimal_bytes(digits: &[u8], out: &mut Vec<u8>) -> Result<(), Reason> {
     Ok(())
 }
 
-/// Writes bytes in base64, with padding.
+/// Writes bytes in base64, with padding. Base64 that [`bytes`] would read as hexadecimal digits is
+/// replaced by the digits of the bytes behind `0x`.
 pub(crate) fn write_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
     let start = out.len();
     out.resize(start + bytes.len().div_ceil(3) * 4, 0);
     // The room is exactly what base64 needs.
     let _ = STANDARD.encode_slice(bytes, &mut out[start..]);
+    let digits = out[start..].strip_prefix(b"0x");
+    if digits.is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit)) {
+        const DIGITS: &[u8; 16] = b"0123456789abcdef";
+        out.truncate(start + 2);
+        for byte in bytes {
+            out.extend([DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]]);
+        }
+    }
 }
 
 #[cfg(test)]
@@ -277,10 +293,27 @@ mod tests {
         // Eight digits behind 0x are base64 of other bytes.
         assert_eq!(read("0x000102"), Ok(vec![0, 1, 2]));
         assert_eq!(read("0x"), Ok(vec![]));
+        // Base64 that begins with 0x by chance.
+        assert_eq!(read("0xA="), Ok(vec![0xd3, 0x10]));
+        assert_eq!(read("0xAz"), Ok(vec![0xd3, 0x10, 0x33]));
         assert!(read("no base64").is_err());
-        for text in ["0x0", "0x0g", "\\x00f"] {
+        for text in ["0x0", "0x0-g", "\\x00f", "\\xA="] {
             assert!(matches!(read(text), Err((_, 1))), "{text}");
         }
+    }
+
+    #[test]
+    fn bytes_whose_base64_looks_like_hexadecimal_digits_come_back() {
+        for text in ["0xAB", "0xffab", "0x12345678901234", "0xA=", "0xAB0123+/=="] {
+            let Ok(value) = STANDARD.decode(text) else { continue };
+            let (mut written, mut again) = (Vec::new(), Vec::new());
+            write_bytes(&mut written, &value);
+            assert_eq!(bytes(&written, &mut again), Ok(()), "{text}");
+            assert_eq!(again, value, "{text}");
+        }
+        let mut written = Vec::new();
+        write_bytes(&mut written, &[0xd3, 0x10, 0x01]);
+        assert_eq!(written, b"0xd31001", "not 0xAB, which is one byte");
     }
 
     proptest! {

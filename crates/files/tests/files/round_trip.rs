@@ -156,6 +156,20 @@ proptest! {
     }
 }
 
+/// `0xAB` is base64 of three bytes and the hexadecimal digits of one.
+#[test]
+fn bytes_whose_base64_begins_with_0x_come_back_from_every_format() {
+    let values: [&[u8]; 4] =
+        [&[0xd3, 0x10], &[0xd3, 0x10, 0x01], &[0xd3, 0x1d, 0x34], &[0xd3, 0x10, 0x33]];
+    let bytes = Arc::new(BinaryArray::from_iter_values(values)) as ArrayRef;
+    let batch = RecordBatch::try_from_iter_with_nullable([("bytes", bytes)]).unwrap();
+    for format in Format::WRITTEN {
+        let source = Source::memory("x", written(format, Compression::None, &batch));
+        let options = ReadOptions { format: Some(format), ..wanting(batch.schema()) };
+        assert_eq!(read(&source, &options), (batch.clone(), vec![]), "{format}");
+    }
+}
+
 /// The longest decimals, as they are and in lists, in files whose types are told and guessed.
 #[test]
 fn decimals_of_76_digits_come_back_from_every_format() {

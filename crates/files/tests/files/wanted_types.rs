@@ -52,6 +52,23 @@ fn text_in_a_parquet_file_is_parsed_for_the_wanted_type() {
     assert_eq!(rejected[0].reason, "`never` is not a point in time such as 2022-01-03T00:00:00");
 }
 
+/// Text and CSV said `7.0`, which an INTEGER rejected.
+#[rstest]
+#[case(Format::Csv)]
+#[case(Format::Parquet)]
+#[case(Format::ArrowStream)]
+fn whole_numbers_are_taken_in_every_form(#[case] format: Format) {
+    let texts: ArrayRef = Arc::new(StringArray::from(vec!["7.0", "1.2e3", "7.5", "8"]));
+    let batch = RecordBatch::try_from_iter([("n", texts)]).unwrap();
+    let source = Source::memory("x", written(format, Compression::None, &batch));
+    for wanted in [DataType::Int32, DataType::Int64, DataType::UInt16] {
+        let (batch, rejected) = read(&source, &wanting(schema(&[("n", wanted)])));
+        assert_eq!(lines(&batch), ["7", "1200", "8"]);
+        assert_eq!(rejected.len(), 1);
+        assert_eq!(rejected[0].reason, "`7.5` is not a whole number");
+    }
+}
+
 #[rstest]
 #[case(Format::Csv)]
 #[case(Format::Parquet)]

@@ -9,7 +9,7 @@ use tonnage::{Error, KeyRange, Result, WriteOptions};
 use super::choice::{DepthChoice, DurabilityChoice};
 use super::command::{ComponentsCommand, parse};
 use super::frame;
-use super::one_row::key_of;
+use super::one_row::{key_of, only_row};
 use crate::auth::{Caller, Right};
 use crate::context::ServerContext;
 
@@ -34,12 +34,12 @@ pub(super) fn delete(
         return Err(Error::invalid("give one frame, with one key"));
     };
     let header: DeletePairsHeader = parse("its header", &frame.header)?;
-    let key = key_of(frame)?;
+    let key = key_of(only_row(&frame.batches)?)?;
     caller.check_pair(Right::Delete, key.major().first().map_or(&[], Vec::as_slice))?;
-    let defaults = WriteOptions::default();
+    let defaults = context.write_options();
     let options = WriteOptions {
         durability: header.durability.map_or(defaults.durability, Into::into),
-        timeout: header.timeout_ms.map(Duration::from_millis),
+        timeout: header.timeout_ms.map(Duration::from_millis).or(defaults.timeout),
         ..defaults
     };
     let range = header.components.map(KeyRange::from);

@@ -18,11 +18,33 @@ pub(crate) struct RequestFrame {
 /// Frames that one action may have.
 const FRAMES_MAX: usize = 10_000;
 
+/// One frame as it came.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RawFrame<'a> {
+    pub(crate) header: &'a [u8],
+    /// An Arrow IPC stream, unless the header says otherwise. Empty where there is none.
+    pub(crate) data: &'a [u8],
+}
+
+impl RawFrame<'_> {
+    /// The batches of its Arrow IPC stream.
+    ///
+    /// # Errors
+    /// `Invalid` for data that is no such stream.
+    pub(crate) fn batches(self) -> Result<Vec<RecordBatch>> {
+        match self.data.is_empty() {
+            true => Ok(Vec::new()),
+            false => read_ipc_stream(self.data.to_vec(), UNPACKED_BYTES_MAX)
+                .map_err(|error| Error::invalid(format!("no Arrow IPC stream: {error}"))),
+        }
+    }
+}
+
 /// Cuts a body into its frames.
 ///
 /// # Errors
 /// `Invalid`, with the number of the frame.
-pub(crate) fn read(mut body: &[u8]) -> Result<Vec<RequestFrame>> {
+pub(crate) fn split(mut body: &[u8]) -> Result<Vec<RawFrame<'_>>> {
     let mut frames = Vec::new();
     while !body.is_empty() {
         let number = frames.len();
@@ -30,16 +52,23 @@ pub(crate) fn read(mut body: &[u8]) -> Result<Vec<RequestFrame>> {
             return Err(Error::invalid(format!("more than {FRAMES_MAX} frames")));
         }
         let at = |error: Error| error.at(format!("frame {number}"));
-        let header = take(&mut body).map_err(at)?.to_vec();
+        let header = take(&mut body).map_err(at)?;
         let data = take(&mut body).map_err(at)?;
-        let batches = match data.is_empty() {
-            true => Vec::new(),
-            false => read_ipc_stream(data.to_vec(), UNPACKED_BYTES_MAX)
-                .map_err(|error| at(Error::invalid(format!("no Arrow IPC stream: {error}"))))?,
-        };
-        frames.push(RequestFrame { header, batches });
+        frames.push(RawFrame { header, data });
     }
     Ok(frames)
+}
+
+/// The frames of a body, with their batches.
+///
+/// # Errors
+/// `Invalid`, with the number of the frame.
+pub(crate) fn read(body: &[u8]) -> Result<Vec<RequestFrame>> {
+    let frames = split(body)?.into_iter().enumerate().map(|(number, frame)| {
+        let batches = frame.batches().map_err(|error| error.at(format!("frame {number}")))?;
+        Ok(RequestFrame { header: frame.header.to_vec(), batches })
+    });
+    frames.collect()
 }
 
 fn take<'a>(body: &mut &'a [u8]) -> Result<&'a [u8]> {
@@ -66,8 +95,16 @@ pub(crate) fn write(header: &[u8], batches: &[RecordBatch]) -> Result<Vec<u8>> {
         written
             .map_err(|error| Error::internal(format!("an answer cannot be written: {error}")))?;
     }
+    write_data(header, &data)
+}
+
+/// Writes a frame whose data is not Arrow.
+///
+/// # Errors
+/// `Exhausted` for more than 4 GiB.
+pub(crate) fn write_data(header: &[u8], data: &[u8]) -> Result<Vec<u8>> {
     let mut frame = Vec::with_capacity(8 + header.len() + data.len());
-    for part in [header, &data] {
+    for part in [header, data] {
         let length = u32::try_from(part.len())
             .map_err(|_| Error::exhausted("an answer has more than 4 GiB: ask for less at once"))?;
         frame.extend_from_slice(&length.to_le_bytes());

@@ -5,14 +5,16 @@ use std::time::Duration;
 
 use arrow::array::{ArrayRef, RecordBatch};
 use arrow::datatypes::Schema;
+use prost::Message;
 use serde::Deserialize;
 use serde_json::json;
 use tonnage::{ColumnType, Error, GetOptions, Result, StoredRow, TableSchema, Value};
+use tonnage_wire::{PairMessage, RowMessage};
 
 use super::command::parse;
 use super::consistency_choice::ConsistencyChoice;
-use super::frame::{self, RequestFrame};
-use super::one_row::{key_of, only_row, row_of};
+use super::frame::{self, RawFrame};
+use super::row_encoding::RowEncoding;
 use crate::auth::{Caller, Right};
 use crate::context::ServerContext;
 use crate::metrics::ListenerKind;
@@ -29,12 +31,21 @@ struct GetHeader {
     consistency: ConsistencyChoice,
     #[serde(default)]
     timeout_ms: Option<u64>,
+    #[serde(default)]
+    encoding: RowEncoding,
+}
+
+/// How the key of a pair comes, and its value goes.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct GetPairHeader {
+    encoding: RowEncoding,
 }
 
 /// The row of a whole primary key: a frame with it, or no answer.
 pub(super) fn get(context: &ServerContext, caller: &Caller, body: &[u8]) -> Result<Vec<Vec<u8>>> {
     let frame = only_frame(body)?;
-    let header: GetHeader = parse("its header", &frame.header)?;
+    let header: GetHeader = parse("its header", frame.header)?;
     // Rights come before the look: whether a table exists is not everybody's to know.
     caller.check_table(Right::Read, &header.table)?;
     let table = context.store.table(&header.table)?;
@@ -43,11 +54,20 @@ pub(super) fn get(context: &ServerContext, caller: &Caller, body: &[u8]) -> Resu
         timeout: header.timeout_ms.map(Duration::from_millis),
     };
     let columns = column_indexes(table.schema(), header.columns.as_deref())?;
-    let Some(found) = table.get_with(&row_of(only_row(&frame)?)?, &options)? else {
+    let Some(found) = table.get_with(&header.encoding.row(frame)?, &options)? else {
         return Ok(Vec::new());
     };
     context.metrics.rows_out(ListenerKind::flight, 1);
-    row_answer(found.version, found.expires_at_ms, batch_of(table.schema(), &columns, &found)?)
+    let answer = answer_header(found.version, found.expires_at_ms);
+    let answer = match header.encoding {
+        RowEncoding::Arrow => frame::write(&answer, &[batch_of(table.schema(), &columns, &found)?]),
+        RowEncoding::Protobuf => {
+            let names = columns.iter().map(|place| table.schema().columns[*place].name.as_str());
+            let cells = names.map(|name| (name, found.row.get(name).unwrap_or(&Value::Null)));
+            frame::write_data(&answer, &RowMessage::of_cells(cells).encode_to_vec())
+        }
+    };
+    Ok(vec![answer?])
 }
 
 /// The pair of a whole key: a frame with its value, or no answer.
@@ -56,26 +76,35 @@ pub(super) fn get_pair(
     caller: &Caller,
     body: &[u8],
 ) -> Result<Vec<Vec<u8>>> {
-    let key = key_of(&only_frame(body)?)?;
+    let frame = only_frame(body)?;
+    let header: GetPairHeader = match frame.header.is_empty() {
+        true => GetPairHeader::default(),
+        false => parse("its header", frame.header)?,
+    };
+    let key = header.encoding.key(frame)?;
     caller.check_pair(Right::Read, key.major().first().map_or(&[], Vec::as_slice))?;
     let Some(pair) = context.store.kv().get(&key)? else { return Ok(Vec::new()) };
+    let answer = answer_header(pair.version, pair.expires_at_ms);
+    if header.encoding == RowEncoding::Protobuf {
+        let pair = PairMessage::of(&key, &pair.value).encode_to_vec();
+        return Ok(vec![frame::write_data(&answer, &pair)?]);
+    }
     let value = Value::Binary(pair.value).to_array(ColumnType::Binary, 1)?;
     let value = RecordBatch::try_from_iter([("value", value)])
-        .map_err(|error| Error::internal(format!("a pair cannot be told: {error}")))?;
-    row_answer(pair.version, pair.expires_at_ms, value)
+        .map_err(|error| Error::internal(format!("a pair cannot be encoded: {error}")))?;
+    Ok(vec![frame::write(&answer, &[value])?])
 }
 
-fn only_frame(body: &[u8]) -> Result<RequestFrame> {
-    let mut frames = frame::read(body)?;
+fn only_frame(body: &[u8]) -> Result<RawFrame<'_>> {
+    let mut frames = frame::split(body)?;
     match (frames.pop(), frames.is_empty()) {
         (Some(frame), true) => Ok(frame),
         _ => Err(Error::invalid("give one frame, with one key; use a bulk get for more")),
     }
 }
 
-fn row_answer(version: u64, expires_at_ms: u64, row: RecordBatch) -> Result<Vec<Vec<u8>>> {
-    let header = json!({"version": version, "expires_at_ms": expires_at_ms});
-    Ok(vec![frame::write(header.to_string().as_bytes(), &[row])?])
+fn answer_header(version: u64, expires_at_ms: u64) -> Vec<u8> {
+    json!({"version": version, "expires_at_ms": expires_at_ms}).to_string().into_bytes()
 }
 
 /// The numbers of the columns wanted.

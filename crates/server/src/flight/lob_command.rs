@@ -135,11 +135,10 @@ impl DeleteLobCommand {
         caller.check_pair(Right::Delete, first(&self.key()?))
     }
 
-    pub(super) fn options(&self) -> WriteOptions {
-        let defaults = WriteOptions::default();
+    pub(super) fn options(&self, defaults: WriteOptions) -> WriteOptions {
         WriteOptions {
             durability: self.durability.map_or(defaults.durability, Durability::from),
-            timeout: self.timeout_ms.map(Duration::from_millis),
+            timeout: self.timeout_ms.map(Duration::from_millis).or(defaults.timeout),
             ..defaults
         }
     }

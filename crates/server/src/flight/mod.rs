@@ -28,6 +28,7 @@ mod plain_bytes;
 mod related;
 mod report_backlog;
 mod reports;
+mod row_encoding;
 mod row_sender;
 mod scan;
 mod service;

@@ -4,15 +4,14 @@ use arrow::array::RecordBatch;
 use arrow::datatypes::DataType;
 use tonnage::{Error, Key, Result, Row, Value};
 
-use super::frame::RequestFrame;
 use super::pairs::{self, KeyForm};
 
 /// The batch of a frame that has one row.
 ///
 /// # Errors
 /// `Invalid` for none, or more.
-pub(super) fn only_row(frame: &RequestFrame) -> Result<&RecordBatch> {
-    match frame.batches.as_slice() {
+pub(super) fn only_row(batches: &[RecordBatch]) -> Result<&RecordBatch> {
+    match batches {
         [batch] if batch.num_rows() == 1 => Ok(batch),
         _ => Err(Error::invalid("each operation has one row: give more frames, or go in bulk")),
     }
@@ -37,8 +36,7 @@ pub(super) fn row_of(batch: &RecordBatch) -> Result<Row> {
 ///
 /// # Errors
 /// `Invalid` for a key that is none.
-pub(super) fn key_of(frame: &RequestFrame) -> Result<Key> {
-    let batch = only_row(frame)?;
+pub(super) fn key_of(batch: &RecordBatch) -> Result<Key> {
     KeyForm::of(batch.schema_ref())?;
     pairs::keys(batch)?.key(0)
 }

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use arrow::array::{Array, AsArray};
 use serde::Deserialize;
 use serde_json::json;
 use tonnage::{Condition, Error, Result, RowOperation, WriteOptions, WriteResult};
@@ -10,13 +9,13 @@ use tonnage::{Condition, Error, Result, RowOperation, WriteOptions, WriteResult}
 use super::choice::DurabilityChoice;
 use super::command::parse;
 use super::expected_condition::ExpectedCondition;
-use super::frame::{self, RequestFrame};
-use super::one_row::{key_of, only_row, row_of};
-use super::pairs;
+use super::frame::{self, RawFrame};
+use super::row_encoding::RowEncoding;
 use crate::auth::{Caller, Right};
 use crate::context::ServerContext;
 
-/// What a frame does. Those of the first frame hold for all of them: `durability` and `ttl_ms`.
+/// What a frame does. Those of the first frame hold for all of them: `durability`, `ttl_ms` and
+/// `timeout_ms`.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct WriteHeader {
@@ -30,6 +29,8 @@ struct WriteHeader {
     condition: Option<ExpectedCondition>,
     durability: Option<DurabilityChoice>,
     ttl_ms: Option<u64>,
+    timeout_ms: Option<u64>,
+    encoding: RowEncoding,
 }
 
 /// What a frame asks for.
@@ -88,11 +89,11 @@ impl WriteHeader {
         ExpectedCondition::condition(self.condition)
     }
 
-    fn options(&self) -> WriteOptions {
-        let defaults = WriteOptions::default();
+    fn options(&self, defaults: WriteOptions) -> WriteOptions {
         WriteOptions {
             durability: self.durability.map_or(defaults.durability, Into::into),
             ttl: self.ttl_ms.map(Duration::from_millis),
+            timeout: self.timeout_ms.map(Duration::from_millis).or(defaults.timeout),
             ..defaults
         }
     }
@@ -100,27 +101,27 @@ impl WriteHeader {
 
 /// Carries out the operations of the frames, all or none.
 pub(super) fn write(context: &ServerContext, caller: &Caller, body: &[u8]) -> Result<Vec<Vec<u8>>> {
-    let frames = frame::read(body)?;
+    let frames = frame::split(body)?;
     let at = |number: usize| move |error: Error| error.at(format!("frame {number}"));
     let headers = frames
         .iter()
         .enumerate()
-        .map(|(number, frame)| parse("its header", &frame.header).map_err(at(number)));
+        .map(|(number, frame)| parse("its header", frame.header).map_err(at(number)));
     let headers = headers.collect::<Result<Vec<WriteHeader>>>()?;
     // All operations are one write, so the options of the first frame hold for all.
     let first = headers.first().ok_or_else(|| Error::invalid("there is no operation"))?;
-    let options = first.options();
+    let options = first.options(context.write_options());
     let result = match (headers.as_slice(), frames.as_slice()) {
         // A pair has a shard key of its own, and writes are atomic within one: it stands alone.
         ([header], [frame])
             if matches!(header.verb(), Ok(WriteVerb::PutPair | WriteVerb::DeletePair)) =>
         {
-            write_pair(context, caller, header, frame, &options)?
+            write_pair(context, caller, header, *frame, &options)?
         }
         _ => {
             let operations = headers.iter().zip(&frames).enumerate();
             let operations = operations.map(|(number, (header, frame))| {
-                operation(context, caller, header, frame).map_err(at(number))
+                operation(context, caller, header, *frame).map_err(at(number))
             });
             context.store.atomic_write(&operations.collect::<Result<Vec<_>>>()?, &options)?
         }
@@ -138,7 +139,7 @@ fn operation(
     context: &ServerContext,
     caller: &Caller,
     header: &WriteHeader,
-    frame: &RequestFrame,
+    frame: RawFrame<'_>,
 ) -> Result<RowOperation> {
     let verb = header.verb()?;
     let (WriteVerb::Put(path) | WriteVerb::Delete(path)) = verb else {
@@ -152,7 +153,7 @@ fn operation(
         caller.check_table(*right, path)?;
     }
     let table = context.store.table(path)?;
-    let row = row_of(only_row(frame)?)?;
+    let row = header.encoding.row(frame)?;
     let operation = match verb {
         WriteVerb::Delete(_) => RowOperation::delete(table.path(), row),
         _ => RowOperation::put(table.path(), row),
@@ -164,16 +165,20 @@ fn write_pair(
     context: &ServerContext,
     caller: &Caller,
     header: &WriteHeader,
-    frame: &RequestFrame,
+    frame: RawFrame<'_>,
     options: &WriteOptions,
 ) -> Result<WriteResult> {
     let (verb, condition) = (header.verb()?, header.condition());
-    let key = key_of(frame)?;
+    let is_delete = matches!(verb, WriteVerb::DeletePair);
+    let (key, value) = match is_delete {
+        true => (header.encoding.key(frame)?, Vec::new()),
+        false => header.encoding.pair(frame)?,
+    };
     for right in verb.rights(condition) {
         caller.check_pair(*right, key.major().first().map_or(&[], Vec::as_slice))?;
     }
     let kv = context.store.kv();
-    if let WriteVerb::DeletePair = verb {
+    if is_delete {
         let condition = match condition {
             Condition::IfAbsent => return Err(Error::invalid("`absent` is for puts")),
             // The answer tells whether there was one.
@@ -182,11 +187,5 @@ fn write_pair(
         };
         return kv.delete_if(&key, condition, options);
     }
-    let value = pairs::values(only_row(frame)?)?;
-    // Read as bytes, a NULL would be stored as an empty value.
-    let value = match value.as_binary::<i32>() {
-        values if values.is_null(0) => return Err(Error::invalid("the value is NULL")),
-        values => values.value(0),
-    };
-    kv.put_if(&key, value, condition, options)
+    kv.put_if(&key, &value, condition, options)
 }

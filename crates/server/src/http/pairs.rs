@@ -59,8 +59,9 @@ pub(super) async fn put(
     for right in Right::of_put(condition) {
         caller.check_pair(*right, key.as_bytes())?;
     }
-    let options = WriteOptions { ttl: ttl(&headers)?, ..WriteOptions::default() };
+    let ttl = ttl(&headers)?;
     let written = context.blocking(move |context| {
+        let options = WriteOptions { ttl, ..context.write_options() };
         context.store.kv().put_if(&Key::of_major([key]), &value, condition, &options)
     });
     put_answer(written.await?)
@@ -76,7 +77,7 @@ pub(super) async fn delete(
     let condition = condition_of_delete(&headers)?;
     caller.check_pair(Right::Delete, key.as_bytes())?;
     let deleted = context.blocking(move |context| {
-        context.store.kv().delete_if(&Key::of_major([key]), condition, &WriteOptions::default())
+        context.store.kv().delete_if(&Key::of_major([key]), condition, &context.write_options())
     });
     delete_answer(deleted.await?, &headers, "no such pair")
 }

@@ -4,6 +4,7 @@
 //! Rights are checked before a table is looked for: whether it exists is not everybody's to know.
 
 use std::collections::HashMap;
+use std::time::{Duration, Instant};
 
 use axum::Extension;
 use axum::extract::{Path, Query, State};
@@ -12,7 +13,9 @@ use axum::response::{IntoResponse, Response};
 use serde::de::IgnoredAny;
 use serde_json::Value as Json;
 use tonnage::internal::json_text;
-use tonnage::{Condition, Error, Result, Row, Table, Value, WriteOptions, WriteResult};
+use tonnage::{
+    Condition, Deadline, Error, GetOptions, Result, Row, Table, Value, WriteOptions, WriteResult,
+};
 
 use super::handler::{CallerExtension, ContextState, HandlerResult, json as json_body};
 use super::multi_table::row_of;
@@ -163,7 +166,7 @@ pub(super) async fn put(
             refuse_another_key(&row, name, value)?;
             row.set(name, value.clone());
         }
-        table.put_if(&row, condition, &WriteOptions::default())
+        table.put_if(&row, condition, &context.write_options())
     });
     put_answer(written.await?)
 }
@@ -189,10 +192,15 @@ pub(super) async fn patch(
         let key = key_of(&table, &key)?;
         let changes = row_of(members_of(&body)?, table.schema())?;
         refuse_key(&table, &changes)?;
+        // The time is that of all tries together.
+        let allowed = context.write_options();
+        let end = allowed.timeout.map_or(Deadline::NONE, Deadline::after);
         // The row is read, changed, and written only if it is still of that version: nothing that
         // others write in between is lost.
         for _ in 0..TRIES_MAX {
-            let stored = table.get(&key)?;
+            end.check("others to write the row")?;
+            let read = GetOptions { timeout: time_left(end), ..GetOptions::default() };
+            let stored = table.get_with(&key, &read)?;
             let stored =
                 stored.ok_or_else(|| Error::not_found(format!("no such row in {path}")))?;
             if !condition.holds(Some(stored.version)) {
@@ -203,7 +211,7 @@ pub(super) async fn patch(
             changes.iter().for_each(|(name, value)| row.set(name, value.clone()));
             // A put would begin the time to live anew.
             let expires_at_ms = Some(stored.expires_at_ms);
-            let options = WriteOptions { expires_at_ms, ..WriteOptions::default() };
+            let options = WriteOptions { expires_at_ms, timeout: time_left(end), ..allowed };
             let written = table.put_if_version(&row, stored.version, &options)?;
             if written.is_stored() {
                 return Ok(written);
@@ -212,6 +220,12 @@ pub(super) async fn patch(
         Err(Error::unavailable("the row is written by others all the time; try again"))
     });
     put_answer(written.await?)
+}
+
+/// What is left until then, and a moment at least: the store refuses no time at all.
+fn time_left(end: Deadline) -> Option<Duration> {
+    let left = end.moment()?.saturating_duration_since(Instant::now());
+    Some(left.max(Duration::from_nanos(1)))
 }
 
 /// What the query names is what is written.
@@ -254,7 +268,7 @@ pub(super) async fn delete(
         caller.check_table(Right::Delete, &path)?;
         let table = context.store.table(&path)?;
         let key = key_of(&table, &key)?;
-        table.delete_if(&key, condition, &WriteOptions::default())
+        table.delete_if(&key, condition, &context.write_options())
     });
     delete_answer(deleted.await?, &headers, "no such row")
 }

@@ -27,8 +27,12 @@ mod single;
 mod spool;
 mod sql;
 mod statement_rights;
+#[path = "../../../store/tests/behaviour/stepped.rs"]
+#[allow(dead_code, reason = "only writes are waited for here")]
+mod stepped;
 mod support;
 mod tls;
 mod torn;
 mod unix;
 mod values;
+mod write_timeouts;

@@ -43,13 +43,17 @@ impl Running {
     }
 
     pub(crate) fn with(settings: Settings) -> Self {
+        let store = Store::open("memory:").unwrap();
+        store.execute("CREATE TABLE ships (id LONG, name STRING, PRIMARY KEY (id))").unwrap();
+        Self::over(store, settings)
+    }
+
+    pub(crate) fn over(store: Store, settings: Settings) -> Self {
         let free = Settings {
             http: Some("127.0.0.1:0".into()),
             flight: Some("127.0.0.1:0".into()),
             ..Settings::default()
         };
-        let store = Store::open("memory:").unwrap();
-        store.execute("CREATE TABLE ships (id LONG, name STRING, PRIMARY KEY (id))").unwrap();
         let config = settings.or(free).resolve().unwrap();
         let server = Server::open(store.clone(), config).unwrap();
         let (bound, stop) = (server.addresses(), ShutdownHandle::default());

@@ -3,6 +3,7 @@
 mod buckets;
 mod calendar;
 mod cast_text;
+mod choosing;
 mod format;
 mod given_columns;
 mod intervals;
@@ -54,6 +55,7 @@ pub(crate) fn scalars(memory_bytes_max: usize) -> Vec<ScalarUDF> {
     own.chain(buckets::functions())
         .chain(length_limits::functions(memory_bytes_max))
         .chain(array_positions::functions())
+        .chain(choosing::functions())
         .chain(std::iter::once(round_digits::function()))
         .collect()
 }

@@ -2,17 +2,23 @@
 //!
 //! 1. A timestamp without a zone is what a clock shows in the zone. The result is that moment, with
 //!    a zone: UTC.
-//! 2. A timestamp with a zone, and a DATE, are moments. The result is what a clock in the zone shows
-//!    then, without a zone.
+//! 2. A timestamp with a zone, a DATE and a text are moments. The result is what a clock in the zone
+//!    shows then, without a zone.
 //! 3. A clock that is put forward skips times: such a time counts as if the clock had not been put
 //!    forward yet. One that is put back shows times twice: the second one counts.
 
+use std::ops::RangeInclusive;
+use std::sync::Arc;
+
 use arrow::array::timezone::Tz;
-use arrow::array::{Array, ArrayRef, AsArray, Int64Array, StringArray};
+use arrow::array::{Array, ArrayRef, AsArray, Int64Array, PrimitiveArray, StringArray};
 use arrow::compute::cast;
-use arrow::datatypes::{DataType, FieldRef, Int64Type, TimeUnit};
+use arrow::datatypes::{
+    DataType, FieldRef, Int64Type, IntervalMonthDayNano, IntervalMonthDayNanoType, TimeUnit,
+};
 use chrono::{DateTime, Days, NaiveDateTime, Offset, TimeZone};
 use datafusion::common::{Result, exec_datafusion_err, exec_err, plan_err};
+use tonnage::{ColumnType, Value};
 
 use super::scalar::{Arguments, Gives, Scalar, text_of};
 
@@ -58,7 +64,11 @@ fn result_type(fields: &[FieldRef]) -> Result<DataType> {
     Ok(match fields[0].data_type() {
         DataType::Timestamp(unit, None) => DataType::Timestamp(*unit, Some(UTC.into())),
         DataType::Timestamp(unit, Some(_)) => DataType::Timestamp(*unit, None),
-        DataType::Null | DataType::Date32 => DataType::Timestamp(TimeUnit::Microsecond, None),
+        DataType::Null
+        | DataType::Date32
+        | DataType::Utf8
+        | DataType::LargeUtf8
+        | DataType::Utf8View => DataType::Timestamp(TimeUnit::Microsecond, None),
         other => {
             return plan_err!(
                 "AT TIME ZONE takes a TIMESTAMP, not {other}: write it as TIMESTAMP '2022-01-03 06:00:00'"
@@ -75,12 +85,16 @@ fn at_time_zone(arguments: &Arguments) -> Result<ArrayRef> {
     };
     let is_moment = zone.is_none();
     let moments = match is_moment {
+        true if given.data_type().is_string() => moments_of_texts(&arguments.texts(0)?)?,
         true => cast(given, &DataType::Timestamp(*unit, Some(UTC.into())))?,
         false => given.clone(),
     };
     let counts = cast(&moments, &DataType::Int64)?;
     let counts = counts.as_primitive::<Int64Type>();
-    let zones = arguments.texts(1)?;
+    let zones = match arguments.arrays[1].as_primitive_opt::<IntervalMonthDayNanoType>() {
+        Some(intervals) => zones_before(intervals)?,
+        None => arguments.texts(1)?,
+    };
     let mut zone_of_row = ZoneReader { zones: &zones, last: None };
     let mut moved = Vec::with_capacity(arguments.rows);
     for row in 0..arguments.rows {
@@ -91,6 +105,37 @@ fn at_time_zone(arguments: &Arguments) -> Result<ArrayRef> {
         });
     }
     Ok(cast(&Int64Array::from(moved), &result)?)
+}
+
+/// The moments that texts write, of which one without a zone is in UTC.
+fn moments_of_texts(texts: &StringArray) -> Result<ArrayRef> {
+    let moment = |text: Option<&str>| match text.map(read_moment) {
+        Some(Ok(Value::Timestamp { value, .. })) => Ok(Some(value)),
+        Some(Ok(_)) | None => Ok(None),
+        Some(Err(error)) => exec_err!("AT TIME ZONE: {}", error.message()),
+    };
+    let counts = texts.iter().map(moment).collect::<Result<Int64Array>>()?;
+    Ok(Arc::new(counts))
+}
+
+fn read_moment(text: &str) -> tonnage::Result<Value> {
+    Value::parse(text, ColumnType::Timestamp(6))
+}
+
+/// Zones that are so much before UTC, as `zone_of` reads them.
+fn zones_before(intervals: &PrimitiveArray<IntervalMonthDayNanoType>) -> Result<StringArray> {
+    const MINUTE_NS: i64 = 60_000_000_000;
+    let zone = |interval: Option<IntervalMonthDayNano>| -> Result<Option<String>> {
+        let Some(interval) = interval else { return Ok(None) };
+        if interval.months != 0 || interval.days != 0 || interval.nanoseconds % MINUTE_NS != 0 {
+            return exec_err!("AT TIME ZONE takes an INTERVAL of whole minutes, without days");
+        }
+        let minutes = interval.nanoseconds / MINUTE_NS;
+        // Behind UTC, in the sign of texts.
+        let sign = if minutes > 0 { '-' } else { '+' };
+        Ok(Some(format!("{sign}{:02}:{:02}", minutes.abs() / 60, minutes.abs() % 60)))
+    };
+    intervals.iter().map(zone).collect()
 }
 
 fn per_second(unit: TimeUnit) -> i64 {
@@ -124,17 +169,39 @@ impl ZoneReader<'_> {
 
 fn zone_of(name: &str) -> Result<Tz> {
     let name = name.trim();
-    // To PostgreSQL '+02:00' is two hours behind UTC, to others two hours before it.
     if name.starts_with(|first: char| "+-".contains(first) || first.is_ascii_digit()) {
-        return exec_err!(
-            "invalid time zone '{name}'; expected a name, e.g. 'America/New_York'; for a fixed offset add INTERVAL '2 hours'"
-        );
+        return zone_behind(name).ok_or_else(|| {
+            exec_datafusion_err!(
+                "invalid time zone '{name}'; expected hours and minutes, e.g. '-05:30', or a name, e.g. 'America/New_York'"
+            )
+        });
     }
     let short = SHORT_NAMES.iter().find(|(short, _)| short.eq_ignore_ascii_case(name));
     let written = short.map_or(name, |(_, offset)| offset);
     written.parse::<Tz>().or_else(|_| capitalised(name).parse::<Tz>()).map_err(|_| {
         exec_datafusion_err!("unknown time zone '{name}'; expected e.g. 'America/New_York'")
     })
+}
+
+/// The zone of '+02:00', which is two hours behind UTC to PostgreSQL.
+fn zone_behind(offset: &str) -> Option<Tz> {
+    let (sign, digits) = match offset.split_at_checked(1)? {
+        ("-", digits) => ('+', digits),
+        ("+", digits) => ('-', digits),
+        _ => ('-', offset),
+    };
+    let (hours, minutes) = match digits.split_once(':') {
+        Some(parts) => parts,
+        None if digits.len() == 4 => digits.split_at_checked(2)?,
+        None => (digits, "00"),
+    };
+    let is_number = |part: &str, digits: RangeInclusive<usize>| {
+        digits.contains(&part.len()) && part.bytes().all(|digit| digit.is_ascii_digit())
+    };
+    if !is_number(hours, 1..=2) || !is_number(minutes, 2..=2) {
+        return None;
+    }
+    format!("{sign}{hours:0>2}:{minutes}").parse().ok()
 }
 
 /// `america/new_york` with the capital letters that names of zones have.

@@ -34,8 +34,7 @@ pub(super) fn compare_with_columns(mut expr: Expr, schema: &DFSchema) -> Transfo
         }
         Expr::InList(InList { expr, list, .. }) => {
             let mut parts: Vec<&mut Expr> = std::iter::once(expr.as_mut()).chain(list).collect();
-            let has_days = cast_days(&mut parts, schema);
-            unify_units(&mut parts, schema) || has_days
+            unify_compared(&mut parts, schema)
         }
         // A difference is counted in the unit of both.
         Expr::BinaryExpr(BinaryExpr { left, op: Operator::Minus, right }) => {
@@ -47,10 +46,24 @@ pub(super) fn compare_with_columns(mut expr: Expr, schema: &DFSchema) -> Transfo
                 && is_wide(right)
                 && choose(&mut [(left.as_mut(), schema), (right.as_mut(), schema)])
         }
-        Expr::Case(Case { when_then_expr, else_expr, .. }) => {
-            let given = when_then_expr.iter_mut().map(|(_, then)| then.as_mut());
-            let given = given.chain(else_expr.as_deref_mut());
-            choose(&mut given.map(|part| (part, schema)).collect::<Vec<_>>())
+        Expr::Case(Case { expr, when_then_expr, else_expr }) => {
+            let (mut tested, mut given) = (Vec::new(), Vec::new());
+            for (when, then) in when_then_expr {
+                tested.push(when.as_mut());
+                given.push((then.as_mut(), schema));
+            }
+            given.extend(else_expr.as_deref_mut().map(|part| (part, schema)));
+            let is_given_changed = choose(&mut given);
+            // Without an operand the conditions compare for themselves.
+            let is_tested_changed = expr.as_deref_mut().is_some_and(|operand| {
+                tested.push(operand);
+                unify_compared(&mut tested, schema)
+            });
+            is_given_changed || is_tested_changed
+        }
+        // It compares its arguments as `=` does.
+        Expr::ScalarFunction(call) if call.func.name() == "nullif" => {
+            unify_compared(&mut call.args.iter_mut().collect::<Vec<_>>(), schema)
         }
         Expr::ScalarFunction(call) if texts::CHOOSING.contains(&call.func.name()) => {
             choose(&mut call.args.iter_mut().map(|part| (part, schema)).collect::<Vec<_>>())
@@ -136,6 +149,12 @@ pub(super) fn choose(parts: &mut [Part<'_>]) -> bool {
         }
     }
     true
+}
+
+/// Values that are compared for being equal.
+fn unify_compared(parts: &mut [&mut Expr], schema: &DFSchema) -> bool {
+    let has_days = cast_days(parts, schema);
+    unify_units(parts, schema) || has_days
 }
 
 /// Days of a column beside timestamps as such. The planner would count both in nanoseconds.

@@ -2,6 +2,7 @@
 //!
 //! A text beside a number, bytes, a UUID or a moment is the value that it spells, with all of its
 //! digits. The planner would cut it to the type of the other side, and find `0.13` for `'0.1255'`.
+//! A text beside a truth value, a day or a time of day is cast to it.
 //!
 //! 1. A text that is written becomes a literal of the other type, or of one that has room for all
 //!    of its digits. So keys and indexes answer it. One that spells no such value is an error.
@@ -22,6 +23,7 @@ use datafusion::logical_expr::{Between, BinaryExpr, Case, Cast, Expr, ExprSchema
 use datafusion::sql::sqlparser::ast::BinaryOperator;
 use tonnage::{ColumnType, Value};
 
+use super::casts::rewrite_cast;
 use super::numbers::{self, NumberKind};
 use super::text_reader::read_text;
 use crate::functions::{UUID, uuid_text};
@@ -32,11 +34,14 @@ pub(super) const CHOOSING: [&str; 5] = ["coalesce", "greatest", "ifnull", "least
 /// Those of them that do not compare their arguments.
 const TAKING_FIRST: [&str; 3] = ["coalesce", "ifnull", "nvl"];
 
+/// Lists that are written, and what gives one of their items.
+const LISTING: [&str; 3] = ["make_array", "array_min", "array_max"];
+
 /// An expression with the schema that it is of.
 pub(super) type Part<'a> = (&'a mut Expr, &'a DFSchema);
 
-/// Reads texts beside bytes and UUIDs while comparisons are planned: their types are looked at
-/// before any rule runs.
+/// Reads texts beside bytes, UUIDs and truth values while comparisons are planned: their types are
+/// looked at before any rule runs.
 #[derive(Debug)]
 pub(crate) struct TextPlanner;
 
@@ -52,7 +57,10 @@ impl ExprPlanner for TextPlanner {
         if distinct.is_some() || matches!(op, Eq | NotEq | Gt | GtEq | Lt | LtEq) {
             let mut parts = [(&mut left, schema), (&mut right, schema)];
             // Others wait for `TypeRule`, which keeps the names of columns.
-            if matches!(meaning(&parts), Some(Meaning::Bytes(_) | Meaning::Uuid)) {
+            if matches!(
+                meaning(&parts),
+                Some(Meaning::Bytes(_) | Meaning::Uuid | Meaning::Cast(CastKind::Truth))
+            ) {
                 compare(&mut parts)?;
             }
         }
@@ -133,9 +141,17 @@ fn read_call(call: &mut ScalarFunction, schema: &DFSchema) -> Result<bool> {
 /// # Errors
 /// For a text that spells no value of that type.
 pub(super) fn compare(parts: &mut [Part<'_>]) -> Result<bool> {
-    let Some(meaning) = meaning(parts) else { return Ok(false) };
-    if let Meaning::Moment(_) = meaning {
-        return read_moments(parts, meaning);
+    let meaning = match meaning(parts) {
+        Some(meaning) => meaning,
+        None => return cast_listed_numbers(parts),
+    };
+    match meaning {
+        Meaning::Moment(_) => return read_moments(parts, meaning),
+        // The planner casts those that stand by themselves.
+        Meaning::Cast(kind @ (CastKind::Day | CastKind::Time)) => {
+            return cast_listed(parts, &kind.data_type());
+        }
+        _ => {}
     }
     let mut spread = spread(parts);
     match meaning {
@@ -206,21 +222,27 @@ pub(super) fn choose(parts: &mut [Part<'_>]) -> Result<bool> {
     }
 }
 
-/// The same for CASE and UNION, which give text where one of them is no number.
+/// The same for CASE and UNION, which give text where one of them is no number and no truth value.
 ///
 /// # Errors
-/// For a text that spells no value of a type that is none of numbers.
+/// For a text that spells no value of a type that is none of these.
 pub(super) fn choose_or_text(parts: &mut [Part<'_>]) -> Result<bool> {
-    if let Some(Meaning::Number(_)) = meaning(parts) {
-        let is_number = |part: &Part<'_>| match literal_text(part.0) {
-            Some(text) => numbers::decimal_of_text(text).is_some(),
-            None => !is_text(part),
-        };
-        if !spread(parts).iter().all(is_number) {
-            return Ok(false);
-        }
+    let is_written: fn(&str) -> bool = match meaning(parts) {
+        Some(Meaning::Number(_)) => |text: &str| numbers::decimal_of_text(text).is_some(),
+        Some(Meaning::Cast(kind)) => match kind {
+            CastKind::Truth => |text: &str| Value::parse(text, ColumnType::Boolean).is_ok(),
+            CastKind::Day | CastKind::Time => return Ok(false),
+        },
+        _ => return choose(parts),
+    };
+    let is_read = |part: &Part<'_>| match literal_text(part.0) {
+        Some(text) => is_written(text),
+        None => !is_text(part),
+    };
+    match spread(parts).iter().all(is_read) {
+        true => choose(parts),
+        false => Ok(false),
     }
-    choose(parts)
 }
 
 /// What texts mean beside others.
@@ -231,6 +253,26 @@ enum Meaning {
     Bytes(Option<i32>),
     Uuid,
     Moment(TimeUnit),
+    /// What a cast reads as well.
+    Cast(CastKind),
+}
+
+/// Types to which texts are cast.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum CastKind {
+    Truth,
+    Day,
+    Time,
+}
+
+impl CastKind {
+    fn data_type(self) -> DataType {
+        match self {
+            CastKind::Truth => DataType::Boolean,
+            CastKind::Day => DataType::Date32,
+            CastKind::Time => DataType::Time64(TimeUnit::Nanosecond),
+        }
+    }
 }
 
 impl Meaning {
@@ -245,6 +287,7 @@ impl Meaning {
             // Microseconds reach over all years.
             Meaning::Moment(_) => DataType::Timestamp(TimeUnit::Microsecond, None),
             Meaning::Number(room) => room.widest(),
+            Meaning::Cast(kind) => kind.data_type(),
         }
     }
 }
@@ -321,6 +364,9 @@ fn meaning_beside(part: &Expr, schema: &DFSchema) -> Option<Beside> {
         }
         kind if kind.is_integer() => room(20, 0),
         DataType::Timestamp(unit, None) => Meaning::Moment(unit),
+        DataType::Boolean => Meaning::Cast(CastKind::Truth),
+        DataType::Date32 => Meaning::Cast(CastKind::Day),
+        DataType::Time64(TimeUnit::Nanosecond) => Meaning::Cast(CastKind::Time),
         // Of a list the items are compared.
         DataType::List(_) => return meaning_beside(item_of(part)?, schema),
         // Both UUIDs and bytes are bytes to Arrow: the field tells which.
@@ -360,10 +406,13 @@ fn gives_text(expr: &Expr, schema: &DFSchema) -> bool {
     }
 }
 
-/// An item of a list that is written.
+/// An item of a list that is written, which is not NULL if there is such.
 fn item_of(expr: &Expr) -> Option<&Expr> {
+    let is_null = |item: &&Expr| matches!(item, Expr::Literal(value, _) if value.is_null());
     match expr {
-        Expr::ScalarFunction(call) if call.func.name() == "make_array" => call.args.first(),
+        Expr::ScalarFunction(call) if call.func.name() == "make_array" => {
+            call.args.iter().find(|item| !is_null(item)).or(call.args.first())
+        }
         _ => None,
     }
 }
@@ -381,7 +430,11 @@ fn literal_text(expr: &Expr) -> Option<&str> {
 
 /// The values with what texts that are chosen, and lists, may give in their places.
 fn spread<'p>(parts: &'p mut [Part<'_>]) -> Vec<Part<'p>> {
-    let mut found = Vec::with_capacity(parts.len());
+    spread_of(parts.iter_mut())
+}
+
+fn spread_of<'p, 's: 'p>(parts: impl Iterator<Item = &'p mut Part<'s>>) -> Vec<Part<'p>> {
+    let mut found = Vec::new();
     for (part, schema) in parts {
         gather(part, schema, &mut found);
     }
@@ -393,8 +446,7 @@ fn gather<'p>(part: &'p mut Expr, schema: &'p DFSchema, found: &mut Vec<Part<'p>
     let is_spread = |part: &Expr| match part {
         Expr::Case(_) | Expr::Alias(_) => true,
         Expr::ScalarFunction(call) => {
-            TAKING_FIRST.contains(&call.func.name())
-                || ["make_array", "array_min", "array_max"].contains(&call.func.name())
+            TAKING_FIRST.contains(&call.func.name()) || LISTING.contains(&call.func.name())
         }
         _ => false,
     };
@@ -421,6 +473,38 @@ fn gather<'p>(part: &'p mut Expr, schema: &'p DFSchema, found: &mut Vec<Part<'p>
     }
 }
 
+/// Texts in lists beside whole numbers and doubles. As texts `'10'` is less than `'9'`.
+fn cast_listed_numbers(parts: &mut [Part<'_>]) -> Result<bool> {
+    let number = parts.iter().filter(|part| !is_text(part)).find_map(|(part, schema)| {
+        part.get_type(*schema).ok().filter(|kind| kind.is_integer() || kind.is_floating())
+    });
+    match number {
+        Some(kind) => cast_listed(parts, &kind),
+        None => Ok(false),
+    }
+}
+
+/// Casts the texts that stand in lists.
+fn cast_listed(parts: &mut [Part<'_>], kind: &DataType) -> Result<bool> {
+    let is_listed = |part: &Expr| match part {
+        Expr::ScalarFunction(call) => LISTING.contains(&call.func.name()),
+        _ => false,
+    };
+    let listed = parts.iter_mut().filter(|(part, _)| is_listed(part));
+    cast_all(&mut spread_of(listed), kind)
+}
+
+/// Casts all texts.
+fn cast_all(parts: &mut [Part<'_>], kind: &DataType) -> Result<bool> {
+    let mut changed = false;
+    for (part, schema) in parts.iter_mut().filter(|part| is_text(part)) {
+        let value = cast(std::mem::take(*part), kind.clone());
+        **part = rewrite_cast(value, schema)?.data;
+        changed = true;
+    }
+    Ok(changed)
+}
+
 /// Makes values of the texts that are written.
 fn read_literals(parts: &mut [Part<'_>], meaning: Meaning) -> Result<bool> {
     let mut changed = false;
@@ -435,6 +519,9 @@ fn read_literals(parts: &mut [Part<'_>], meaning: Meaning) -> Result<bool> {
 
 /// Makes values of all texts.
 fn read_all(parts: &mut [Part<'_>], meaning: Meaning) -> Result<bool> {
+    if let Meaning::Cast(kind) = meaning {
+        return cast_all(parts, &kind.data_type());
+    }
     let mut changed = read_literals(parts, meaning)?;
     for part in parts.iter_mut() {
         if is_text(part) && !is_literal(part.0) {
@@ -493,7 +580,8 @@ fn literal(text: &str, meaning: Meaning) -> Result<ScalarValue> {
             Ok(_) => plan_err!("'{text}' is no UUID"),
             Err(error) => plan_err!("{}", error.message()),
         },
-        Meaning::Moment(_) => Ok(ScalarValue::Utf8(Some(text.to_owned()))),
+        // Others than these are no literals of their own: `read_all` and `read_moments` make them.
+        Meaning::Moment(_) | Meaning::Cast(_) => Ok(ScalarValue::Utf8(Some(text.to_owned()))),
     }
 }
 

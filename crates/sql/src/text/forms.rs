@@ -20,6 +20,10 @@ const CUBE_MAX: usize = 12;
 
 /// A condition or a value in forms that the planner knows.
 pub(super) fn expression(expr: &mut Expr) -> Result<()> {
+    if let Some(made) = comparison_with_items(expr) {
+        *expr = made;
+        return Ok(());
+    }
     let made = match expr {
         Expr::CompoundFieldAccess { root, access_chain } => {
             let is_named = matches!(root.as_ref(), Expr::Identifier(_));
@@ -134,6 +138,60 @@ fn in_whole_units_of(interval: &mut Interval) {
 fn symmetric_low(low: &Expr) -> Option<&Expr> {
     let (name, given) = arguments(low)?;
     if name == SYMMETRIC { given.first().copied() } else { None }
+}
+
+/// As many comparisons are written out.
+const WRITTEN_MAX: usize = 64;
+
+/// ANY and ALL of a list that is written, as IN or as comparisons with each item. So a text among
+/// them is read beside the value, and keys are used.
+fn comparison_with_items(expr: &Expr) -> Option<Expr> {
+    let (left, op, list, is_all) = match expr {
+        Expr::AnyOp { left, compare_op, right, .. } => (left, compare_op, right, false),
+        Expr::AllOp { left, compare_op, right } => (left, compare_op, right, true),
+        _ => return None,
+    };
+    let items = items_of(list)?;
+    let made =
+        match (op, is_all) {
+            (BinaryOperator::Eq, false) | (BinaryOperator::NotEq, true) => {
+                Expr::InList { expr: left.clone(), list: items.to_vec(), negated: is_all }
+            }
+            // A value that is computed would be computed for each item.
+            _ if items.len() > WRITTEN_MAX || !is_name_or_value(left) => return None,
+            (op, _) => {
+                let join = if is_all { BinaryOperator::And } else { BinaryOperator::Or };
+                let comparison = |left: Box<Expr>, op: &BinaryOperator, right: &Expr| {
+                    Expr::BinaryOp { left, op: op.clone(), right: Box::new(right.clone()) }
+                };
+                let compared = items.iter().map(|item| {
+                    comparison(left.clone(), op, &Expr::Nested(Box::new(item.clone())))
+                });
+                compared.reduce(|one, other| comparison(Box::new(one), &join, &other))?
+            }
+        };
+    Some(Expr::Nested(Box::new(made)))
+}
+
+/// The items of a list that is written, unless they are lists, rows or queries themselves.
+fn items_of(list: &Expr) -> Option<&[Expr]> {
+    let is_several = |item: &Expr| {
+        matches!(item, Expr::Array(_) | Expr::Tuple(_) | Expr::Subquery(_) | Expr::Nested(_))
+    };
+    match list {
+        Expr::Nested(inner) => items_of(inner),
+        Expr::Array(Array { elem, .. }) if !elem.is_empty() => {
+            (!elem.iter().any(is_several)).then_some(elem.as_slice())
+        }
+        _ => None,
+    }
+}
+
+fn is_name_or_value(expr: &Expr) -> bool {
+    match expr {
+        Expr::Nested(inner) => is_name_or_value(inner),
+        expr => matches!(expr, Expr::Identifier(_) | Expr::CompoundIdentifier(_) | Expr::Value(_)),
+    }
 }
 
 /// Whether rows of a query stand in the place of a list.

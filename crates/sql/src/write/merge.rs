@@ -123,7 +123,7 @@ impl MergeStatement {
         let matched = self.matched.iter().map(|clause| &clause.condition);
         let unmatched = self.unmatched.iter().map(|clause| &clause.condition);
         for condition in std::iter::once(&self.on).chain(matched).chain(unmatched) {
-            refuse_changing(condition, self.end)?;
+            refuse_changing(&planner.context.store, &self.with, condition, self.end)?;
         }
         let settled = gathered(planner, &self.with, &self.source, self.end, parameters, guard)?;
         if let Some(GatheredSource { tokens, rows }) = settled {

@@ -13,13 +13,14 @@ use arrow::datatypes::{Field, Schema, SchemaRef};
 use datafusion::datasource::MemTable;
 use datafusion::sql::sqlparser::ast::{self, TableFactor};
 use datafusion::sql::sqlparser::tokenizer::{Location, Token, TokenWithSpan};
-use tonnage::{Error, Result};
+use tonnage::{Error, Result, Store};
 
 use super::tokens::{made, quoted, word};
 use crate::errors::{from_datafusion, invalid_at};
 use crate::planner::Planner;
 use crate::session::{Guard, Parameters};
 use crate::text::{Looker, VOLATILE, folded, parse, walk, with_distinct_names};
+use crate::views;
 
 /// The name under which the rows are looked up. No table can have it.
 const ROWS: &str = "rows merged";
@@ -103,36 +104,88 @@ fn name_of(query: &ast::Statement) -> Option<String> {
     }
 }
 
-/// Refuses a condition that differs each time it is looked at: every clause would have its own.
-pub(super) fn refuse_changing(condition: &[TokenWithSpan], end: Location) -> Result<()> {
-    struct VolatileCall(Option<(String, Location)>);
-    impl Looker for VolatileCall {
-        fn pre_visit_expr(&mut self, expr: &ast::Expr) -> ControlFlow<Error> {
-            if let ast::Expr::Function(function) = expr
-                && let Some(name) = function.name.0.last().and_then(ast::ObjectNamePart::as_ident)
-                && VOLATILE.iter().any(|known| known.eq_ignore_ascii_case(&name.value))
-            {
-                // The first one is told of.
-                self.0.get_or_insert((name.value.clone(), name.span.start));
-            }
-            ControlFlow::Continue(())
-        }
-    }
-    if condition.is_empty() {
-        return Ok(());
-    }
+/// Refuses a condition that differs each time it is looked at: every clause would have its own. What
+/// it reads counts as well, by way of views and WITH.
+///
+/// # Errors
+/// `Invalid` with the place of the call, or of the condition.
+pub(super) fn refuse_changing(
+    store: &Store,
+    with: &[TokenWithSpan],
+    condition: &[TokenWithSpan],
+    end: Location,
+) -> Result<()> {
+    let Some(first) = condition.first() else { return Ok(()) };
     // The parser reads an expression in a statement alone.
-    let mut tokens = vec![word("SELECT")];
+    let mut tokens = with.to_vec();
+    tokens.push(word("SELECT"));
     tokens.extend_from_slice(condition);
-    let mut call = VolatileCall(None);
-    let _ = walk(&parse(tokens, end)?, &mut call);
-    match call.0 {
-        None => Ok(()),
-        Some((name, place)) => Err(invalid_at(
+    let mut parsed = parse(tokens, end)?;
+    let refused = |place, what: String| {
+        Err(invalid_at(
             place,
             format!(
-                "{name}() differs each time, and each clause of a MERGE looks at ON and at the conditions before its own: compute it as a column of the source"
+                "{what} differs each time, and each clause of a MERGE looks at ON and at the conditions before its own: compute it as a column of the source"
             ),
-        )),
+        ))
+    };
+    if let Some((call, place)) = changing_call(&parsed, false) {
+        return refused(place, format!("{call}()"));
+    }
+    views::expand(store, &mut parsed)?;
+    // What stands in a view has its place in the text of the view.
+    match changing_call(&parsed, true) {
+        Some((call, _)) => {
+            refused(first.span.start, format!("a query that is read here calls {call}(), so it"))
+        }
+        None => Ok(()),
+    }
+}
+
+/// A call in the body of a query that gives another value each time; `follows` says whether tables
+/// of WITH count that have one.
+fn changing_call(query: &ast::Statement, follows: bool) -> Option<(String, Location)> {
+    let ast::Statement::Query(query) = query else { return None };
+    let mut looker = ChangingCall::default();
+    let with = query.with.iter().filter(|_| follows);
+    // A table of WITH may read those before it.
+    for table in with.flat_map(|with| &with.cte_tables) {
+        let _ = walk(table.query.as_ref(), &mut looker);
+        if let Some((call, _)) = looker.found.take() {
+            looker.tables.push((folded(&table.alias.name), call));
+        }
+    }
+    let _ = walk(query.body.as_ref(), &mut looker);
+    looker.found
+}
+
+/// Looks for calls of functions that give another value each time.
+#[derive(Default)]
+struct ChangingCall {
+    /// Tables of WITH that have such a call.
+    tables: Vec<(String, String)>,
+    found: Option<(String, Location)>,
+}
+
+impl Looker for ChangingCall {
+    fn pre_visit_expr(&mut self, expr: &ast::Expr) -> ControlFlow<Error> {
+        if let ast::Expr::Function(function) = expr
+            && let Some(name) = function.name.0.last().and_then(ast::ObjectNamePart::as_ident)
+            && VOLATILE.iter().any(|known| known.eq_ignore_ascii_case(&name.value))
+        {
+            // The first one is told of.
+            self.found.get_or_insert((name.value.clone(), name.span.start));
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_relation(&mut self, name: &ast::ObjectName) -> ControlFlow<Error> {
+        if let [part] = name.0.as_slice()
+            && let Some(name) = part.as_ident()
+            && let Some((_, call)) = self.tables.iter().find(|(known, _)| *known == folded(name))
+        {
+            self.found.get_or_insert((call.clone(), name.span.start));
+        }
+        ControlFlow::Continue(())
     }
 }

@@ -8,6 +8,7 @@ mod join_order;
 mod levels;
 mod limits;
 mod multi;
+mod nan_rows;
 #[path = "../../../store/tests/behaviour/noting.rs"]
 mod noting;
 mod requests;

@@ -1,13 +1,13 @@
 //! Converts values to the types of columns.
 
-use arrow::datatypes::i256;
+use arrow::datatypes::{Decimal256Type, DecimalType, i256};
 use tonnage_engine::{Error, Result};
 
 use super::parse::{number_out_of_range, of_width, rescale_number};
 use super::reason::Reason;
 use super::wide::{power_of_ten, rescale_wide};
 use super::{Value, WideNumber, json_text, nested, time};
-use crate::schema::ColumnType;
+use crate::schema::{ColumnType, NUMBER_DIGITS_MAX};
 
 impl Value {
     /// The same value as a column of that type holds it. NULL stays NULL; text is read as
@@ -57,6 +57,9 @@ impl Value {
             (_, ColumnType::Double) => self.to_double().map(Value::Double),
             (_, ColumnType::Number { precision, scale }) => self.to_number(precision, scale)?,
             (Value::Binary(_), ColumnType::String) => None,
+            (Value::Number { .. } | Value::WideNumber(_), ColumnType::String) => {
+                self.as_number().map(|(digits, scale)| Value::String(all_digits(digits, scale)))
+            }
             (_, ColumnType::String) => Some(Value::String(self.to_string())),
             (Value::Uuid(bytes), ColumnType::Binary) => Some(Value::Binary(bytes.to_vec())),
             (Value::Binary(bytes), ColumnType::Uuid) => {
@@ -216,6 +219,11 @@ impl Value {
 
 /// Every decimal of so many digits is a double's own shortest text.
 const DIGITS_15: u128 = 1_000_000_000_000_000;
+
+/// A decimal as it is given and as CAST shows it: 4.50 keeps its last zero.
+fn all_digits(digits: i256, scale: i8) -> String {
+    Decimal256Type::format_decimal(digits, NUMBER_DIGITS_MAX, scale)
+}
 
 fn whole_of_double(value: f64) -> Option<i128> {
     (value.is_finite() && value.fract() == 0.0).then_some(value as i128)

@@ -64,6 +64,12 @@ impl<'a> DecimalText<'a> {
             .is_ok_and(|kept| self.digits().nth(kept).is_some_and(|digit| digit >= 5))
     }
 
+    /// Whether nothing but zeros stands behind the point.
+    pub(super) fn is_whole(&self) -> bool {
+        let kept = self.digits_kept(0).max(0) as usize;
+        self.digits().skip(kept).all(|digit| digit == 0)
+    }
+
     /// The digits at a scale, rounded, halves away from zero; nothing when they are more than a
     /// precision of at most 38 allows.
     pub(super) fn narrow(&self, precision: u8, scale: i8) -> Option<i128> {

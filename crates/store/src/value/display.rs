@@ -2,13 +2,14 @@
 
 use std::fmt::{self, Write};
 
+use base64::Engine as _;
 use base64::display::Base64Display;
 use base64::engine::general_purpose::STANDARD as BASE64;
 
 use super::{Value, nested, time};
 
-/// Moments, days and times as ISO 8601, UUIDs with hyphens, bytes as base64, nested values as
-/// JSON, everything else as it is.
+/// Moments, days and times as ISO 8601, UUIDs with hyphens, bytes as base64 (as `0x` and
+/// hexadecimal digits, where that base64 looks like them), nested values as JSON, everything else as it is.
 impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -27,7 +28,7 @@ impl fmt::Display for Value {
                 write_number(magnitude.is_some(), magnitude.unwrap_or(&digits), number.scale(), f)
             }
             Value::String(text) | Value::Json(text) => f.write_str(text),
-            Value::Binary(bytes) => write!(f, "{}", Base64Display::new(bytes, &BASE64)),
+            Value::Binary(bytes) => write_bytes(bytes, f),
             Value::Timestamp { value, precision } => time::write(*value, *precision, f),
             Value::Uuid(bytes) => write_uuid(bytes, f),
             Value::Array(_) | Value::Map(_) | Value::Record(_) => nested::write_json(self, f),
@@ -35,6 +36,22 @@ impl fmt::Display for Value {
             Value::Time(nanoseconds) => time::write_time(*nanoseconds, f),
         }
     }
+}
+
+/// Writes base64, or hexadecimal digits behind `0x` where that base64 would be read as such digits.
+fn write_bytes(bytes: &[u8], f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    // The first bytes of all base64 that begins with 0x: only then is the rest looked at.
+    if let [0xd3, second, ..] = bytes
+        && second >> 4 == 1
+        && bytes.len() % 3 == 0
+    {
+        let base64 = BASE64.encode(bytes);
+        if base64[2..].bytes().all(|byte| byte.is_ascii_hexdigit()) {
+            f.write_str("0x")?;
+            return bytes.iter().try_for_each(|byte| write!(f, "{byte:02x}"));
+        }
+    }
+    write!(f, "{}", Base64Display::new(bytes, &BASE64))
 }
 
 /// Writes digits, of which `scale` stand behind the point.

@@ -1,7 +1,7 @@
 //! Parses values from text. Each function returns the reason when it fails. The same functions
 //! serve single values and columns of text.
 
-use arrow::datatypes::i256;
+use arrow::datatypes::{DECIMAL128_MAX_PRECISION, i256};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use tonnage_engine::{Error, Result};
@@ -99,13 +99,19 @@ pub(crate) fn parse_long(text: &str) -> std::result::Result<i64, Reason> {
     parse_whole(text, "a LONG")?.ok_or_else(|| out_of_range(text, "LONG", i64::MIN, i64::MAX))
 }
 
-/// A whole number, or nothing when it is one but too large.
+/// A whole number, or nothing when it is one but too large. `7.0` and `1e2` are such, too.
 fn parse_whole(text: &str, what: &str) -> std::result::Result<Option<i64>, Reason> {
     use std::num::IntErrorKind::{NegOverflow, PosOverflow};
     match text.trim().parse() {
         Ok(value) => Ok(Some(value)),
         Err(error) if matches!(error.kind(), PosOverflow | NegOverflow) => Ok(None),
-        Err(_) => Err(parse_error(text, what, "a whole number is needed")),
+        Err(_) => match DecimalText::of(text.trim()).filter(DecimalText::is_whole) {
+            Some(number) => {
+                let whole = number.narrow(DECIMAL128_MAX_PRECISION, 0);
+                Ok(whole.and_then(|whole| whole.try_into().ok()))
+            }
+            None => Err(parse_error(text, what, "a whole number is needed")),
+        },
     }
 }
 
@@ -203,24 +209,27 @@ pub(crate) fn parse_boolean(text: &str) -> std::result::Result<bool, Reason> {
     }
 }
 
-/// Reads `0x` or `\x` and hexadecimal digits, or base64.
+/// Reads `0x` or `\x` and hexadecimal digits, or base64, which may begin with `0x` by chance.
 pub(crate) fn parse_binary(text: &str) -> std::result::Result<Vec<u8>, Reason> {
     let text = text.trim();
+    let digits_needed =
+        || parse_error(text, "a BINARY", "pairs of hexadecimal digits are needed behind 0x or \\x");
     // The second is how PostgreSQL writes bytes.
-    match text.strip_prefix("0x").or_else(|| text.strip_prefix(r"\x")) {
-        Some(digits) => parse_hex(digits).ok_or_else(|| {
-            parse_error(text, "a BINARY", "pairs of hexadecimal digits are needed behind 0x or \\x")
-        }),
-        None => BASE64.decode(text).map_err(|error| {
-            parse_error(
-                text,
-                "a BINARY",
-                format_args!(
-                    "base64, or hexadecimal digits behind 0x or \\x, are needed ({error})"
-                ),
-            )
-        }),
+    if let Some(digits) = text.strip_prefix(r"\x") {
+        return parse_hex(digits).ok_or_else(digits_needed);
     }
+    let digits = text.strip_prefix("0x");
+    if let Some(bytes) = digits.and_then(parse_hex) {
+        return Ok(bytes);
+    }
+    BASE64.decode(text).map_err(|error| {
+        if digits.is_some() {
+            return digits_needed();
+        }
+        let needed =
+            format_args!("base64, or hexadecimal digits behind 0x or \\x, are needed ({error})");
+        parse_error(text, "a BINARY", needed)
+    })
 }
 
 pub(crate) fn parse_hex(digits: &str) -> Option<Vec<u8>> {

@@ -67,6 +67,8 @@ fn text_is_read_as_each_type() {
         ("T", ColumnType::Boolean, Value::Boolean(true)),
         ("0x00fF", ColumnType::Binary, Value::Binary(vec![0, 255])),
         (r"\x00fF", ColumnType::Binary, Value::Binary(vec![0, 255])),
+        // Base64 that begins with 0x by chance.
+        ("0xA=", ColumnType::Binary, Value::Binary(vec![0xd3, 0x10])),
         ("2022-01-03", ColumnType::Timestamp(3), at(1_641_168_000_000, 3)),
         ("2022-01-03T06:00Z", ColumnType::Timestamp(0), at(1_641_189_600, 0)),
         ("2022-01-03 06:00:00 -01:30", ColumnType::Timestamp(0), at(1_641_195_000, 0)),
@@ -78,6 +80,8 @@ fn text_is_read_as_each_type() {
             Value::Uuid(*b"0123456789abcdef"),
         ),
         (" x ", ColumnType::String, " x ".into()),
+        ("-7.00", ColumnType::Integer, Value::Integer(-7)),
+        ("1.2e3", ColumnType::Long, Value::Long(1_200)),
     ] {
         assert_eq!(Value::parse(text, column_type).unwrap(), value, "{text} as {column_type}");
     }
@@ -89,6 +93,8 @@ fn text_that_is_no_value_is_refused_with_the_reason() {
     for (text, column_type, reason) in [
         ("abc", ColumnType::Integer, "'abc' is not an INTEGER: a whole number is needed"),
         ("1.5", ColumnType::Integer, "'1.5' is not an INTEGER"),
+        ("15e-1", ColumnType::Long, "'15e-1' is not a LONG: a whole number is needed"),
+        ("3e9", ColumnType::Integer, "'3e9' is out of range for INTEGER"),
         (
             "3000000000",
             ColumnType::Integer,
@@ -148,6 +154,8 @@ fn values_are_converted_where_nothing_is_lost_and_refused_where_it_would_be() {
         (at(-1_500, 3), ColumnType::Timestamp(0), Ok(at(-2, 0))),
         (at(i64::MAX, 0), ColumnType::Timestamp(9), Err("too far from 1970")),
         (Value::Integer(5), ColumnType::String, Ok("5".into())),
+        (number(-450, 2), ColumnType::String, Ok("-4.50".into())),
+        (number(5, 3), ColumnType::String, Ok("0.005".into())),
         (Value::Binary(vec![7; 16]), ColumnType::Uuid, Ok(Value::Uuid([7; 16]))),
         (
             Value::Binary(vec![7]),
@@ -263,7 +271,23 @@ fn json_holds_numbers_as_numbers_and_the_rest_as_text() {
     assert_eq!(json(Value::Null), "null");
 }
 
+/// Three bytes are enough for base64 that looks like hexadecimal digits: `0xAB`.
+fn bytes_like_digits() -> impl Strategy<Value = Vec<u8>> {
+    use base64::Engine as _;
+    let decode = |text: String| base64::prelude::BASE64_STANDARD.decode(text).unwrap();
+    prop_oneof![
+        "0x[0-9A-Fa-f]{2}([0-9A-Fa-f]{4}){0,3}".prop_map(decode),
+        proptest::collection::vec(any::<u8>(), 0..20)
+    ]
+}
+
 proptest! {
+    #[test]
+    fn bytes_read_back_as_they_show(bytes in bytes_like_digits()) {
+        let value = Value::Binary(bytes);
+        prop_assert_eq!(Value::parse(&value.to_string(), ColumnType::Binary).unwrap(), value);
+    }
+
     #[test]
     fn moments_read_back_as_they_show(value in any::<i64>(), precision in 0_u8..=9) {
         // Years of more than six digits are not read.

@@ -40,12 +40,12 @@ pub fn run(options: &BillionOptions, watcher: &dyn Watcher) -> Result<Report> {
     let mut report = harness.report(settings);
     let mut summary = BillionSummary::new(options);
     for repeat in 0..options.run.repeats {
-        for kind in &options.run.systems {
+        for target in &options.run.systems {
             if harness.is_over() {
                 break;
             }
-            let opened = harness.open(*kind)?;
-            let name = format!("{kind}{}", harness.repeat_name(repeat));
+            let opened = harness.open(target)?;
+            let name = format!("{target}{}", harness.repeat_name(repeat));
             let (system, values) = (&*opened.system, values.clone());
             let job = BillionJob { system, options, values, watcher, name };
             for phase in Phase::ALL {

@@ -8,7 +8,7 @@ use super::options::{BulkBenchOptions, DataKind};
 use crate::choice::choice;
 use crate::measure::{MeasurePlan, Measured, Meter, measure};
 use crate::report::{Run, named};
-use crate::system::{BulkDone, BulkOptions, PutInput, System, SystemKind, TellRows};
+use crate::system::{BulkDone, BulkOptions, PutInput, System, Target, TellRows};
 use crate::workload::harness::{BenchRun, OpenedSystem};
 use crate::workload::loops::one_by_one;
 use crate::workload::options::lower;
@@ -62,27 +62,27 @@ impl<'a> BulkCall<'a> {
     }
 
     /// Measures the puts on one system, each into an empty one.
-    pub(super) fn puts(self, kind: SystemKind) -> Result<Vec<Run>> {
+    pub(super) fn puts(self, target: &Target) -> Result<Vec<Run>> {
         let all = &self.options.durabilities;
         // To a store in memory they mean the same.
-        let durabilities = if kind == SystemKind::TonnageMemory { &all[..1] } else { all };
+        let durabilities = if target.is_volatile() { &all[..1] } else { all };
         let mut runs = Vec::new();
         for durability in durabilities.iter().copied().map(Some) {
             for method in CallMethod::ALL {
                 let call = BulkCall { method, durability, ..self };
-                runs.extend(call.put(kind)?);
+                runs.extend(call.put(target)?);
             }
         }
         Ok(runs)
     }
 
     /// Measures the gets on one system, which is filled and warmed before.
-    pub(super) fn gets(self, kind: SystemKind) -> Result<Vec<Run>> {
+    pub(super) fn gets(self, target: &Target) -> Result<Vec<Run>> {
         let (options, data) = (self.options, self.data);
         if self.harness.is_over() {
             return Ok(Vec::new());
         }
-        let (opened, quietly) = (self.open(kind)?, self.quietly());
+        let (opened, quietly) = (self.open(target)?, self.quietly());
         let system = &*opened.system;
         put_each(system, data.put_inputs(options.records, RecordShare::ALL), &quietly)?;
         system.settle()?;
@@ -148,14 +148,14 @@ impl<'a> BulkCall<'a> {
     }
 
     /// Nothing when it is too late to begin.
-    fn put(&self, kind: SystemKind) -> Result<Option<Run>> {
+    fn put(&self, target: &Target) -> Result<Option<Run>> {
         let (mut last, mut settle_seconds) = (None, 0.0);
         let repeats = self.harness.repeats(|_| {
             // What the repeat before has put goes first, so that the disk holds one at a time.
             drop(last.take());
-            let system = &*last.insert(self.prepared(kind)?).system;
+            let system = &*last.insert(self.prepared(target)?).system;
             let measured = self.look_up(system, self.measure(system, self.rows_put())?)?;
-            settle_seconds = self.harness.settle(system, kind.name())?;
+            settle_seconds = self.harness.settle(system, target.name())?;
             Ok(measured)
         })?;
         let Some(opened) = last else { return Ok(None) };
@@ -170,8 +170,8 @@ impl<'a> BulkCall<'a> {
     }
 
     /// A system that holds the records that are to be there before.
-    fn prepared(&self, kind: SystemKind) -> Result<OpenedSystem> {
-        let opened = self.open(kind)?;
+    fn prepared(&self, target: &Target) -> Result<OpenedSystem> {
+        let opened = self.open(target)?;
         if self.options.existing_percent > 0 {
             let existing = RecordShare::existing(self.options);
             let inputs = self.data.put_inputs(self.count(), existing);
@@ -264,8 +264,8 @@ impl<'a> BulkCall<'a> {
     }
 
     /// A system that is empty but for the tables of the data.
-    fn open(&self, kind: SystemKind) -> Result<OpenedSystem> {
-        let opened = self.harness.open(kind)?;
+    fn open(&self, target: &Target) -> Result<OpenedSystem> {
+        let opened = self.harness.open(target)?;
         let mut definitions = self.data.definitions().iter();
         definitions.try_for_each(|definition| opened.system.define(definition))?;
         Ok(opened)

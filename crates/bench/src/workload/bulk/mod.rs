@@ -33,7 +33,7 @@ pub fn run(options: &BulkBenchOptions, watcher: &dyn Watcher) -> Result<Report> 
     let mut report = harness.report(options.settings());
     for &kind in &options.data {
         let data = BulkData::new(options, kind);
-        for &system in &options.run.systems {
+        for system in &options.run.systems {
             let needs_tables = !data.definitions().is_empty();
             if needs_tables && !harness.open(system)?.system.offers(Feature::Tables) {
                 report.note(format!("{system} does not offer tables: {kind} were left out."));

@@ -26,7 +26,7 @@ use self::outcome::MatrixReport;
 use super::ycsb::{CoreOptions, Dataset, LoadPlan, Mix, Requests};
 use crate::measure::{MeasurePlan, Watcher};
 use crate::report::{Report, Run};
-use crate::system::{System, SystemKind};
+use crate::system::{System, Target};
 use crate::workload::harness::BenchRun;
 
 /// Measures the cells.
@@ -57,7 +57,7 @@ struct MatrixData<'a> {
 
 impl MatrixData<'_> {
     fn run(&self, cells: &[MatrixCell], outcome: &mut MatrixReport<'_>) -> Result<()> {
-        let open = |kind: &SystemKind| self.harness.open_in(*kind, self.data.place);
+        let open = |target: &Target| self.harness.open_in(target, self.data.place);
         let opened = self.options.run.systems.iter().map(open).collect::<Result<Vec<_>>>()?;
         let mut loaded = Vec::with_capacity(opened.len());
         for opened in &opened {

@@ -40,8 +40,8 @@ pub fn run(options: &TablesOptions, watcher: &dyn Watcher) -> Result<Report> {
     options.check()?;
     let harness = BenchRun { workload: "tables", options: &options.run, watcher };
     let mut report = harness.report(options.settings());
-    for kind in &options.run.systems {
-        let opened = harness.open(*kind)?;
+    for target in &options.run.systems {
+        let opened = harness.open(target)?;
         let first = report.runs.len();
         run_on(&TableSession { options, system: &*opened.system, harness }, &mut report)?;
         let place = |name: &String| Subject::ALL.iter().position(|known| known.name() == name);

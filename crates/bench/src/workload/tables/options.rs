@@ -15,7 +15,7 @@ options! {
     pub struct TablesOptions {
         /// What every workload is told.
         run: RunOptions = RunOptions {
-            systems: vec![SystemKind::TonnageRocksDb],
+            systems: vec![SystemKind::TonnageRocksDb.into()],
             repeats: 5,
             ..RunOptions::default()
         },

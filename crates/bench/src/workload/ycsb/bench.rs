@@ -5,7 +5,7 @@ use tonnage::Result;
 use super::{Dataset, LoadPlan, Phase, Workload, YcsbOptions, summary};
 use crate::measure::{MeasurePlan, Measured, Watcher};
 use crate::report::{Report, Run, format};
-use crate::system::{System, SystemKind};
+use crate::system::{System, Target};
 use crate::workload::harness::BenchRun;
 
 /// Runs the workloads, one after the other, each on each system in turn. A system is loaded afresh
@@ -21,8 +21,8 @@ pub fn run(options: &YcsbOptions, watcher: &dyn Watcher) -> Result<Report> {
     let mut report = harness.report(summary::settings(options));
     summary::add_notes(&mut report, options);
     for workload in &options.workloads {
-        for &kind in &options.run.systems {
-            let runs = Bench { options, workload, kind, harness }.run()?;
+        for target in &options.run.systems {
+            let runs = Bench { options, workload, target, harness }.run()?;
             report.runs.extend(runs);
         }
     }
@@ -38,7 +38,7 @@ pub fn run(options: &YcsbOptions, watcher: &dyn Watcher) -> Result<Report> {
 struct Bench<'a> {
     options: &'a YcsbOptions,
     workload: &'a Workload,
-    kind: SystemKind,
+    target: &'a Target,
     harness: BenchRun<'a>,
 }
 
@@ -64,9 +64,9 @@ impl Bench<'_> {
         let repeats = self.harness.repeats(|repeat| {
             // Two systems at once would take twice the memory.
             drop(opened.take());
-            let system = &*opened.insert(self.harness.open(self.kind)?).system;
+            let system = &*opened.insert(self.harness.open(self.target)?).system;
             let (_, measured) = self.load(system, threads, repeat)?;
-            settled = self.harness.settle(system, self.kind.name())?;
+            settled = self.harness.settle(system, self.target.name())?;
             Ok(measured)
         })?;
         Ok(opened
@@ -79,12 +79,12 @@ impl Bench<'_> {
         if self.harness.is_over() {
             return Ok(runs);
         }
-        let opened = self.harness.open(self.kind)?;
+        let opened = self.harness.open(self.target)?;
         let system = &*opened.system;
         // One load serves all counts of threads, so it takes as many as the largest of them.
         let threads_max = threads.iter().copied().max().unwrap_or(1);
         let (mut dataset, loaded) = self.load(system, threads_max, 0)?;
-        let settled = self.harness.settle(system, self.kind.name())?;
+        let settled = self.harness.settle(system, self.target.name())?;
         if self.options.phase == Phase::Both {
             runs.push(self.run_of(system, "load", threads_max, vec![loaded], Some(settled)));
         }
@@ -136,7 +136,7 @@ impl Bench<'_> {
 
     /// What a measurement is called in progress lines.
     fn name(&self, phase: &str, threads: usize, repeat: usize) -> String {
-        let (workload, system) = (&self.workload.name, self.kind.name());
+        let (workload, system) = (&self.workload.name, self.target.name());
         let repeat = self.harness.repeat_name(repeat);
         format!("{workload} / {phase} / {system} / {}{repeat}", format::threads(threads))
     }

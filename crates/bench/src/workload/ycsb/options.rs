@@ -13,7 +13,7 @@ options! {
     pub struct YcsbOptions {
         /// What every workload is told.
         run: RunOptions =
-            RunOptions { systems: vec![SystemKind::TonnageRocksDb], ..RunOptions::default() },
+            RunOptions { systems: vec![SystemKind::TonnageRocksDb.into()], ..RunOptions::default() },
         /// Which workloads.
         workloads: Vec<Workload> = Vec::new(),
         /// Which of their phases are measured.

@@ -72,17 +72,17 @@ pub(crate) struct BillionArgs {
 
 impl BillionArgs {
     pub(crate) fn run(&self, globals: &Globals) -> CliResult {
-        let options = self.options()?;
+        let options = self.options(globals)?;
         let room = Room { data_bytes: options.data_bytes(), targets_at_once: false };
         let session = BenchSession::start("billion", &self.common, globals, room)?;
         let report = billion::run(&options, session.watcher())?;
         session.finish(&report)
     }
 
-    fn options(&self) -> CliResult<BillionOptions> {
+    fn options(&self, globals: &Globals) -> CliResult<BillionOptions> {
         let default = BillionOptions::default();
         let options = BillionOptions {
-            run: self.common.run_options_of_one_directory()?,
+            run: self.common.run_options_of_one_directory(globals)?,
             records: self.records.unwrap_or(default.records),
             value_bytes: self.value_bytes,
             compressible: self.compressible,

@@ -106,17 +106,17 @@ pub(crate) struct BulkArgs {
 
 impl BulkArgs {
     pub(crate) fn run(&self, globals: &Globals) -> CliResult {
-        let options = self.options()?;
+        let options = self.options(globals)?;
         let room = Room { data_bytes: options.data_bytes(), targets_at_once: false };
         let session = BenchSession::start("bulk", &self.common, globals, room)?;
         let report = bulk::run(&options, session.watcher())?;
         session.finish(&report)
     }
 
-    fn options(&self) -> CliResult<BulkBenchOptions> {
+    fn options(&self, globals: &Globals) -> CliResult<BulkBenchOptions> {
         let default = BulkBenchOptions::default();
         let options = BulkBenchOptions {
-            run: self.common.run_options_of_one_directory()?,
+            run: self.common.run_options_of_one_directory(globals)?,
             data: once_each("data", self.data.clone())?,
             records: self.records,
             value_bytes: self.value_bytes,

@@ -7,9 +7,10 @@ use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use tonnage_bench::Choice;
 use tonnage_bench::measure::DataDirectory;
-use tonnage_bench::system::SystemKind;
+use tonnage_bench::system::Target;
 use tonnage_bench::workload::RunOptions;
 
+use crate::args::Globals;
 use crate::exit::{CliResult, Failure};
 use crate::output::OutputArgs;
 use crate::values;
@@ -20,9 +21,13 @@ use crate::values;
 #[command(next_help_heading = "Options of every workload")]
 pub(crate) struct CommonArgs {
     /// Systems to measure, side by side: tonnage-rocksdb (or tonnage), tonnage-memory,
-    /// tonnage-remote (behind a server on loopback), rocksdb (by itself, the yardstick)
+    /// tonnage-remote (behind a server on loopback), rocksdb (by itself, the yardstick),
+    /// grpc://HOST:PORT (a server of Tonnage), redis://HOST:PORT (any server that speaks Redis)
     #[arg(long = "target", value_name = "NAME", value_delimiter = ',', default_value = "tonnage-rocksdb,rocksdb", value_parser = target)]
-    pub(crate) targets: Vec<SystemKind>,
+    pub(crate) targets: Vec<Target>,
+    /// Connections to a server, shared by the threads [default: 1]
+    #[arg(long, value_name = "N", value_parser = connections)]
+    pub(crate) connections: Option<usize>,
     /// Where the data goes, deleted at the end: a directory that exists, with a label for the
     /// report
     #[arg(long = "dir", value_name = "[LABEL=]DIR", default_value = "data=.", value_parser = place)]
@@ -58,8 +63,8 @@ pub(crate) struct CommonArgs {
 
 impl CommonArgs {
     /// The options of the library.
-    pub(crate) fn run_options(&self) -> RunOptions {
-        RunOptions {
+    pub(crate) fn run_options(&self, globals: &Globals) -> CliResult<RunOptions> {
+        Ok(RunOptions {
             systems: self.targets.clone(),
             directories: self.places.clone(),
             memory_bytes: self.memory,
@@ -68,14 +73,16 @@ impl CommonArgs {
             repeats: self.repeats,
             warm_up: self.warm_up,
             seconds_max: self.seconds_max,
+            connections: self.connections,
+            client: globals.server.options()?,
             command: command_line(),
-        }
+        })
     }
 
     /// The same for a workload that has no use for several directories.
-    pub(crate) fn run_options_of_one_directory(&self) -> CliResult<RunOptions> {
+    pub(crate) fn run_options_of_one_directory(&self, globals: &Globals) -> CliResult<RunOptions> {
         match self.places.as_slice() {
-            [_] => Ok(self.run_options()),
+            [_] => self.run_options(globals),
             _ => Err(Failure::usage(
                 "--dir: this workload takes one directory: run it once for each of them",
             )),
@@ -136,12 +143,19 @@ fn repeated<T: PartialEq>(all: &[T]) -> Option<&T> {
     all.iter().enumerate().find(|(index, one)| all[..*index].contains(one)).map(|(_, one)| one)
 }
 
-fn target(text: &str) -> Result<SystemKind, String> {
+fn target(text: &str) -> Result<Target, String> {
     text.parse().map_err(|error: tonnage::Error| error.to_string())
 }
 
 fn place(text: &str) -> Result<DataDirectory, String> {
     text.parse().map_err(|error: tonnage::Error| error.to_string())
+}
+
+fn connections(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(count @ 1..=10_000) => Ok(count),
+        _ => Err(format!("invalid number of connections '{text}': give one from 1 to 10000")),
+    }
 }
 
 fn repeats(text: &str) -> Result<usize, String> {

@@ -68,7 +68,7 @@ const DISTRIBUTIONS: [Requests; 3] = [Requests::Uniform, Requests::Zipfian, Requ
 
 impl MatrixArgs {
     pub(crate) fn run(&self, globals: &Globals) -> CliResult {
-        let mut options = self.options()?;
+        let mut options = self.options(globals)?;
         let room = Room { data_bytes: options.data_bytes_max(), targets_at_once: true };
         let start = if self.resume { BenchSession::resume } else { BenchSession::start };
         let session = start("matrix", &self.common, globals, room)?;
@@ -81,10 +81,10 @@ impl MatrixArgs {
         session.finish(&report)
     }
 
-    fn options(&self) -> CliResult<MatrixOptions> {
+    fn options(&self, globals: &Globals) -> CliResult<MatrixOptions> {
         let default = MatrixOptions::default();
         let options = MatrixOptions {
-            run: self.common.run_options(),
+            run: self.common.run_options(globals)?,
             sizes: self.sizes.clone(),
             workloads: self.workloads.clone(),
             distributions: self.distributions.clone(),

@@ -1,7 +1,7 @@
 //! Whether the disks have room for a benchmark, told before it begins.
 
 use tonnage_bench::measure::{DataDirectory, Disk, Environment};
-use tonnage_bench::system::SystemKind;
+use tonnage_bench::system::Target;
 
 use super::common::CommonArgs;
 use crate::exit::{CliResult, Failure};
@@ -35,8 +35,7 @@ impl Room {
     }
 
     fn check_disk(self, common: &CommonArgs, place: &DataDirectory, disk: &Disk) -> CliResult<()> {
-        let on_disk =
-            common.targets.iter().filter(|target| **target != SystemKind::TonnageMemory).count();
+        let on_disk = common.targets.iter().filter(|target| target.is_on_disk()).count();
         let targets = if self.targets_at_once { on_disk } else { on_disk.min(1) };
         let needed = (self.data_bytes as f64 * Self::BYTES_PER_DATA_BYTE) as u64 * targets as u64;
         if needed <= disk.free_bytes {
@@ -52,7 +51,7 @@ impl Room {
 
     fn check_memory(self, common: &CommonArgs, memory_bytes: u64) -> CliResult<()> {
         let needed = (self.data_bytes as f64 * Self::BYTES_PER_DATA_BYTE) as u64;
-        if needed <= memory_bytes || !common.targets.contains(&SystemKind::TonnageMemory) {
+        if needed <= memory_bytes || !common.targets.iter().any(Target::is_volatile) {
             return Ok(());
         }
         Err(Failure::usage(format!(

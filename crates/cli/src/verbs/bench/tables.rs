@@ -83,16 +83,16 @@ pub(crate) struct TablesArgs {
 
 impl TablesArgs {
     pub(crate) fn run(&self, globals: &Globals) -> CliResult {
-        let options = self.options()?;
+        let options = self.options(globals)?;
         let room = Room { data_bytes: options.data_bytes(), targets_at_once: false };
         let session = BenchSession::start("tables", &self.common, globals, room)?;
         let report = tables::run(&options, session.watcher())?;
         session.finish(&report)
     }
 
-    fn options(&self) -> CliResult<TablesOptions> {
+    fn options(&self, globals: &Globals) -> CliResult<TablesOptions> {
         let options = TablesOptions {
-            run: self.common.run_options_of_one_directory()?,
+            run: self.common.run_options_of_one_directory(globals)?,
             subjects: self.subjects.clone(),
             tables: self.tables,
             tables_many: self.tables_many,

@@ -64,18 +64,18 @@ pub(crate) struct YcsbArgs {
 
 impl YcsbArgs {
     pub(crate) fn run(&self, globals: &Globals) -> CliResult {
-        let options = self.options()?;
+        let options = self.options(globals)?;
         let room = Room { data_bytes: options.data_bytes_max(), targets_at_once: false };
         let session = BenchSession::start("ycsb", &self.common, globals, room)?;
         let report = ycsb::run(&options, session.watcher())?;
         session.finish(&report)
     }
 
-    fn options(&self) -> CliResult<YcsbOptions> {
+    fn options(&self, globals: &Globals) -> CliResult<YcsbOptions> {
         let options = YcsbOptions {
             workloads: self.workloads()?,
             phase: self.phase,
-            run: self.common.run_options_of_one_directory()?,
+            run: self.common.run_options_of_one_directory(globals)?,
             threads: self.threads.clone(),
             bulk_load: self.bulk_load,
         };

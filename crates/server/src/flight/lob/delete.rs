@@ -19,6 +19,7 @@ pub(crate) fn delete(
 ) -> Result<Vec<Vec<u8>>> {
     let command: DeleteLobCommand = parse("the action's body", body)?;
     command.check(caller)?;
-    let deleted = context.store.kv().delete_lob_with(&command.key()?, &command.options())?;
+    let options = command.options(context.write_options());
+    let deleted = context.store.kv().delete_lob_with(&command.key()?, &options)?;
     Ok(vec![json!({"deleted": deleted}).to_string().into_bytes()])
 }
