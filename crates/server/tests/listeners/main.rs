@@ -6,6 +6,7 @@ mod bulk_get;
 mod bulk_put;
 mod call_rights;
 mod events;
+mod exchange;
 mod fetch_all;
 mod frame;
 mod guarded;
