@@ -44,6 +44,7 @@ pub(crate) async fn exchange(
     context.check_open()?;
     let handler = FlightHandler::new(context.clone());
     match parse("the command", command.as_bytes())? {
+        // What these two hear comes while they still send, as lines of JSON.
         FlightCommand::BulkPut(command) => {
             let messages = handler.put(caller, command, open(context, body).await?)?.messages();
             let texts =
@@ -55,6 +56,7 @@ pub(crate) async fn exchange(
             let texts = told.map(|message| message.map(|message| message.app_metadata));
             Ok(ExchangeAnswer::Messages(texts.boxed()))
         }
+        // Rights come before the body is read: who may not read need not send keys.
         FlightCommand::BulkGet(command) => {
             command.check(caller)?;
             handler.get(command, open(context, body).await?).await.map(ExchangeAnswer::Rows)

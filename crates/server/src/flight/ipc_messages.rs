@@ -85,6 +85,7 @@ impl IpcMessages {
             return Ok(None);
         }
         let app_metadata = metadata(message);
+        // Only now is anything taken: a future that is dropped before loses nothing.
         self.wanted = PREFIX_BYTES;
         let mut bytes = self.held.split_to(whole).freeze();
         let data_body = bytes.split_off(head);

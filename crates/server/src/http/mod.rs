@@ -150,6 +150,7 @@ async fn count(State(context): ContextState, request: Request, next: Next) -> Re
         "/v1/jobs/{id}/events" | "/v1/events" => "events",
         _ => "admin",
     };
+    // A call that streams is counted when its answer begins, not when it ends.
     let response = next.run(request).await;
     let outcome = match response.status() {
         status if status.is_success() || status == StatusCode::NOT_MODIFIED => "ok",
