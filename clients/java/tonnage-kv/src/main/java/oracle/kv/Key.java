@@ -1,6 +1,5 @@
 package oracle.kv;
 
-import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -102,43 +101,8 @@ public class Key implements Comparable<Key> {
      * @throws IllegalArgumentException for text that is none
      */
     public static Key fromString(String pathString) {
-        if (!pathString.startsWith("/")) {
-            throw new IllegalArgumentException("`" + pathString + "` does not begin with `/`");
-        }
-        List<String> major = new ArrayList<>();
-        List<String> minor = new ArrayList<>();
-        List<String> path = major;
-        for (String part : pathString.substring(1).split("/", -1)) {
-            if (part.equals("-") && path == major) {
-                path = minor;
-            } else {
-                path.add(decoded(part, pathString));
-            }
-        }
-        return new Key(major, minor);
-    }
-
-    private static String decoded(String part, String whole) {
-        if (part.indexOf('%') < 0) {
-            return part;
-        }
-        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
-        byte[] from = part.getBytes(StandardCharsets.UTF_8);
-        for (int index = 0; index < from.length; index++) {
-            if (from[index] != '%') {
-                bytes.write(from[index]);
-                continue;
-            }
-            int high = index + 2 <= from.length - 1 ? Character.digit(from[index + 1], 16) : -1;
-            int low = index + 2 <= from.length - 1 ? Character.digit(from[index + 2], 16) : -1;
-            if (high < 0 || low < 0) {
-                throw new IllegalArgumentException("`" + whole
-                        + "`: two hexadecimal digits follow each `%`");
-            }
-            bytes.write(16 * high + low);
-            index += 2;
-        }
-        return bytes.toString(StandardCharsets.UTF_8);
+        dev.tonnage.client.Key key = dev.tonnage.client.Key.parse(pathString);
+        return new Key(key.major(), key.minor());
     }
 
     /** `/` leads each component, `/-` parts the paths; `/`, `%` and a lone `-` are escaped. */

@@ -125,6 +125,18 @@ final class StoreHandle implements KVStore {
     public SortedMap<Key, ValueVersion> multiGet(Key parentKey, KeyRange subRange, Depth depth,
             Consistency consistency, long timeout, TimeUnit timeoutUnit) {
         SortedMap<Key, ValueVersion> found = new TreeMap<>();
+        Mapping.time(timeout, timeoutUnit);
+        if (subRange == null) {
+            int level = parentKey.getFullPath().size();
+            for (Pair pair : Mapping.call(() -> pairs.family(Mapping.key(parentKey)))) {
+                Key key = Mapping.key(pair.key());
+                if (isAtDepth(depth, key.getFullPath().size() - level)) {
+                    found.put(key, new ValueVersion(Value.createValue(pair.value()),
+                            Mapping.version(pair.version())));
+                }
+            }
+            return found;
+        }
         multiGetIterator(Direction.UNORDERED, 0, parentKey, subRange, depth, consistency, timeout,
                 timeoutUnit).forEachRemaining(pair -> found.put(pair.getKey(),
                         new ValueVersion(pair.getValue(), pair.getVersion())));

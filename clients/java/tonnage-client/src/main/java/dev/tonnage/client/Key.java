@@ -37,6 +37,49 @@ public final class Key {
         return new Key(List.copyOf(major), List.copyOf(minor));
     }
 
+    /**
+     * Reads a key as {@link #toString} writes it.
+     *
+     * @throws IllegalArgumentException for text that is none
+     */
+    public static Key parse(String text) {
+        if (!text.startsWith("/")) {
+            throw new IllegalArgumentException("`" + text + "` does not begin with `/`");
+        }
+        List<byte[]> major = new ArrayList<>();
+        List<byte[]> minor = new ArrayList<>();
+        List<byte[]> path = major;
+        for (String part : text.substring(1).split("/", -1)) {
+            if (part.equals("-") && path == major) {
+                path = minor;
+            } else {
+                path.add(decoded(part, text));
+            }
+        }
+        return new Key(List.copyOf(major), List.copyOf(minor));
+    }
+
+    private static byte[] decoded(String part, String whole) {
+        byte[] from = part.getBytes(StandardCharsets.UTF_8);
+        byte[] bytes = new byte[from.length];
+        int count = 0;
+        for (int index = 0; index < from.length; index++) {
+            if (from[index] != '%') {
+                bytes[count++] = from[index];
+                continue;
+            }
+            int high = index + 2 <= from.length - 1 ? Character.digit(from[index + 1], 16) : -1;
+            int low = index + 2 <= from.length - 1 ? Character.digit(from[index + 2], 16) : -1;
+            if (high < 0 || low < 0) {
+                throw new IllegalArgumentException("`" + whole
+                        + "`: two hexadecimal digits follow each `%`");
+            }
+            bytes[count++] = (byte) (16 * high + low);
+            index += 2;
+        }
+        return Arrays.copyOf(bytes, count);
+    }
+
     private static List<byte[]> encoded(List<String> components) {
         if (components.isEmpty()) {
             return Collections.emptyList();

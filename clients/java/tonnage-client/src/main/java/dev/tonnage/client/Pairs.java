@@ -11,6 +11,7 @@ import dev.tonnage.client.internal.Json;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Base64;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -100,6 +101,32 @@ public final class Pairs {
         byte[] told = wire.act("tonnage.DeletePairs", frame, options.timeout());
         String text = new String(told, StandardCharsets.UTF_8);
         return Json.whole(Json.parseObject(text).get("deleted"));
+    }
+
+    /**
+     * Reads the pairs at and below one key with a whole major path, in the order of their keys, all
+     * in memory. It takes one request over a connection that is kept; for many keys use a bulk get.
+     */
+    public List<Pair> family(Key key) {
+        // `/-` ends the major path: without it, longer ones would be meant, too.
+        String under = key.minorBytes().isEmpty() ? key + "/-" : key.toString();
+        String told = wire.sendText(wire.request("GET", "/v1/pairs?under=" + Wire.encoded(under), null,
+                null, null).build());
+        List<Pair> pairs = new ArrayList<>();
+        for (String line : told.split("\n")) {
+            if (!line.isEmpty()) {
+                pairs.add(pairOf(Json.parseObject(line)));
+            }
+        }
+        return pairs;
+    }
+
+    private static Pair pairOf(Map<String, Object> told) {
+        String text = Json.text(told.get("value"));
+        byte[] value = text != null ? text.getBytes(StandardCharsets.UTF_8)
+                : Base64.getDecoder().decode(String.valueOf(told.get("base64")));
+        return new Pair(Key.parse(String.valueOf(told.get("key"))), value,
+                Json.whole(told.get("version")), Json.whole(told.get("expires_at_ms")));
     }
 
     /** Reads the pairs of many keys, and those below them where a depth says so: close them. */

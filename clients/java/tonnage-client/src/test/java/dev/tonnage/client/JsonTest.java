@@ -34,6 +34,12 @@ class JsonTest {
     void keysAreWrittenAsTheServerReadsThem() {
         assertEquals("/a%2Fb/%2D/-/%25", Key.of(List.of("a/b", "-"), List.of("%")).toString());
         assertEquals("/%FF%00", Key.ofBytes(List.of(new byte[] {-1, 0}), List.of()).toString());
+        for (Key key : new Key[] {Key.of(List.of("a/b", "-"), List.of("%", "-")), Key.of(""),
+            Key.ofBytes(List.of(new byte[] {-1, 0, '/'}), List.of(new byte[0]))}) {
+            assertEquals(key, Key.parse(key.toString()));
+        }
+        assertThrows(IllegalArgumentException.class, () -> Key.parse("a"));
+        assertThrows(IllegalArgumentException.class, () -> Key.parse("/%f"));
         assertEquals(Key.of("a"), Key.ofBytes(List.of("a".getBytes()), List.of()));
     }
 }

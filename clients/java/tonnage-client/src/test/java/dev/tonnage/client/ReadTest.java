@@ -253,6 +253,10 @@ class ReadTest {
             assertEquals(11, keys.size());
             assertEquals("/crew/a", keys.get(0));
             assertEquals("/crew/a/-/m0", keys.get(1));
+            List<String> family = new ArrayList<>();
+            pairs.family(parent).forEach(pair -> family.add(pair.key().toString()));
+            assertEquals(keys, family);
+            assertEquals("v0", new String(pairs.family(parent).get(1).value()));
         }
         BulkGetOptions some = new BulkGetOptions().depth(Depth.CHILDREN_ONLY)
                 .components(KeyRange.between("m3", true, "m5", false));

@@ -55,13 +55,24 @@ public final class TestServer implements AutoCloseable {
                 url = line.substring(line.indexOf("http"));
             }
             if (line.equals("ready")) {
-                Thread rest = new Thread(() -> lines.lines().forEach(more -> { }));
+                Thread rest = new Thread(() -> drain(lines));
                 rest.setDaemon(true);
                 rest.start();
                 return new TestServer(process, directory, url);
             }
         }
         throw new IllegalStateException("the server ended: " + told);
+    }
+
+    /** What is not read would stop the server at some time. */
+    private static void drain(BufferedReader lines) {
+        try {
+            while (lines.readLine() != null) {
+                Thread.onSpinWait();
+            }
+        } catch (IOException ended) {
+            // The server was killed.
+        }
     }
 
     /** The address of its HTTP listener. */
