@@ -14,7 +14,7 @@ use crate::listen::BodyEnd;
 
 /// Where the messages come from.
 enum MessageSource {
-    Grpc { streaming: Streaming<FlightData>, end: BodyEnd },
+    Grpc { streaming: Box<Streaming<FlightData>>, end: BodyEnd },
     Ipc(IpcMessages),
 }
 
@@ -48,7 +48,8 @@ impl ClientStream {
         phases: Phases,
         idle_timeout: Duration,
     ) -> Self {
-        Self { source: MessageSource::Grpc { streaming, end }, phases, idle_timeout }
+        let source = MessageSource::Grpc { streaming: Box::new(streaming), end };
+        Self { source, phases, idle_timeout }
     }
 
     /// The messages of a body that is a stream of Arrow IPC.

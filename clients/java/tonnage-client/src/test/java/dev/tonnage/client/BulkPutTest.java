@@ -172,6 +172,34 @@ class BulkPutTest {
         assertTrue(error.getMessage().contains("no doubles, please"), error.getMessage());
     }
 
+    /** Servers stop streams that are silent; a source may be slow. */
+    @Test
+    void aStreamThatPausesLivesOn() {
+        try (TestServer hasty = TestServer.start("--idle-timeout", "13s");
+                Tonnage client = hasty.connect()) {
+            client.define("CREATE TABLE ships (id LONG, name STRING, tons NUMBER(6, 1), "
+                    + "PRIMARY KEY (id))");
+            ListStream<Row> stream = new ListStream<>("rows", rows(0, 10)) {
+                private int given;
+
+                @Override
+                public Row getNext() {
+                    if (given++ == 5) {
+                        try {
+                            Thread.sleep(25_000);
+                        } catch (InterruptedException error) {
+                            throw new IllegalStateException(error);
+                        }
+                    }
+                    return super.getNext();
+                }
+            };
+            BulkPutReport report = client.bulkPut(client.table("ships"), List.of(stream),
+                    new BulkPutOptions());
+            assertEquals(10, report.inserted());
+        }
+    }
+
     /** An endless stream. */
     private static EntryStream<Row> endless(AtomicLong given) {
         return new EntryStream<>() {
