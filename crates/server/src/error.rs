@@ -57,7 +57,7 @@ pub(crate) fn status(error: &Error) -> Status {
 }
 
 /// Whether the caller may not do what they asked for.
-fn is_denied(error: &Error) -> bool {
+pub(crate) fn is_denied(error: &Error) -> bool {
     std::error::Error::source(error).is_some_and(|source| source.is::<AccessDenied>())
 }
 

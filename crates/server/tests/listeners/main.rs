@@ -1,4 +1,4 @@
-//! Both listeners over real sockets on loopback.
+//! All listeners over real sockets on loopback.
 
 mod bounds;
 mod browser_guard;
@@ -19,6 +19,7 @@ mod maintenance;
 mod metadata;
 mod pair_list;
 mod prepared;
+mod redis;
 mod related;
 mod reports;
 mod request_id;
