@@ -86,6 +86,7 @@ pub(crate) fn auth(call: &mut ImmediateCall<'_>) -> Handled {
 }
 
 pub(crate) fn hello(call: &mut ImmediateCall<'_>) -> Handled {
+    // A HELLO without a version tells of the server and changes nothing.
     let mut hello = HelloRequest { protocol: call.client.protocol, name: None };
     if call.len() > 1 {
         let version = parse_integer(call.word(1))
@@ -168,6 +169,7 @@ pub(crate) fn client(call: &mut ImmediateCall<'_>) -> Handled {
     let subcommand = call.lower(1);
     // The number of words, to tell a wrong number from an unknown subcommand.
     let arity = match subcommand.as_str() {
+        // 0 stands for any number: the handler looks itself.
         "id" | "getname" | "info" | "help" => 2,
         "setname" | "reply" | "no-evict" | "no-touch" => 3,
         "setinfo" => 4,
@@ -317,6 +319,7 @@ impl KillFilter {
 
 fn kill(call: &mut ImmediateCall<'_>) -> Handled {
     call.check_operator("kill clients")?;
+    // The old form names an address alone, and ends the caller too.
     let is_old = call.len() == 3;
     let mut filter = KillFilter { takes_caller: is_old, ..KillFilter::default() };
     if is_old {

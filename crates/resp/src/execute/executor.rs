@@ -141,6 +141,7 @@ impl Executor {
         if !client.can_go_on() {
             return GatherStep::None;
         }
+        // What waits for the commands before it is held, and read again in the next round.
         match client.read_next() {
             Ok(ReadStep::Incomplete) => return GatherStep::None,
             Ok(ReadStep::Command) => {}
@@ -153,6 +154,7 @@ impl Executor {
                 return GatherStep::Waits;
             }
         }
+        // Copied, because the reader changes with the client while a command is carried out.
         self.spans.clear();
         self.spans.extend_from_slice(client.reader.arguments());
         if self.spans.is_empty() {
@@ -255,6 +257,7 @@ impl Executor {
                 match plan(&arguments, &mut sink) {
                     Ok(shape) => self.push(index, shape),
                     Err(refusal) => {
+                        // Parts that came before the fault go with it.
                         self.round.parts.truncate(first_part);
                         self.refuse(index, refusal);
                     }

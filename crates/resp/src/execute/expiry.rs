@@ -30,6 +30,7 @@ pub(crate) fn set_expiry(
     if word.eq_ignore_ascii_case(b"keepttl") {
         return Ok(NewExpiry::Kept);
     }
+    // Any other word is no option of these commands.
     let (unit_ms, is_relative) = match word.to_ascii_lowercase().as_slice() {
         b"ex" => (1_000, true),
         b"px" => (1, true),

@@ -13,6 +13,7 @@ pub(crate) fn command(call: &mut ImmediateCall<'_>) -> Handled {
         let command = |index| find(call.word(index)).map(|number| &COMMANDS[usize::from(number)]);
         (2..call.len()).map(command).collect()
     };
+    // COMMAND alone is COMMAND INFO of all.
     match (subcommand.as_str(), call.len()) {
         (_, 1) | ("info", 2) => {
             let mut reply = call.reply();
@@ -26,6 +27,7 @@ pub(crate) fn command(call: &mut ImmediateCall<'_>) -> Handled {
             reply.array(named.len());
             named.into_iter().for_each(|command| write_info(command, &mut reply));
         }
+        // Names that there are not are left out here, and null in COMMAND INFO.
         ("docs", len) => {
             let named: Vec<&Command> = match len {
                 2 => COMMANDS.iter().collect(),

@@ -154,6 +154,7 @@ pub(crate) fn scan(call: &mut ImmediateCall<'_>) -> Handled {
             names.push(name.clone());
         }
     }
+    // 0 ends the scan; every other number leads to its next page.
     let cursor = next.map_or(0, |position| call.keyspace.cursors.lock().keep(position));
     let mut reply = call.reply();
     reply.array(2);
@@ -226,6 +227,7 @@ pub(crate) fn copy(call: &mut ImmediateCall<'_>) -> Handled {
     while index < call.len() {
         match call.lower(index).as_str() {
             "replace" => replaces = true,
+            // There is one database, but programs may name it.
             "db" if index + 1 < call.len() => {
                 index += 1;
                 if call.integer(index)? != 0 {
@@ -239,6 +241,7 @@ pub(crate) fn copy(call: &mut ImmediateCall<'_>) -> Handled {
     if from == to {
         return Err("ERR source and destination objects are the same".into());
     }
+    // Nobody may take the target between the look and the write.
     let _turn = call.turn(true);
     let mut found = call.stored(fetch(call.keyspace, &[from, to]))?;
     let is_free = found.pop().flatten().is_none();

@@ -214,6 +214,7 @@ impl KeyState {
             PartAction::Persist => Ok(self.persist()),
             ref other => Ok(self.look(other, texts, now_ms)),
         };
+        // What is refused has changed nothing.
         let answer = answer.unwrap_or_else(PartReply::Error);
         self.is_shown |= matches!(answer, PartReply::Text(_));
         answer
@@ -260,6 +261,7 @@ impl KeyState {
             PartAction::FindBit { bit, start, end, unit } => {
                 PartReply::Integer(bits::find(bytes.unwrap_or_default(), bit, start, end, unit))
             }
+            // GET, and what else answers with the value itself.
             _ => self.value.map_or(PartReply::Null, PartReply::Text),
         }
     }

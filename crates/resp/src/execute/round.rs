@@ -297,6 +297,7 @@ impl Round {
     ) -> std::result::Result<(), RoundFailure> {
         for chain in 0..self.chains.len() {
             let first = self.order[self.chains[chain].start as usize] as usize;
+            // A blind SET decides what follows it, whatever is stored.
             if !self.parts[first].action.is_blind() {
                 let key = self.key_of(chain, clients);
                 self.keys.push_parts(&[key], &[], b"").map_err(RoundFailure::Store)?;
@@ -313,6 +314,7 @@ impl Round {
         if looked_up < self.asked.len() {
             return Err(RoundFailure::TooLarge);
         }
+        // What is not found is absent.
         for chain in &self.asked {
             self.chains[*chain as usize].state.base = StoredBase::Absent;
         }
@@ -338,11 +340,13 @@ impl Round {
             let key = self.key_of(*chain as usize, clients);
             self.keys.push_parts(&[key], &[], b"")?;
         }
+        // Piece by piece, so that the copies are all that this adds.
         let mut first = 0;
         while first < refused.len() {
             let found = &mut self.found_again;
             let looked_up = keyspace.session.get_many(&self.keys, first, KEPT_BYTES_MAX, found)?;
             for chain in &refused[first..first + looked_up] {
+                // What the try before left is forgotten.
                 let state = KeyState { base: StoredBase::Absent, ..KeyState::UNKNOWN };
                 self.chains[*chain as usize].state = state;
             }
@@ -456,6 +460,7 @@ impl Round {
             let is_too_long = output.len() > clients[client].limits.output_bytes_max;
             clients[client].output = output;
             clients[client].end_reply(start);
+            // Whoever reads so little would never catch up.
             if is_too_long {
                 clients[client].state = ClientState::Closed;
             }
@@ -477,11 +482,13 @@ fn write_reply(
     failures: &[String],
     reply: &mut ReplyWriter<'_>,
 ) {
+    // One part that failed fails the whole command: its reply has one form.
     let failed = || {
         parts.iter().find(|part| matches!(part.reply, PartReply::Failed(_) | PartReply::Error(_)))
     };
     match shape {
         ReplyShape::Refused(error) => reply.error(error),
+        // An error of the only part is its answer already.
         ReplyShape::Single => parts.iter().for_each(|part| write(part, texts, failures, reply)),
         ReplyShape::Array | ReplyShape::Sum | ReplyShape::Ok if failed().is_some() => {
             failed().into_iter().for_each(|part| write(part, texts, failures, reply));

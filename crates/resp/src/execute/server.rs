@@ -117,6 +117,7 @@ fn settings(call: &ImmediateCall<'_>) -> Vec<(&'static str, String)> {
 pub(crate) fn config(call: &mut ImmediateCall<'_>) -> Handled {
     match (call.lower(1).as_str(), call.len()) {
         ("get", 3..) => {
+            // Names are in small letters, patterns may be in any.
             let patterns: Vec<String> = (2..call.len()).map(|index| call.lower(index)).collect();
             let told: Vec<_> = settings(call)
                 .into_iter()
@@ -137,6 +138,7 @@ pub(crate) fn config(call: &mut ImmediateCall<'_>) -> Handled {
         ("set", 4..) if call.len().is_multiple_of(2) => config_set(call),
         ("resetstat", 2) => {
             call.check_operator("reset the statistics")?;
+            // Those of clients that are connected now are no statistics.
             let counters = &call.keyspace.counters;
             for counter in
                 [&counters.connections, &counters.commands, &counters.hits, &counters.misses]

@@ -143,6 +143,7 @@ pub(crate) fn set(arguments: &CommandArguments<'_>, sink: &mut PartSink<'_>) -> 
         }
         index += 1;
     }
+    // What was not asked for is what SET alone does.
     let SetOptions { only, expiry, answers_previous } = options;
     one(
         sink,

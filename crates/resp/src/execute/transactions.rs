@@ -62,6 +62,7 @@ pub(crate) fn exec(call: &mut ImmediateCall<'_>) -> Handled {
     if transaction.is_broken {
         return Err("EXECABORT Transaction discarded because of previous errors.".into());
     }
+    // From here to the end nobody else looks or writes.
     let _turn = call.turn(true);
     let keys: Vec<&[u8]> = watched.iter().map(|watched| watched.key.as_slice()).collect();
     let now = call.stored(fetch(call.keyspace, &keys))?;

@@ -114,6 +114,7 @@ impl CommandReader {
             self.arguments.clear();
             match buffer.get(self.position) {
                 None => return Ok(ReadStep::Incomplete),
+                // Programs send this form.
                 Some(b'*') => {
                     let Some(count) = self.read_count(buffer, limits, is_authenticated)? else {
                         return Ok(ReadStep::Incomplete);
@@ -121,6 +122,7 @@ impl CommandReader {
                     self.missing = count;
                     self.is_begun = true;
                 }
+                // Everything else is a line of words, as people type it.
                 Some(_) => return self.read_inline(buffer, limits),
             }
         }

@@ -17,6 +17,7 @@ pub fn glob_matches(pattern: &[u8], text: &[u8]) -> bool {
         if t == text.len() && p == pattern.len() {
             return true;
         }
+        // Nothing matches behind the end of the text.
         let step = (t < text.len()).then(|| match_one(&pattern[p..], text[t])).flatten();
         match (step, &mut star) {
             (Some(taken), _) => {
@@ -45,6 +46,7 @@ fn match_one(pattern: &[u8], byte: u8) -> Option<usize> {
 
 /// The same for a class, behind its bracket. One that is not closed ends with the pattern.
 fn match_class(class: &[u8], byte: u8) -> Option<usize> {
+    // A bracket right behind this one closes an empty class, as in Redis.
     let (is_not, mut at) = (class.first() == Some(&b'^'), 0);
     at += usize::from(is_not);
     let mut is_in = false;
@@ -60,6 +62,7 @@ fn match_class(class: &[u8], byte: u8) -> Option<usize> {
                 break;
             }
             [low, b'-', high, ..] => {
+                // Ranges may be written either way round.
                 let (low, high) = (low.min(high), low.max(high));
                 is_in |= (*low..=*high).contains(&byte);
                 at += 3;

@@ -13,6 +13,7 @@ pub(super) fn split_line(line: &mut [u8], mut word: impl FnMut(Range<usize>)) ->
         if at == line.len() {
             return true;
         }
+        // The word is written back from its start: it never overtakes what is read.
         let start = at;
         let mut end = at;
         // Quotes may begin in the middle of a word, and end it.
@@ -51,6 +52,7 @@ fn unquote(line: &mut [u8], mut at: usize, quote: u8, end: &mut usize) -> Option
         if byte == quote {
             return Some(at + 1);
         }
+        // Single quotes know one escape, double quotes those of C.
         let escaped = (byte == b'\\').then(|| line.get(at + 1).copied()).flatten();
         match (quote, escaped) {
             (b'"', Some(b'x')) if hexadecimal(line, at + 2).is_some() => {
@@ -74,6 +76,7 @@ fn unquote(line: &mut [u8], mut at: usize, quote: u8, end: &mut usize) -> Option
                 put(line, b'\'');
                 at += 2;
             }
+            // A backslash at the end of the line stands for itself.
             _ => {
                 put(line, byte);
                 at += 1;

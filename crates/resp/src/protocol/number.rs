@@ -72,6 +72,7 @@ impl Decimal {
             digits = digits.checked_mul(10)?.checked_add(digit)?;
             scale -= i32::from(index >= whole.len());
         }
+        // Now to 17 digits behind the point: zeros are added, or digits cut off and rounded.
         while scale > 0 && digits != 0 {
             digits = digits.checked_mul(10)?;
             scale -= 1;

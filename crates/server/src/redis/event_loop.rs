@@ -150,6 +150,7 @@ impl EventLoop {
             ClientLimits::default(),
         );
         let mut connection = Connection::new(new, client, self.shared.memory.share());
+        // Slots are used again: events name them, and clients have numbers of their own.
         let slot = self.free.pop().unwrap_or_else(|| {
             self.connections.push(None);
             self.connections.len() - 1

@@ -57,6 +57,7 @@ pub(crate) fn start(
     }
     let memory = ClientMemory::new(context.config.redis_memory_bytes);
     let mut loops = RedisLoops { inboxes: Vec::new(), threads: Vec::new() };
+    // A loop a core: more would take each other's time.
     for number in 0..cores().min(LOOPS_MAX) {
         let shared = LoopShared {
             context: context.clone(),
@@ -72,6 +73,7 @@ pub(crate) fn start(
         let thread = std::thread::Builder::new().name(format!("redis-{number}"));
         loops.threads.push(thread.spawn(move || event_loop.run()).map_err(unavailable)?);
     }
+    // What waits for the network or the clock is a task; the loops are threads.
     let inboxes = loops.inboxes.clone();
     tokio::spawn(accept(context.clone(), acceptor, socket, inboxes.clone()));
     tokio::spawn(drain(context.clone(), inboxes));
