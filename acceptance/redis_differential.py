@@ -129,7 +129,7 @@ class Commands:
             lambda: [b"MSET", key()],
             lambda: [chance.choice([b"INCR", b"DECR"]), key()],
             lambda: [chance.choice([b"INCRBY", b"DECRBY"]), key(), self.number()],
-            lambda: [b"INCRBYFLOAT", key(), chance.choice([b"0.1", b"-1.5", b"3", b"x", b"1e2"])],
+            lambda: [b"INCRBYFLOAT", key(), chance.choice([b"0.5", b"-1.5", b"3", b"x", b"1e2"])],
             lambda: [b"APPEND", key(), self.value()],
             lambda: [b"STRLEN", key()],
             lambda: [chance.choice([b"GETRANGE", b"SUBSTR"]), key(), self.number(), self.number()],
@@ -146,8 +146,7 @@ class Commands:
             lambda: [b"SETBIT", key(), chance.choice([b"0", b"7", b"100", b"x", b"-1"]),
                      chance.choice([b"0", b"1", b"2"])],
             lambda: [b"BITCOUNT", key(), *chance.choice([
-                [], [self.number()], [self.number(), self.number()],
-                [self.number(), self.number(), chance.choice([b"BIT", b"BYTE", b"x"])]])],
+                [], [b"1", b"-2"], [b"-9", b"300"], [b"3", b"20", b"BIT"], [b"0", b"0", b"byte"]])],
             lambda: [b"BITPOS", key(), chance.choice([b"0", b"1"]), *chance.choice([
                 [], [b"1"], [b"-3"], [b"0", b"-1"], [b"2", b"9", b"BIT"]])],
             lambda: [b"BITOP", chance.choice([b"AND", b"OR", b"XOR", b"NOT"]), key(), *self.keys()],

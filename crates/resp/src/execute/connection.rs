@@ -41,7 +41,7 @@ pub(crate) fn quit(call: &mut ImmediateCall<'_>) -> Handled {
 }
 
 pub(crate) fn select(call: &mut ImmediateCall<'_>) -> Handled {
-    let index = parse_integer(call.word(1)).ok_or("ERR invalid DB index")?;
+    let index = parse_integer(call.word(1)).ok_or(words::NOT_AN_INTEGER)?;
     match index {
         0 => call.reply().ok(),
         _ => return Err("ERR DB index is out of range".into()),

@@ -75,8 +75,8 @@ fn expire_at(
     from_ms: i64,
     command: &str,
 ) -> Planned {
-    let amount = parse_integer(arguments.get(2)).ok_or(words::NOT_AN_INTEGER)?;
     let rule = expiry_rule(arguments)?;
+    let amount = parse_integer(arguments.get(2)).ok_or(words::NOT_AN_INTEGER)?;
     let at_ms = amount.checked_mul(unit_ms).and_then(|ms| ms.checked_add(from_ms));
     let at_ms = at_ms.ok_or_else(|| words::invalid_expiry(command))?;
     one(sink, PartAction::Expire { at_ms, rule })

@@ -13,6 +13,7 @@ mod connection;
 mod dispatch;
 mod executor;
 mod expiry;
+mod expiry_time;
 mod generic;
 mod immediate;
 mod introspection;

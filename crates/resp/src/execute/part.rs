@@ -4,21 +4,11 @@
 //! carried out in order on the state of that key in memory ([`KeyState`]). What they leave is
 //! written at the end, once for all of them.
 
+use super::expiry_time::{ExpiryRefusal, NewExpiry};
 use super::texts::{ClientArgument, Text, Texts};
 use super::words;
 use crate::bits::{self, BitUnit};
 use crate::protocol::{Decimal, digits_of, parse_integer};
-
-/// When a value expires from now on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum NewExpiry {
-    /// Never.
-    Never,
-    /// As before.
-    Kept,
-    /// At this time, in milliseconds since 1970.
-    At(u64),
-}
 
 /// Whether a value is set at all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,7 +64,7 @@ pub(crate) enum PartAction {
         answer: SetAnswer,
     },
     GetAndDelete,
-    GetAndExpire(NewExpiry),
+    GetAndExpire(Result<NewExpiry, ExpiryRefusal>),
     Add {
         delta: i64,
     },
@@ -209,7 +199,7 @@ impl KeyState {
             PartAction::SetBit { offset, bit } => Ok(self.set_bit(offset, bit, texts)),
             PartAction::Expire { at_ms, rule } => Ok(self.expire(at_ms, rule, now_ms)),
             PartAction::GetAndDelete => Ok(self.get_and_delete()),
-            PartAction::GetAndExpire(expiry) => Ok(self.get_and_expire(expiry, now_ms)),
+            PartAction::GetAndExpire(expiry) => self.get_and_expire(expiry, now_ms),
             PartAction::Delete => Ok(self.delete()),
             PartAction::Persist => Ok(self.persist()),
             ref other => Ok(self.look(other, texts, now_ms)),
@@ -259,7 +249,9 @@ impl KeyState {
                 PartReply::Integer(bits::count(bytes.unwrap_or_default(), start, end, unit))
             }
             PartAction::FindBit { bit, start, end, unit } => {
-                PartReply::Integer(bits::find(bytes.unwrap_or_default(), bit, start, end, unit))
+                // No value is zeros without an end; an empty one has no bit at all.
+                let found = bytes.map(|bytes| bits::find(bytes, bit, start, end, unit));
+                PartReply::Integer(found.unwrap_or(if bit { -1 } else { 0 }))
             }
             // GET, and what else answers with the value itself.
             _ => self.value.map_or(PartReply::Null, PartReply::Text),
@@ -438,13 +430,21 @@ impl KeyState {
         answer
     }
 
-    fn get_and_expire(&mut self, expiry: NewExpiry, now_ms: u64) -> PartReply {
-        let Some(value) = self.value else { return PartReply::Null };
+    fn get_and_expire(
+        &mut self,
+        expiry: Result<NewExpiry, ExpiryRefusal>,
+        now_ms: u64,
+    ) -> Result<PartReply, Refusal> {
+        let Some(value) = self.value else { return Ok(PartReply::Null) };
+        let expiry = expiry.map_err(|refusal| match refusal {
+            ExpiryRefusal::NotAnInteger => words::NOT_AN_INTEGER,
+            ExpiryRefusal::Invalid => words::INVALID_GETEX_EXPIRY,
+        })?;
         if expiry != NewExpiry::Kept {
             self.is_changed = true;
             self.expire_at(expiry, now_ms);
         }
-        PartReply::Text(value)
+        Ok(PartReply::Text(value))
     }
 
     fn delete(&mut self) -> PartReply {

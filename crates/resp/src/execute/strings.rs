@@ -1,7 +1,8 @@
 //! Strings: GET, SET and their relatives.
 
-use super::expiry::{relative_expiry, set_expiry};
-use super::part::{NewExpiry, PartAction, SetAnswer, SetOnly};
+use super::expiry::{ExpiryOption, relative_expiry};
+use super::expiry_time::{ExpiryRefusal, NewExpiry};
+use super::part::{PartAction, SetAnswer, SetOnly};
 use super::plan::{CommandArguments, PartSink, ReplyShape};
 use super::words::{self, Refusal};
 use crate::protocol::parse_integer;
@@ -112,7 +113,7 @@ pub(crate) fn mset(arguments: &CommandArguments<'_>, sink: &mut PartSink<'_>) ->
 #[derive(Default)]
 struct SetOptions {
     only: Option<SetOnly>,
-    expiry: Option<NewExpiry>,
+    expiry: Option<ExpiryOption>,
     answers_previous: bool,
 }
 
@@ -135,7 +136,7 @@ pub(crate) fn set(arguments: &CommandArguments<'_>, sink: &mut PartSink<'_>) -> 
             options.answers_previous = true;
             true
         } else {
-            let expiry = set_expiry(arguments, &mut index, sink.now_ms, "set")?;
+            let expiry = ExpiryOption::read(arguments, &mut index)?;
             options.expiry.replace(expiry).is_none()
         };
         if !is_first {
@@ -145,6 +146,11 @@ pub(crate) fn set(arguments: &CommandArguments<'_>, sink: &mut PartSink<'_>) -> 
     }
     // What was not asked for is what SET alone does.
     let SetOptions { only, expiry, answers_previous } = options;
+    let expiry = expiry.map(|expiry| expiry.resolve(arguments, sink.now_ms)).transpose();
+    let expiry = expiry.map_err(|refusal| match refusal {
+        ExpiryRefusal::NotAnInteger => words::NOT_AN_INTEGER.into(),
+        ExpiryRefusal::Invalid => words::invalid_expiry("set"),
+    })?;
     one(
         sink,
         PartAction::Set {
@@ -158,17 +164,19 @@ pub(crate) fn set(arguments: &CommandArguments<'_>, sink: &mut PartSink<'_>) -> 
 
 pub(crate) fn getex(arguments: &CommandArguments<'_>, sink: &mut PartSink<'_>) -> Planned {
     let expiry = match arguments.len() {
-        2 => NewExpiry::Kept,
-        3 if arguments.get(2).eq_ignore_ascii_case(b"persist") => NewExpiry::Never,
+        2 => Ok(NewExpiry::Kept),
+        3 if arguments.get(2).eq_ignore_ascii_case(b"persist") => Ok(NewExpiry::Never),
         _ => {
             let mut index = 2;
-            let expiry = set_expiry(arguments, &mut index, sink.now_ms, "getex")?;
+            let option = ExpiryOption::read(arguments, &mut index)?;
+            let expiry = option.resolve(arguments, sink.now_ms);
             // KEEPTTL is SET's alone, and two options contradict each other.
-            if expiry == NewExpiry::Kept || index + 1 != arguments.len() {
+            if expiry == Ok(NewExpiry::Kept) || index + 1 != arguments.len() {
                 return Err(words::SYNTAX.into());
             }
             expiry
         }
     };
+    // Where there is no value, nobody asks for the number.
     one(sink, PartAction::GetAndExpire(expiry))
 }

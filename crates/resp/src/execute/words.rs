@@ -22,6 +22,8 @@ pub(crate) const REPLY_TOO_LARGE: &str =
 pub(crate) const CHANGED_TOO_OFTEN: &str =
     "TRYAGAIN others changed the key at the same time, again and again: try later";
 
+pub(crate) const INVALID_GETEX_EXPIRY: &str = "ERR invalid expire time in 'getex' command";
+
 /// A command with too few or too many arguments.
 pub(crate) fn wrong_arity(name: &str) -> String {
     format!("ERR wrong number of arguments for '{name}' command")

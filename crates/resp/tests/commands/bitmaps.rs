@@ -22,6 +22,8 @@ fn bits_are_set_counted_found_and_combined() {
         ("BITPOS c 0", ":12"),
         ("BITPOS c 1 2", ":-1"),
         ("BITPOS nosuch 0", ":0"),
+        ("SET empty \"\"", "+OK"),
+        ("BITPOS empty 0", ":-1"),
         ("BITPOS nosuch 1", ":-1"),
         ("SET x abc", "+OK"),
         ("SET y \"  \"", "+OK"),

@@ -48,6 +48,7 @@ fn what_clients_send_at_first_is_answered() {
         ("CLIENT TRACKING ON", "-ERR unknown subcommand 'TRACKING'. Try CLIENT HELP."),
         ("SELECT 0", "+OK"),
         ("SELECT 1", "-ERR DB index is out of range"),
+        ("SELECT x", "-ERR value is not an integer or out of range"),
         ("CONFIG GET save appendonly", "*4 $10 appendonly $3 yes $4 save $0"),
         ("CONFIG SET appendfsync always", "+OK"),
         ("CONFIG GET appendfsync", "*2 $11 appendfsync $6 always"),

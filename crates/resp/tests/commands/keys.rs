@@ -54,6 +54,7 @@ fn keys_expire() {
             "EXPIRE a 1 NX GT",
             "-ERR NX and XX, GT or LT options at the same time are not compatible",
         ),
+        ("EXPIRE a x GT LT", "-ERR GT and LT options at the same time are not compatible"),
         ("EXPIRE a 1 GT LT", "-ERR GT and LT options at the same time are not compatible"),
         ("SET a 1 PX 100", "+OK"),
     ]);

@@ -53,6 +53,7 @@ fn set_has_conditions_and_expiries() {
         ("SET a 1 NX XX", "-ERR syntax error"),
         ("SET a 1 EX 1 PX 1", "-ERR syntax error"),
         ("SET a 1 EX", "-ERR syntax error"),
+        ("SET a 1 KEEPTTL EX 0", "-ERR syntax error"),
         ("SET a 1 EX nine", "-ERR value is not an integer or out of range"),
         ("SET a 1 EX 0", "-ERR invalid expire time in 'set' command"),
         ("SET a 1 EX 9223372036854775807", "-ERR invalid expire time in 'set' command"),
@@ -68,7 +69,10 @@ fn set_has_conditions_and_expiries() {
 fn getex_changes_the_expiry() {
     Clients::new(1).expect(&[
         ("GETEX a", "$-1"),
+        ("GETEX a EX 0", "$-1"),
         ("SET a 1", "+OK"),
+        ("GETEX a EX 0", "-ERR invalid expire time in 'getex' command"),
+        ("GETEX a EX x", "-ERR value is not an integer or out of range"),
         ("GETEX a EX 10", "$1 1"),
         ("TTL a", ":10"),
         ("GETEX a", "$1 1"),
