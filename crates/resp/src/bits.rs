@@ -53,7 +53,7 @@ pub(crate) fn find(bytes: &[u8], bit: bool, start: i64, end: Option<i64>, unit: 
     let skipped = if bit { 0 } else { 0xFF };
     let mut offset = start;
     while offset < until {
-        if offset % 8 == 0 && until - offset >= 8 && bytes[offset / 8] == skipped {
+        if offset.is_multiple_of(8) && until - offset >= 8 && bytes[offset / 8] == skipped {
             offset += 8;
         } else if get(bytes, offset) == bit {
             return offset as i64;

@@ -173,7 +173,7 @@ pub(crate) fn randomkey(call: &mut ImmediateCall<'_>) -> Handled {
         state ^= state << 13;
         state ^= state >> 7;
         state ^= state << 17;
-        if state % count == 0 {
+        if state.is_multiple_of(count) {
             chosen = Some(name.to_vec());
         }
         true

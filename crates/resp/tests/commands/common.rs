@@ -8,7 +8,8 @@ use tonnage_resp::{Client, ClientAccess, ClientLimits, Executor, Keyspace, SyncP
 /// When the clock stands at first.
 pub(crate) const NOW_MS: u64 = 1_000_000_000_000;
 
-/// Some clients of one store.
+/// Some clients of one store. They are boxed as the executor takes them.
+#[allow(clippy::vec_box)]
 pub(crate) struct Clients {
     pub(crate) store: Store,
     pub(crate) clock: Arc<ManualClock>,
