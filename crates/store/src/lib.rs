@@ -122,7 +122,7 @@ pub use read::control::{ReadMetrics, ReadProgress};
 pub use row::Row;
 pub use schema::{
     Column, ColumnDefinition, ColumnType, DefaultFunction, ElementType, EnumSymbols, Generated,
-    Identity, RecordField, RecordFields, TableDefinition, TableSchema,
+    Identity, MakeDefaults, RecordField, RecordFields, TableDefinition, TableSchema,
 };
 pub use single_calls::{GetOptions, StoredRow, WriteOptions, WriteResult};
 pub use store::{OpenCluster, Store, StoreBuilder};

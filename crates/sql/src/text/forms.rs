@@ -152,25 +152,24 @@ fn comparison_with_items(expr: &Expr) -> Option<Expr> {
         _ => return None,
     };
     let items = items_of(list)?;
-    let made = match (op, is_all) {
-        (BinaryOperator::Eq, false) | (BinaryOperator::NotEq, true) => {
-            Expr::InList { expr: left.clone(), list: items.to_vec(), negated: is_all }
-        }
-        // A value that is computed would be computed for each item.
-        _ if items.len() > WRITTEN_MAX || !is_name_or_value(left) => return None,
-        (op, _) => {
-            let join = if is_all { BinaryOperator::And } else { BinaryOperator::Or };
-            let comparison = |left: Box<Expr>, op: &BinaryOperator, right: &Expr| Expr::BinaryOp {
-                left,
-                op: op.clone(),
-                right: Box::new(right.clone()),
-            };
-            let compared = items.iter().map(|item| {
-                comparison(left.clone(), op, &Expr::Nested(Box::new(item.clone())))
-            });
-            compared.reduce(|one, other| comparison(Box::new(one), &join, &other))?
-        }
-    };
+    let made =
+        match (op, is_all) {
+            (BinaryOperator::Eq, false) | (BinaryOperator::NotEq, true) => {
+                Expr::InList { expr: left.clone(), list: items.to_vec(), negated: is_all }
+            }
+            // A value that is computed would be computed for each item.
+            _ if items.len() > WRITTEN_MAX || !is_name_or_value(left) => return None,
+            (op, _) => {
+                let join = if is_all { BinaryOperator::And } else { BinaryOperator::Or };
+                let comparison = |left: Box<Expr>, op: &BinaryOperator, right: &Expr| {
+                    Expr::BinaryOp { left, op: op.clone(), right: Box::new(right.clone()) }
+                };
+                let compared = items.iter().map(|item| {
+                    comparison(left.clone(), op, &Expr::Nested(Box::new(item.clone())))
+                });
+                compared.reduce(|one, other| comparison(Box::new(one), &join, &other))?
+            }
+        };
     Some(Expr::Nested(Box::new(made)))
 }
 
@@ -191,10 +190,7 @@ fn items_of(list: &Expr) -> Option<&[Expr]> {
 fn is_name_or_value(expr: &Expr) -> bool {
     match expr {
         Expr::Nested(inner) => is_name_or_value(inner),
-        expr => matches!(
-            expr,
-            Expr::Identifier(_) | Expr::CompoundIdentifier(_) | Expr::Value(_)
-        ),
+        expr => matches!(expr, Expr::Identifier(_) | Expr::CompoundIdentifier(_) | Expr::Value(_)),
     }
 }
 

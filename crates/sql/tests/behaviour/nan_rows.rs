@@ -39,7 +39,8 @@ fn file(values: &[Option<f64>], kind: &DataType) -> Vec<u8> {
     let records = StructArray::new(Fields::from(vec![member]), vec![numbers.clone()], None);
     let columns: [(&str, ArrayRef); 4] =
         [("id", ids), ("x", numbers), ("l", Arc::new(lists)), ("r", Arc::new(records))];
-    let field = |(name, array): &(&str, ArrayRef)| Field::new(*name, array.data_type().clone(), true);
+    let field =
+        |(name, array): &(&str, ArrayRef)| Field::new(*name, array.data_type().clone(), true);
     let schema = Arc::new(Schema::new(columns.iter().map(field).collect::<Vec<_>>()));
     let arrays = columns.into_iter().map(|(_, array)| array).collect();
     let batch = RecordBatch::try_new(schema.clone(), arrays).unwrap();

@@ -214,10 +214,10 @@ fn each(mut test: impl FnMut(&Sql, &Typed, &str, &str)) {
 fn a_text_in_a_condition_is_the_value_that_it_spells() {
     let (mut faults, mut refused) = (Vec::new(), 0);
     each(|sql, typed, asked, value| {
-        for (form, condition) in CONDITIONS.iter().flat_map(|condition| FORMS.map(|form| (form, condition)))
+        for (form, condition) in
+            CONDITIONS.iter().flat_map(|condition| FORMS.map(|form| (form, condition)))
         {
-            let query =
-                |value: &str| form.replace("{condition}", &condition.replace("{}", value));
+            let query = |value: &str| form.replace("{condition}", &condition.replace("{}", value));
             let (given, expected) = (query(&text(asked)), answer(sql, query(value).as_str()));
             // What the value itself cannot be asked is left open.
             if expected.is_none() {
@@ -293,7 +293,9 @@ fn a_text_that_is_joined_or_given_is_the_value_that_it_spells() {
             let chosen = format!("SELECT {one} AS c FROM t");
             let query = format!("SELECT id FROM t WHERE {one} IS DISTINCT FROM {other}");
             let found = answer(sql, query.as_str());
-            if found.as_ref().is_none_or(|rows| !rows.is_empty()) || answer(sql, chosen.as_str()).is_none() {
+            if found.as_ref().is_none_or(|rows| !rows.is_empty())
+                || answer(sql, chosen.as_str()).is_none()
+            {
                 faults.push(format!("{}: {query}: {found:?}", typed.column));
             }
         }
