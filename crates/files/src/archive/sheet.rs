@@ -296,7 +296,8 @@ mod tests {
 
     fn csv_below(skipped_rows: u32, cells: &[((u32, u32), DataRef<'_>)]) -> io::Result<String> {
         let mut out = Vec::new();
-        let part = SheetPart::of(skipped_rows, cells.iter().map(|(place, _)| *place));
+        let filled = cells.iter().filter(|(_, value)| !matches!(value, DataRef::Empty));
+        let part = SheetPart::of(skipped_rows, filled.map(|(place, _)| *place));
         let mut rows = SheetWriter::new(&mut out, part);
         for (place, value) in cells {
             rows.put(*place, value, DateTimeDisplay::Both)?;
