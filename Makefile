@@ -11,7 +11,7 @@ RUST_MIN := $(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
 TOOLCHAIN := $(shell sed -n 's/^channel = "\(.*\)"/\1/p' rust-toolchain.toml)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo lint test python dist acceptance torture cluster cluster-test cluster-down bench doc pictures clean
+.PHONY: help setup build demo lint test python java dist acceptance torture cluster cluster-test cluster-down bench doc pictures clean
 
 help: ## This list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1	/' | while IFS="$$(printf '\t')" read -r verb what; do printf '  make %-12s %s\n' "$$verb" "$$what"; done
@@ -50,7 +50,7 @@ test: setup lint ## Everything that CI checks: format, lints, all tests, doc tes
 	@log=$$(mktemp) && TONNAGE_NOT_RUN=$$(mktemp) && export TONNAGE_NOT_RUN && \
 	{ $(CARGO) test --release --workspace --no-fail-fast 2>&1; one=$$?; \
 	  $(CARGO) build --release --workspace 2>&1; two=$$?; \
-	  [ $$two != 0 ] || { crates/python/run-tests 2>&1; two=$$?; clients/griddb/run-tests 2>&1; two=$$((two | $$?)); }; \
+	  [ $$two != 0 ] || { crates/python/run-tests 2>&1; two=$$?; clients/griddb/run-tests 2>&1; two=$$((two | $$?)); clients/java/run-tests 2>&1; two=$$((two | $$?)); }; \
 	  echo "exit $$((one | two))"; } | tee "$$log" | sed '/^exit [0-9]*$$/d'; \
 	status=$$(sed -n 's/^exit \([0-9]*\)$$/\1/p' "$$log" | tail -n 1); \
 	crates/testkit/summary "$$log" "$$TONNAGE_NOT_RUN"; \
@@ -58,6 +58,10 @@ test: setup lint ## Everything that CI checks: format, lints, all tests, doc tes
 
 python: build ## Builds a wheel of the Python package into the target folder
 	crates/python/build-wheel
+
+java: build ## Builds the jars for Java into the target folder, and runs their tests
+	TONNAGE_JAVA_TESTS=required clients/java/run-tests
+	@ls $(CARGO_TARGET_DIR)/java/*/*.jar | grep -v tests.jar
 
 dist: python ## Builds what is handed out (tarball, Debian package, wheel, image), and tries each in a clean root
 	deploy/dist/build $(CARGO_TARGET_DIR)/release/tonnage $(CARGO_TARGET_DIR)/wheels $(CARGO_TARGET_DIR)/dist

@@ -76,8 +76,11 @@ def literal(kind, value, duck):
     if value is None:
         return "NULL"
     if kind.startswith(TEXT):
-        # Tonnage reads text beside a value of another type as that type; DuckDB is given the type.
+        # Tonnage reads text beside a value of another type as that type; DuckDB is given the type. A
+        # number alone would be a DOUBLE there, which differs from the FLOAT of the same digits.
         kind = kind.removeprefix(TEXT)
+        if duck and kind == "float":
+            return f"CAST('{value}' AS FLOAT)"
         return literal(kind, value, True) if duck else f"'{as_text(kind, value)}'"
     if kind in ("int", "long"):
         return str(value)

@@ -1,8 +1,8 @@
 //! Casts the columns of a Parquet, Arrow or Avro file to the wanted types.
 //!
 //! - A value is accepted only if nothing is lost: it is cast, cast back, and compared.
-//! - The one exception is a double for a single-precision column, which is rounded as SQL rounds
-//!   it.
+//! - The one exception are columns of doubles and single-precision numbers, which take the nearest
+//!   one of any number.
 //! - A timestamp keeps its instant in UTC, whatever its zone.
 //! - Text is parsed like that of CSV (`cast_text`).
 //! - A column that cannot be cast to the wanted type stays as it is. The caller sees that in the

@@ -99,8 +99,10 @@ pub(crate) fn fault(column: &ArrayRef, row: usize, to: &DataType) -> Option<Stri
         DataType::Dictionary(_, values) => is_text(values),
         own => is_text(own),
     };
+    // One row is cast: this is asked for rejected rows alone.
     let texts = cast(&column.slice(row, 1), &DataType::Utf8).ok().filter(|_| is_texts)?;
     let text = texts.as_string::<i32>().value(0).as_bytes();
+    // Each reader here is the one that reads the whole column, so both find the same fault.
     let reason = match to {
         DataType::Int8 => whole::<i8>(text).err(),
         DataType::Int16 => whole::<i16>(text).err(),

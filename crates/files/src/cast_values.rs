@@ -29,6 +29,11 @@ pub(crate) fn cast_values(column: &ArrayRef, data_type: &DataType) -> Result<Arr
     }
     let options = CastOptions { safe: true, ..CastOptions::default() };
     match (column.data_type(), data_type) {
+        // Digits are read as the nearest number: Arrow's cast divides, and may miss it.
+        (from, DataType::Float32 | DataType::Float64) if from.is_decimal() => {
+            let texts = cast_with_options(column, &DataType::Utf8, &options).map_err(internal)?;
+            cast_values(&texts, data_type)
+        }
         // Arrow's cast between a zone and none would turn instants into what clocks show there.
         (DataType::Timestamp(..), DataType::Timestamp(unit, zone)) => {
             let cast = cast_with_options(
@@ -66,7 +71,8 @@ pub(crate) fn same_values(before: &ArrayRef, after: &ArrayRef) -> Result<Boolean
     if is_copy(before.data_type(), after.data_type()) {
         return Ok(BooleanBuffer::new_set(before.len()));
     }
-    let may_round = before.data_type().is_floating() && after.data_type().is_floating();
+    // A column of such numbers takes the nearest one of any other.
+    let may_round = before.data_type().is_numeric() && after.data_type().is_floating();
     let from_text = cast_text::is_text(before.data_type());
     // Bytes that are text become that text, and text is read as base64.
     let is_text_of_bytes = before.data_type().is_binary() && cast_text::is_text(after.data_type());

@@ -244,9 +244,12 @@ fn infer_source(source: &Source, options: &ReadOptions, sample: &Sample) -> Resu
             let told = |field: &FieldRef| {
                 (field.name().clone(), InferredColumn::Declared(storable(field)))
             };
+            let trouble =
+                schema.fields().is_empty().then(|| "its records have no fields".to_owned());
             SourceColumns {
                 columns: schema.fields().iter().map(told).collect(),
                 is_whole: true,
+                trouble,
                 ..SourceColumns::default()
             }
         }

@@ -66,15 +66,14 @@ impl Input {
     }
 
     fn of(source: &Source, opened: OpenedSource, skipped_rows: u32) -> Result<Input> {
-        let OpenedSource { reader, bytes, is_sheet } = opened;
-        let (mut member, mut is_sheet) = (None, is_sheet);
+        let OpenedSource { reader, bytes, mut is_sheet, comes_slowly } = opened;
+        let mut member = None;
         let mut compression = match source.is_member() {
             true => Compression::Zip,
             false => Compression::None,
         };
         // The members of an archive lie in a file.
-        let comes_slowly =
-            |outermost: Compression| source.reads_once() && outermost != Compression::Zip;
+        let comes_slowly = |outermost: Compression| comes_slowly && outermost != Compression::Zip;
         let mut progress = Progress::new(bytes);
         let mut reader: Box<dyn Read + Send> =
             Box::new(CountingReader::new(reader, progress.clone()));

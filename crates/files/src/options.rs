@@ -2,6 +2,7 @@
 
 use arrow::datatypes::SchemaRef;
 
+use crate::defaults::ColumnDefaults;
 use crate::encoding::Encoding;
 use crate::format::Format;
 use crate::rename::Renames;
@@ -16,6 +17,8 @@ pub struct ReadOptions {
     /// that is found here takes this spelling, this type and this metadata; a value that cannot be
     /// turned into the type rejects its record.
     pub schema: Option<SchemaRef>,
+    /// What JSON objects hold of columns of `schema` that they do not name; NULL without it.
+    pub defaults: ColumnDefaults,
     /// What becomes of columns of the file that `schema` does not mention.
     pub unmentioned: ExtraColumns,
     /// The most rows in one batch.
@@ -111,6 +114,7 @@ impl Default for ReadOptions {
         Self {
             format: None,
             schema: None,
+            defaults: ColumnDefaults::default(),
             unmentioned: ExtraColumns::default(),
             batch_rows: 16_384,
             record_bytes_max: 16 << 20,

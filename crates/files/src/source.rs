@@ -12,6 +12,7 @@ use tonnage_engine::{Error, Result};
 use crate::archive::{self, Archive};
 use crate::options::ReadOptions;
 use crate::pipe::Pipe;
+use crate::readahead::{BlockingReader, ReadAhead};
 use crate::remote::{self, RemoteFile, StorageObject};
 
 /// What makes a name a pattern.
@@ -41,11 +42,18 @@ pub(crate) struct OpenedSource {
     pub(crate) bytes: Option<u64>,
     /// Whether it is a sheet of a workbook, written as CSV.
     pub(crate) is_sheet: bool,
+    /// Whether somebody may be writing the source just now. A read may then say that nothing has come
+    /// ([`WouldBlock`](io::ErrorKind::WouldBlock)).
+    pub(crate) comes_slowly: bool,
 }
 
 impl OpenedSource {
     fn new(reader: impl Read + Send + 'static, bytes: Option<u64>) -> Self {
-        Self { reader: Box::new(reader), bytes, is_sheet: false }
+        Self { reader: Box::new(reader), bytes, is_sheet: false, comes_slowly: false }
+    }
+
+    fn coming_slowly(self) -> Self {
+        Self { comes_slowly: true, ..self }
     }
 }
 
@@ -147,7 +155,11 @@ impl Source {
                 let taken = pipe
                     .take(&options.stop)
                     .map_err(|error| self.io_error("cannot be opened", error))?;
-                Ok(OpenedSource::new(taken, None))
+                Ok(OpenedSource::new(taken, None).coming_slowly())
+            }
+            SourceKind::Remote(file) => {
+                let (reader, bytes) = self.connect(file, options)?;
+                Ok(OpenedSource::new(reader, bytes).coming_slowly())
             }
             _ => self.bytes(options),
         }
@@ -159,7 +171,6 @@ impl Source {
     }
 
     fn bytes(&self, options: &ReadOptions) -> Result<OpenedSource> {
-        let stop = &options.stop;
         match &self.kind {
             SourceKind::File(path) => {
                 let (file, bytes) =
@@ -168,14 +179,15 @@ impl Source {
             }
             SourceKind::Pipe(pipe) => {
                 // A pipe comes here only to be looked at: `open` takes it without this.
-                let looked =
-                    pipe.peek(stop).map_err(|error| self.io_error("cannot be opened", error))?;
-                Ok(OpenedSource::new(looked, None))
+                let looked = pipe
+                    .peek(&options.stop)
+                    .map_err(|error| self.io_error("cannot be opened", error))?;
+                Ok(OpenedSource::new(looked, None).coming_slowly())
             }
             SourceKind::Remote(file) => {
-                let opened = remote::open(file, stop)
-                    .map_err(|error| self.io_error("cannot be read", error))?;
-                Ok(OpenedSource { reader: opened.0, bytes: opened.1, is_sheet: false })
+                // The types of a table must not depend on how fast the server is.
+                let (reader, bytes) = self.connect(file, options)?;
+                Ok(OpenedSource::new(BlockingReader(reader), bytes))
             }
             SourceKind::Memory(bytes) => {
                 Ok(OpenedSource::new(Cursor::new(Arc::clone(bytes)), Some(bytes.len() as u64)))
@@ -187,9 +199,18 @@ impl Source {
                 let member = member.map_err(|error| self.io_error("cannot be read", error))?;
                 // A sheet comes as CSV whatever its name is: the reader must know that.
                 let archive::ArchiveMember { reader, bytes, is_sheet, .. } = member;
-                Ok(OpenedSource { reader, bytes, is_sheet })
+                Ok(OpenedSource { reader, bytes, is_sheet, comes_slowly: false })
             }
         }
+    }
+
+    /// A file behind HTTP, with its size where the server tells it.
+    fn connect(
+        &self,
+        file: &RemoteFile,
+        options: &ReadOptions,
+    ) -> Result<(ReadAhead, Option<u64>)> {
+        remote::open(file, &options.stop).map_err(|error| self.io_error("cannot be read", error))
     }
 
     /// An error of the operating system, with the name of the source.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use arrow::array::RecordBatchReader;
 use tonnage::{EntryBatch, EntryStream, Result, TableSchema, UnreadEntry};
-use tonnage_files::{BatchCast, ReadBatch, ReadOptions, RecordReader, Source};
+use tonnage_files::{BatchCast, ColumnDefaults, ReadBatch, ReadOptions, RecordReader, Source};
 
 use crate::arrow_in::{ArrowReader, failed};
 
@@ -50,7 +50,8 @@ pub(crate) fn rows_of_file(
 
 /// The table's types lead the reader: those guessed from the source might be others.
 fn options_of(table: &TableSchema) -> ReadOptions {
-    ReadOptions { schema: Some(table.arrow_schema()), ..ReadOptions::default() }
+    let defaults = ColumnDefaults::new(table.default_makers());
+    ReadOptions { schema: Some(table.arrow_schema()), defaults, ..ReadOptions::default() }
 }
 
 impl<R: Iterator<Item = Result<ReadBatch>> + Send> EntryStream for ArrowRowStream<R> {

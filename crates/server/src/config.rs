@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use serde::Deserialize;
 use tonnage::{Error, Result, cores, memory_bytes};
+use tonnage_resp::SyncPolicy;
 
 use crate::address::Address;
 use crate::browser_guard::HostName;
@@ -21,6 +22,20 @@ pub struct Settings {
     /// Address of the Arrow Flight listener, unix:PATH, or off [default: 127.0.0.1:7411]
     #[arg(long, env = "TONNAGE_FLIGHT", value_name = "ADDRESS")]
     pub flight: Option<String>,
+    /// Address of the Redis listener, unix:PATH, or off [default: off]
+    #[arg(long, env = "TONNAGE_REDIS", value_name = "ADDRESS")]
+    pub redis: Option<String>,
+    /// When writes of Redis clients are acknowledged and synced: always, everysec or no [default:
+    /// everysec]
+    #[arg(long, env = "TONNAGE_REDIS_DURABILITY", value_name = "WHEN")]
+    pub redis_durability: Option<String>,
+    /// Connections of the Redis listener at a time [default: 10000]
+    #[arg(long, env = "TONNAGE_REDIS_CONNECTIONS_MAX", value_name = "N")]
+    pub redis_connections_max: Option<usize>,
+    /// Memory for what all Redis clients sent and have not read [default: an eighth of the
+    /// machine's]
+    #[arg(long, env = "TONNAGE_REDIS_MEMORY", value_name = "SIZE")]
+    pub redis_memory: Option<String>,
     /// Names that the server has for browsers and, without users, for all callers over HTTP:
     /// data.example, data.example:8443
     #[arg(long, env = "TONNAGE_HTTP_HOSTS", value_name = "NAMES", value_delimiter = ',')]
@@ -28,7 +43,7 @@ pub struct Settings {
     /// Listen beyond loopback although everybody may then do everything
     #[arg(long, env = "TONNAGE_INSECURE", num_args = 0..=1, default_missing_value = "true")]
     pub insecure: Option<bool>,
-    /// Certificate chain, PEM: both listeners then accept TLS only
+    /// Certificate chain, PEM: all listeners then accept TLS only
     #[arg(long, env = "TONNAGE_TLS_CERT", value_name = "FILE")]
     pub tls_cert: Option<PathBuf>,
     /// Private key of the certificate, PEM
@@ -116,6 +131,14 @@ pub struct Config {
     pub http: Option<Address>,
     /// Where Arrow Flight is spoken; nowhere without it.
     pub flight: Option<Address>,
+    /// Where the protocol of Redis is spoken; nowhere without it.
+    pub redis: Option<Address>,
+    /// When writes of Redis clients are acknowledged and synced.
+    pub redis_durability: SyncPolicy,
+    /// Connections of the Redis listener at a time.
+    pub redis_connections_max: usize,
+    /// Memory for what Redis clients sent and have not read.
+    pub redis_memory_bytes: usize,
     /// The names of the HTTP listener, beside IP addresses and localhost.
     pub http_hosts: Vec<HostName>,
     /// Whether to listen beyond loopback without users.
@@ -194,6 +217,10 @@ impl Settings {
         Settings {
             http: self.http.or(other.http),
             flight: self.flight.or(other.flight),
+            redis: self.redis.or(other.redis),
+            redis_durability: self.redis_durability.or(other.redis_durability),
+            redis_connections_max: self.redis_connections_max.or(other.redis_connections_max),
+            redis_memory: self.redis_memory.or(other.redis_memory),
             http_hosts: self.http_hosts.or(other.http_hosts),
             // A `false` that was given counts over a `true` behind it: only silence is None.
             insecure: self.insecure.or(other.insecure),
@@ -261,6 +288,26 @@ impl Settings {
         let config = Config {
             http: address("http", self.http.as_deref(), 7410)?,
             flight: address("flight", self.flight.as_deref(), 7411)?,
+            // Off unless it is asked for: a port more is a way in more.
+            redis: address("redis", self.redis.as_deref().or(Some("off")), 6379)?,
+            redis_durability: match self.redis_durability.as_deref() {
+                None => SyncPolicy::default(),
+                Some(given) => SyncPolicy::named(given).ok_or_else(|| {
+                    Error::invalid(format!(
+                        "redis_durability is `{given}`: give always, everysec or no"
+                    ))
+                })?,
+            },
+            redis_connections_max: count(
+                "redis_connections_max",
+                self.redis_connections_max,
+                10_000,
+            )?,
+            redis_memory_bytes: bytes(
+                "redis_memory",
+                self.redis_memory.as_deref(),
+                (memory_bytes() >> 20) / 8,
+            )?,
             http_hosts: hosts("http_hosts", self.http_hosts.as_deref().unwrap_or_default())?,
             insecure: self.insecure.unwrap_or(false),
             client_certificates: self.client_certificates(tls.is_some())?,
@@ -327,9 +374,11 @@ impl Config {
     }
 
     pub(crate) fn check(&self) -> Result<()> {
-        let listeners = [("http", &self.http), ("flight", &self.flight)];
+        let listeners = [("http", &self.http), ("flight", &self.flight), ("redis", &self.redis)];
         if listeners.iter().all(|(_, address)| address.is_none()) {
-            return Err(Error::invalid("both listeners are off: give http or flight an address"));
+            return Err(Error::invalid(
+                "all listeners are off: give http, flight or redis an address",
+            ));
         }
         for (name, address) in listeners {
             let Some(address) = address else { continue };
@@ -428,6 +477,7 @@ mod tests {
         let config = Settings::default().resolve().unwrap();
         assert_eq!(config.http, Some("127.0.0.1:7410".parse().unwrap()));
         assert_eq!(config.flight, Some("127.0.0.1:7411".parse().unwrap()));
+        assert_eq!(config.redis, None);
     }
 
     #[test]
@@ -436,14 +486,21 @@ mod tests {
         assert!(refusal(&open).contains("0.0.0.0:7411"), "{}", refusal(&open));
         let allowed = Settings { insecure: Some(true), ..open };
         assert!(allowed.resolve().is_ok());
+        let redis = Settings { redis: Some("0.0.0.0:6379".into()), ..Settings::default() };
+        assert!(refusal(&redis).contains("0.0.0.0:6379"), "{}", refusal(&redis));
     }
 
     #[test]
     fn a_setting_out_of_its_range_is_named() {
         let hosts = Some(vec!["https://data.example/".into()]);
-        let wrong: [(Settings, &str); 6] = [
+        let wrong: [(Settings, &str); 8] = [
             (Settings { http_hosts: hosts, ..Settings::default() }, "http_hosts"),
             (Settings { http: Some("here".into()), ..Settings::default() }, "http"),
+            (Settings { redis: Some("6379".into()), ..Settings::default() }, "redis"),
+            (
+                Settings { redis_durability: Some("now".into()), ..Settings::default() },
+                "redis_durability",
+            ),
             (Settings { loads_max: Some(0), ..Settings::default() }, "loads_max"),
             (Settings { load_memory: Some("much".into()), ..Settings::default() }, "load_memory"),
             (Settings { drain_wait: Some("5".into()), ..Settings::default() }, "drain_wait"),

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use tokio::sync::oneshot;
 use tonnage::{Cancel, Error, Result, Store, WriteOptions};
+use tonnage_resp::Keyspace;
 use tonnage_sql::{Sql, SqlOptions};
 use tracing::Span;
 
@@ -49,6 +50,8 @@ pub(crate) struct ServerContext {
     pub(crate) sessions: Sessions,
     pub(crate) table_cuts: TableCuts,
     pub(crate) request_ids: Arc<RequestIds>,
+    /// The pairs as clients of Redis see them, where there is such a listener.
+    pub(crate) redis: Option<Arc<Keyspace>>,
     /// What waits on the disk.
     pub(crate) spool: Arc<Spool>,
     /// For bodies over HTTP in memory.
@@ -78,7 +81,10 @@ impl ServerContext {
         let users = config.users.as_deref().map(Users::read).transpose()?;
         let tls = Tls::read(&config)?;
         let audit = config.audit.as_deref().map(Audit::open).transpose()?;
+        let keyspace = || Keyspace::new(store.clone(), config.redis_durability, users.is_some());
+        let redis = config.redis.is_some().then(keyspace);
         Ok(Arc::new(ServerContext {
+            redis,
             logins: Logins::new(users, audit)?,
             tls,
             sql: Sql::new(store.clone(), options)?,
@@ -111,6 +117,7 @@ impl ServerContext {
         let address = match listener {
             ListenerKind::http => &self.config.http,
             ListenerKind::flight => &self.config.flight,
+            ListenerKind::redis => &self.config.redis,
         };
         Arc::new(BrowserGuard {
             hosts: self.config.http_hosts.clone(),

@@ -106,7 +106,9 @@ pub(crate) async fn count_body(
     }
     match (holding.refused.take(), listener) {
         (None, _) => response,
-        (Some(error), ListenerKind::http) => Problem::from(error).into_response(),
+        (Some(error), ListenerKind::http | ListenerKind::redis) => {
+            Problem::from(error).into_response()
+        }
         (Some(error), ListenerKind::flight) => status(&error).into_http(),
     }
 }

@@ -56,8 +56,17 @@ pub(crate) fn status(error: &Error) -> Status {
     status
 }
 
+/// A gRPC status as JSON, for clients of HTTP whose answer has begun.
+pub(crate) fn status_json(status: &Status) -> Json {
+    let header = |name| status.metadata().get(name).and_then(|value| value.to_str().ok());
+    let kind = header(KIND_HEADER).unwrap_or_else(|| ErrorKind::Internal.label());
+    serde_json::json!({"error": {
+        "kind": kind, "code": header(CODE_HEADER), "message": status.message(),
+    }})
+}
+
 /// Whether the caller may not do what they asked for.
-fn is_denied(error: &Error) -> bool {
+pub(crate) fn is_denied(error: &Error) -> bool {
     std::error::Error::source(error).is_some_and(|source| source.is::<AccessDenied>())
 }
 

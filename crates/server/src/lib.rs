@@ -1,11 +1,12 @@
 //! Tonnage over the network.
 //!
-//! A [`Server`] opens two listeners on one [`Store`](tonnage::Store):
+//! A [`Server`] opens listeners on one [`Store`](tonnage::Store):
 //!
 //! | listener | port | for |
 //! |---|---|---|
 //! | Arrow Flight | 7411 | Flight SQL; bulk puts, bulk gets, scans: record batches in and out |
 //! | HTTP | 7410 | single rows and pairs, definitions, health, metrics |
+//! | Redis | off | pairs, for programs that speak the protocol of Redis |
 //!
 //! The store blocks, so each of its calls runs on a thread of the blocking pool. Only bounded
 //! queues lie between these threads and those of the network.
@@ -22,7 +23,7 @@
 //! | `budget`, `counted_body`, `spool` | limits of memory and disk space that calls share |
 //! | `statements`, `prepared`, `sessions` | running and prepared statements, session options |
 //! | `table_cuts` | the parts that tables are cut into for scans |
-//! | `flight`, `http` | the two listeners |
+//! | `flight`, `http`, `redis` | the listeners |
 //! | `query`, `json_value`, `unique_members` | statements, values of columns and objects as JSON |
 //! | `fetch_all` | many statements of one call |
 //! | `random` | random names |
@@ -48,6 +49,7 @@ mod metrics;
 mod prepared;
 mod query;
 mod random;
+mod redis;
 mod reload;
 mod request_id;
 mod server;

@@ -22,9 +22,12 @@ pub(crate) enum ListenerKind {
     flight,
     /// HTTP.
     http,
+    /// The protocol of Redis.
+    redis,
 }
 
-const LISTENERS: [ListenerKind; 2] = [ListenerKind::flight, ListenerKind::http];
+const LISTENERS: [ListenerKind; 3] =
+    [ListenerKind::flight, ListenerKind::http, ListenerKind::redis];
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct ListenerLabel {
@@ -179,6 +182,12 @@ impl Metrics {
         self.request_seconds
             .get_or_create(&CallLabel { listener, call })
             .observe(took.as_secs_f64());
+    }
+
+    /// Notes how often a command was called through the Redis listener.
+    pub(crate) fn set_redis_calls(&self, call: &'static str, calls: u64) {
+        let labels = CallLabels { listener: ListenerKind::redis, call, outcome: "called" };
+        self.requests.get_or_create(&labels).inner().store(calls, Ordering::Relaxed);
     }
 
     pub(crate) fn rows_in(&self, listener: ListenerKind, rows: u64) {

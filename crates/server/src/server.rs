@@ -13,8 +13,9 @@ use crate::context::ServerContext;
 use crate::drain::{DrainPhase, PhaseSetter, phases};
 use crate::listen::{Acceptor, ListenerSocket};
 use crate::metrics::ListenerKind;
+use crate::redis::RedisLoops;
 use crate::reload::{self, WatchedFiles};
-use crate::{flight, http, service_manager};
+use crate::{flight, http, redis, service_manager};
 
 /// How long loads may take to store what they have, once they are stopped.
 const STOPPING_MAX: Duration = Duration::from_secs(10);
@@ -30,6 +31,8 @@ pub struct Addresses {
     pub http: Option<Address>,
     /// Arrow Flight.
     pub flight: Option<Address>,
+    /// The protocol of Redis.
+    pub redis: Option<Address>,
 }
 
 /// Ends a server from outside.
@@ -73,7 +76,11 @@ impl Server {
             .build()
             .map_err(|error| Error::unavailable(format!("no threads can be had: {error}")))?;
         let (phase, phases) = phases();
-        let wanted = [(ListenerKind::http, &config.http), (ListenerKind::flight, &config.flight)];
+        let wanted = [
+            (ListenerKind::http, &config.http),
+            (ListenerKind::flight, &config.flight),
+            (ListenerKind::redis, &config.redis),
+        ];
         let (mut listeners, mut addresses) = (Vec::new(), Addresses::default());
         for (listener, address) in wanted {
             let Some(address) = address else { continue };
@@ -82,6 +89,7 @@ impl Server {
             match listener {
                 ListenerKind::http => addresses.http = bound,
                 ListenerKind::flight => addresses.flight = bound,
+                ListenerKind::redis => addresses.redis = bound,
             }
             listeners.push((listener, socket));
         }
@@ -109,11 +117,17 @@ impl Server {
     pub fn run(self, stop: &ShutdownHandle) -> Result<()> {
         let Server { runtime, context, phase, acceptor, listeners, watched, .. } = self;
         let config = context.config.clone();
-        runtime.block_on(async {
+        let loops = runtime.block_on(async {
+            let mut loops = None;
             for (listener, socket) in listeners {
-                let router = match listener {
-                    ListenerKind::http => http::router(&context),
-                    ListenerKind::flight => flight::router(&context),
+                let router = match (listener, &context.redis) {
+                    (ListenerKind::redis, Some(keyspace)) => {
+                        let acceptor = acceptor.clone();
+                        loops = Some(redis::start(&context, keyspace, acceptor, socket)?);
+                        continue;
+                    }
+                    (ListenerKind::flight, _) => flight::router(&context),
+                    (ListenerKind::http | ListenerKind::redis, _) => http::router(&context),
                 };
                 tokio::spawn(acceptor.clone().accept(listener, socket, router));
             }
@@ -131,7 +145,9 @@ impl Server {
                 context.statements.cancel_all();
                 let _ = tokio::time::timeout(STOPPING_MAX, acceptor.wait_drained()).await;
             }
-        });
+            Ok::<_, Error>(loops)
+        })?;
+        loops.into_iter().for_each(RedisLoops::stop);
         // Only behind the drain: it covers what the last calls have stored.
         let synced = context.store.sync();
         // A call that blocks for ever does not keep the process.

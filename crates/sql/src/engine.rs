@@ -9,8 +9,6 @@ use datafusion::execution::disk_manager::{DiskManagerBuilder, DiskManagerMode};
 use datafusion::execution::memory_pool::FairSpillPool;
 use datafusion::execution::runtime_env::RuntimeEnvBuilder;
 use datafusion::execution::session_state::{SessionState, SessionStateBuilder};
-use datafusion::optimizer::optimizer::Optimizer;
-use datafusion::optimizer::{Analyzer, OptimizerRule};
 use datafusion::prelude::SessionConfig;
 use tokio::runtime::{Builder, Handle, Runtime};
 use tonnage::{Error, Result};
@@ -19,16 +17,12 @@ use crate::aggregate::{frequencies, guarded, series};
 use crate::asof::AsOfQueryPlanner;
 use crate::catalog::{CatalogContext, StoreCatalog};
 use crate::documents::{self, json_set};
-use crate::error::from_datafusion;
+use crate::errors::from_datafusion;
 use crate::functions;
-use crate::lag_lead::shifts;
-use crate::options::SqlOptions;
-use crate::plan::{
-    CorrelatedNamesRule, DependentRule, EqualKeysRule, IndexOrderRule, LatestRule, MemberPlanner,
-    MembershipRule, MergedListRule, OperatorPlanner, OuterTypesRule, OverflowRule,
-    OwnRelationPlanner, SubqueryRule, TextPlanner, TypeRule, UsingRule, physical_rules,
-};
+use crate::plan::{MemberPlanner, OperatorPlanner, OwnRelationPlanner, TextPlanner};
+use crate::session::SqlOptions;
 use crate::text::{CATALOG, SCHEMA};
+use crate::upstream::{SessionRules, shifts, turn_off_faults};
 
 /// How long the last handle waits for statements that were left before their end.
 const ENDING_MAX: Duration = Duration::from_secs(1);
@@ -86,41 +80,16 @@ fn state(context: &CatalogContext) -> std::result::Result<SessionState, DataFusi
         .with_memory_pool(Arc::new(FairSpillPool::new(options.memory_bytes_max)))
         .with_disk_manager_builder(disk(options))
         .build_arc()?;
-    let mut rules = Optimizer::new().rules;
-    // They give a place in a document, taken out below an outer join, a name that is ambiguous
-    // above it (DataFusion 55).
-    rules.retain(|rule| {
-        !["extract_leaf_expressions", "push_down_leaf_projections"].contains(&rule.name())
-    });
-    for rule in &mut rules {
-        let keys = EqualKeysRule::default();
-        if rule.name() == keys.name() {
-            *rule = Arc::new(keys);
-        }
-    }
-    // Behind the one that makes EXISTS of ANY and ALL.
-    rules.insert(1, Arc::new(MembershipRule));
-    rules.insert(2, Arc::new(DependentRule));
-    rules.insert(3, Arc::new(CorrelatedNamesRule));
-    if options.push_down {
-        rules.push(Arc::new(LatestRule));
-        rules.push(Arc::new(IndexOrderRule));
-    }
-    let mut analysis = Analyzer::new().rules;
-    analysis.insert(0, Arc::new(UsingRule));
-    analysis.insert(1, Arc::new(TypeRule));
-    analysis.insert(2, Arc::new(SubqueryRule));
-    analysis.insert(3, Arc::new(OuterTypesRule));
-    analysis.push(Arc::new(OverflowRule));
-    analysis.push(Arc::new(MergedListRule));
+    // An error here says that DataFusion has other rules than those that the repairs count on.
+    let rules = SessionRules::new(options.push_down)?;
     let mut builder = SessionStateBuilder::new()
         .with_config(config(options))
         .with_runtime_env(runtime)
         .with_catalog_list(Arc::new(StoreCatalog::new(context.clone())))
         .with_default_features()
-        .with_analyzer_rules(analysis)
-        .with_optimizer_rules(rules)
-        .with_physical_optimizer_rules(physical_rules())
+        .with_analyzer_rules(rules.analyzer)
+        .with_optimizer_rules(rules.optimizer)
+        .with_physical_optimizer_rules(rules.physical)
         .with_query_planner(Arc::new(AsOfQueryPlanner));
     // Before those of the library, which take every name behind a column for a field of a struct.
     if let Some(planners) = builder.expr_planners() {
@@ -183,16 +152,12 @@ fn config(options: &SqlOptions) -> SessionConfig {
         (options.memory_bytes_max / 32).min(settings.execution.sort_spill_reservation_bytes);
     // A read in the order of the key is ahead of its plan as it is.
     settings.execution.sort_pushdown_buffer_capacity = 4 << 20;
-    // It takes each NaN for another, and for less than some number.
-    settings.optimizer.enable_topk_aggregation = false;
+    turn_off_faults(settings);
     // It refuses plans that know of fewer columns that they are never NULL than the statement does.
     settings.execution.skip_physical_aggregate_schema_check = true;
     // The order is chosen before, by better estimates (`plan/join_order`).
     settings.optimizer.join_reordering = false;
     settings.optimizer.enable_join_dynamic_filter_pushdown = options.push_down;
     settings.optimizer.enable_topk_dynamic_filter_pushdown = options.push_down;
-    // Bounds of min and max leave out rows that others beside them want, and those of one step of a
-    // recursive query hold for the next (DataFusion 55). A read that begins knows none of them yet.
-    settings.optimizer.enable_aggregate_dynamic_filter_pushdown = false;
     config
 }

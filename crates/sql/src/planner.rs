@@ -19,22 +19,16 @@ use datafusion::sql::sqlparser::ast;
 use tonnage::{Error, Result};
 
 use crate::access::{declared_schema, scalar_of};
-use crate::answer::Rows;
 use crate::catalog::{CatalogContext, FileTable, StoreCatalog, StoreTable, path_of_parts};
 use crate::engine::Engine;
-use crate::error::from_datafusion;
-use crate::guard::Guard;
-use crate::missing_column::as_typed;
+use crate::errors::{as_typed, from_datafusion};
 use crate::plan::{
-    KeySets, joins_by_hash, with_cheap_conditions_first, with_guarded_joins, with_joins_in_order,
-    with_null_joins, with_sort_fallback,
+    KeySets, joins_by_hash, with_cheap_conditions_first, with_joins_in_order, with_sort_fallback,
 };
-use crate::request::Parameters;
-use crate::scopes;
-use crate::statement_cache::{CachedPlan, CachedStatement};
+use crate::session::{CachedPlan, CachedStatement, Guard, Parameters, Rows, wait};
 use crate::text::{CATALOG, FileName, Looker, SCHEMA, StatementKind, folded, walk};
+use crate::upstream::{scopes, with_guarded_joins, with_null_joins};
 use crate::views;
-use crate::wait::wait;
 
 /// Of a plan that sorts: the memory of a session for each row of a batch, the smallest batch, and
 /// the part of the memory that each sort keeps for its merge.

@@ -26,13 +26,11 @@ use tonnage::{Error, Result};
 use crate::access::{declared_schema, folded_field};
 use crate::catalog::StoreCatalog;
 use crate::engine::Engine;
-use crate::error::from_datafusion;
-use crate::guard::Guard;
+use crate::errors::from_datafusion;
 use crate::plan::{KeySets, canonicalise_doubles};
 use crate::planner::is_lasting;
-use crate::session::Sql;
+use crate::session::{Guard, Sql, wait};
 use crate::text::{single, with_location};
-use crate::wait::wait;
 
 /// The name of the records in the statement.
 const RECORDS: &str = "_records";

@@ -46,6 +46,7 @@
 //! | rows that come from many threads | [`Store::load`] | |
 //! | rows that an index finds | | [`Index::scan`], [`Index::bulk_get`] |
 //! | one pair of bytes | [`KeyValue::put`] | [`KeyValue::get`] |
+//! | some hundred pairs, again and again, on one thread | [`PairSession::write_many`] | [`PairSession::get_many`] |
 //! | pairs by the million | [`KeyValue::bulk_put`] | [`KeyValue::bulk_get`] |
 //! | a value of gibibytes | [`KeyValue::put_lob`] | [`KeyValue::get_lob`] |
 //!
@@ -115,14 +116,14 @@ pub use index::{
 };
 pub use kv::{
     BulkPairs, Depth, ExchangedPair, Key, KeyRange, KeyValue, Pair, PairBatch, PairGetOptions,
-    PairOperation, Pairs,
+    PairOperation, PairPosition, PairSession, PairWrites, Pairs,
 };
 pub use lob::{LobCleanReport, LobInfo, LobOptions, LobReader, LobSource, LobWriter, LobsReport};
 pub use read::control::{ReadMetrics, ReadProgress};
 pub use row::Row;
 pub use schema::{
     Column, ColumnDefinition, ColumnType, DefaultFunction, ElementType, EnumSymbols, Generated,
-    Identity, RecordField, RecordFields, TableDefinition, TableSchema,
+    Identity, MakeDefaults, RecordField, RecordFields, TableDefinition, TableSchema,
 };
 pub use single_calls::{GetOptions, StoredRow, WriteOptions, WriteResult};
 pub use store::{OpenCluster, Store, StoreBuilder};

@@ -1,4 +1,4 @@
-//! What the pages refer to is there.
+//! What pages and module heads refer to is there.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -22,6 +22,30 @@ fn pages_refer_to_what_is_there() -> io::Result<()> {
         }
     }
     assert!(count > 300, "only {count} references were found");
+    assert!(dead.is_empty(), "these are not there:\n{}", dead.join("\n"));
+    Ok(())
+}
+
+/// A module head sends its readers to other files, and a file may move.
+#[test]
+fn module_heads_name_files_that_are_there() -> io::Result<()> {
+    let tree: BTreeSet<PathBuf> = tree()?.into_iter().collect();
+    let is_source = |path: &&PathBuf| path.extension().is_some_and(|extension| extension == "rs");
+    let (mut dead, mut count) = (Vec::new(), 0);
+    for file in tree.iter().filter(is_source) {
+        let text = fs::read_to_string(root().join(file))?;
+        let head: Vec<&str> = text.lines().map_while(|line| line.strip_prefix("//!")).collect();
+        for reference in references_of(&head.join("\n")) {
+            if matches!(reference.target, ReferenceTarget::RustFile(_) | ReferenceTarget::Path(_)) {
+                count += 1;
+                if !is_there(&tree, file, &reference.target)? {
+                    let line = reference.line;
+                    dead.push(format!("{}:{line}: {:?}", file.display(), reference.target));
+                }
+            }
+        }
+    }
+    assert!(count > 100, "only {count} files were named");
     assert!(dead.is_empty(), "these are not there:\n{}", dead.join("\n"));
     Ok(())
 }

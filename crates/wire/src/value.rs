@@ -106,6 +106,7 @@ impl CellMessage {
 
 fn cell_value(value: &Value) -> Option<CellValue> {
     Some(match value {
+        // A cell without a value is NULL: proto3 has no other word for it.
         Value::Null => return None,
         Value::Boolean(value) => CellValue::Boolean(*value),
         Value::Integer(value) => CellValue::Integer(*value),
@@ -116,6 +117,7 @@ fn cell_value(value: &Value) -> Option<CellValue> {
             unscaled: shortest(&unscaled.to_be_bytes()),
             scale: (*scale).into(),
         }),
+        // Readers need not know where 128 bits end: both forms look alike.
         Value::WideNumber(number) => CellValue::Number(DecimalMessage {
             unscaled: shortest(&number.unscaled().to_be_bytes()),
             scale: number.scale().into(),
@@ -159,6 +161,7 @@ impl CellValue {
             CellValue::String(text) => Value::String(text),
             CellValue::Binary(bytes) => Value::Binary(bytes),
             CellValue::Timestamp(TimestampMessage { value, precision }) => {
+                // Beyond 9 digits there is no unit that `value` could count.
                 let precision = u8::try_from(precision).ok().filter(|digits| *digits <= 9);
                 let precision = precision.ok_or_else(|| {
                     Error::invalid("a timestamp has at most 9 digits behind the second")
@@ -172,6 +175,7 @@ impl CellValue {
             CellValue::Date(days) => Value::Date(days),
             CellValue::Time(nanoseconds) => Value::Time(nanoseconds),
             CellValue::Array(items) => {
+                // The items of an array have no names.
                 let items = items.cells.into_iter().map(CellMessage::into_value);
                 Value::Array(items.map(|item| Ok(item?.1)).collect::<Result<_>>()?)
             }

@@ -98,6 +98,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::system::SystemKind;
 
     /// The bytes of the cache and of a memtable.
     fn divided(memory_bytes: usize) -> (usize, usize) {

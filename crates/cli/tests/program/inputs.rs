@@ -251,6 +251,11 @@ fn inputs() -> Vec<Input> {
             "a.xlsx",
             workbook(&[&CELLS.replace("<v>2</v>", "<f>1+1</f><v></v>")]),
         ),
+        input(
+            "an Excel workbook with a cell behind the last name",
+            "a.xlsx",
+            workbook(&[&CELLS.replace("<v>2</v></c>", "<v>2</v></c><c><v>7</v></c>")]),
+        ),
         input("an Excel workbook that is cut short", "a.xlsx", cut(workbook(&[CELLS]))),
         input("an OpenDocument file", "a.ods", zip(&[("content.xml", "<x/>")])),
         input("an old Excel workbook, damaged", "a.xls", b"\xd0\xcf\x11\xe0\xa1\xb1".as_slice()),

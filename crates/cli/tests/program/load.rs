@@ -50,6 +50,38 @@ fn existing_rows_are_kept_replaced_or_refused() {
     assert_eq!(name(), "name\nnew\n");
 }
 
+/// `put` and CSV gave rows the DEFAULT of a column that they do not name, JSON gave them NULL, and
+/// rejected them where the column is NOT NULL.
+#[test]
+fn records_of_json_take_the_defaults_that_rows_take() {
+    let place = Place::new();
+    let definition = |table: &str| {
+        format!(
+            "CREATE TABLE {table} (k LONG, a STRING NOT NULL DEFAULT 'none', b NUMBER(8, 3) DEFAULT 0.125, \
+             c DATE DEFAULT '2018-02-07', d TIMESTAMP(6) DEFAULT '2018-02-07 01:02:03.4', \
+             e BOOLEAN DEFAULT true, f ENUM('red', 'green') DEFAULT 'green', g JSON DEFAULT '{{}}', \
+             h UUID DEFAULT uuid(), i TIMESTAMP(3) DEFAULT now(), j DOUBLE, PRIMARY KEY (k))"
+        )
+    };
+    place.run(&["sql", &definition("t")]).ends(0);
+    place.run(&["sql", &definition("u")]).ends(0);
+    place.run(&["put", "t", "{\"k\": 1}"]).ends(0);
+    place.write(
+        "a.jsonl",
+        "{\"k\": 1}\n{\"k\": 2, \"b\": null, \"c\": \"2020-01-01\"}\n{\"k\": 3}\n",
+    );
+    place.run(&["load", "u", "a.jsonl"]).ends(0);
+    let row = |table: &str| {
+        let query = format!("SELECT a, b, c, d, e, f, g, j FROM {table} WHERE k = 1");
+        place.run(&["sql", &query]).ends(0).out
+    };
+    assert_eq!(row("u"), row("t"));
+    let given = place.run(&["sql", "SELECT b IS NULL AS n, c FROM u WHERE k = 2"]).ends(0).out;
+    assert_eq!(given, "n,c\ntrue,2020-01-01\n");
+    let made = "SELECT count(h) AS h, count(DISTINCT h) AS d, count(i) AS i FROM u";
+    assert_eq!(place.run(&["sql", made]).ends(0).out, "h,d,i\n3,3,3\n");
+}
+
 /// The rows were stored, and only then was it found that the summary cannot be written; notes that
 /// cannot be written were told of and forgotten.
 #[test]

@@ -375,3 +375,17 @@ fn lines_above_the_header_escapes_and_other_quotes_are_options() {
     place.run(&["load", "t", "a.csv", "--quote", "ab"]).ends(3).says(&["'ab' is no quote"]);
     place.run(&["load", "t", "a.csv", "--quote", ","]).ends(3).says(&["must be different"]);
 }
+
+/// The name was shown with a line end in it, or with `\r` for a carriage return, and what was advised
+/// could not be typed.
+#[test]
+fn a_name_with_a_line_end_is_told_as_bash_reads_it() {
+    let place = Place::new();
+    place.write("a.csv", "id,\"Height\nin 'cm'\"\n1,2\n");
+    let load = ["load", "t", "a.csv", "--create", "--primary-key", "id"];
+    let told = r"--rename $'Height\nin \'cm\'=Height_in \'cm\''";
+    place.run(&load).ends(3).says(&[r"column Height\nin", told]);
+    let renamed = [&load[..], &["--rename", "Height\nin 'cm'=height"]].concat();
+    place.run(&renamed).ends(0);
+    assert_eq!(place.run(&["sql", "SELECT height FROM t"]).ends(0).out, "height\n2\n");
+}

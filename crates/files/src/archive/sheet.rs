@@ -2,9 +2,9 @@
 //!
 //! - A row of the sheet is a line, and a blank row a blank line. So line numbers are row numbers,
 //!   as long as no cell has several lines.
-//! - The first row that is not blank sets the number of columns. Shorter rows are filled up.
-//! - The first column is the leftmost one that has a cell in any row: the names of columns may begin
-//!   further right, as where the first column is an index without a name.
+//! - The columns go from the leftmost to the rightmost one that has a cell in any row. The names of
+//!   columns may begin further right, as where the first column is an index without a name, and end
+//!   sooner. Rows are filled up.
 //! - Rows that the caller skips are blank lines. They decide neither.
 //! - Numbers have all the digits of a DOUBLE, which is how Excel keeps them.
 //! - Dates are ISO 8601, without a time of day where the format of the cell shows none.
@@ -75,17 +75,43 @@ impl DateTimeDisplay {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct SheetPart {
     /// The rows above, which are written as blank lines.
-    pub(super) skipped_rows: u32,
-    /// The leftmost column that has a cell below them.
-    pub(super) first_column: u32,
+    skipped_rows: u32,
+    /// The leftmost and the rightmost column that have a cell below them.
+    columns: Option<(u32, u32)>,
 }
 
 impl SheetPart {
+    pub(super) fn below(skipped_rows: u32) -> Self {
+        Self { skipped_rows, columns: None }
+    }
+
     /// The part below the rows that are skipped, where these cells are.
     pub(super) fn of(skipped_rows: u32, cells: impl Iterator<Item = (u32, u32)>) -> Self {
-        let below = cells.filter(|(row, _)| *row >= skipped_rows);
-        let first_column = below.map(|(_, column)| column).min().unwrap_or(0);
-        Self { skipped_rows, first_column }
+        let mut part = Self::below(skipped_rows);
+        cells.for_each(|place| part.add(place));
+        part
+    }
+
+    pub(super) fn add(&mut self, (row, column): (u32, u32)) {
+        // A damaged place is refused when its cell is written.
+        if row < self.skipped_rows || column >= COLUMNS_MAX {
+            return;
+        }
+        let (first, last) = self.columns.unwrap_or((column, column));
+        self.columns = Some((first.min(column), last.max(column)));
+    }
+
+    /// Whether the columns go from the first one of the sheet to this one.
+    pub(super) fn is_from_first_to(&self, last: u32) -> bool {
+        self.columns == Some((0, last))
+    }
+
+    fn first_column(&self) -> u32 {
+        self.columns.map_or(0, |(first, _)| first)
+    }
+
+    fn last_column(&self) -> u32 {
+        self.columns.map_or(0, |(_, last)| last)
     }
 }
 
@@ -99,7 +125,7 @@ pub(super) struct SheetWriter<'a> {
     /// Lines written.
     lines: u32,
     part: SheetPart,
-    /// The last column of the first row, once it is whole.
+    /// The column up to which rows are filled, once the first one is whole.
     last: Option<u32>,
 }
 
@@ -146,7 +172,7 @@ impl<'a> SheetWriter<'a> {
             if row < self.lines {
                 return Err(broken(format!("row {} comes twice", row + 1)));
             }
-            (self.row, self.column) = (Some(row), self.part.first_column);
+            (self.row, self.column) = (Some(row), self.part.first_column());
         }
         if column < self.column {
             let row = row + 1;
@@ -178,7 +204,7 @@ impl<'a> SheetWriter<'a> {
 
     fn end_row(&mut self) -> io::Result<()> {
         let Some(row) = self.row.take() else { return Ok(()) };
-        let last = *self.last.get_or_insert(self.column);
+        let last = *self.last.get_or_insert(self.column.max(self.part.last_column()));
         self.cells.extend((self.column..last).map(|_| b','));
         self.cells.push(b'\n');
         self.hand_on(row)?;
@@ -270,7 +296,8 @@ mod tests {
 
     fn csv_below(skipped_rows: u32, cells: &[((u32, u32), DataRef<'_>)]) -> io::Result<String> {
         let mut out = Vec::new();
-        let part = SheetPart::of(skipped_rows, cells.iter().map(|(place, _)| *place));
+        let filled = cells.iter().filter(|(_, value)| !matches!(value, DataRef::Empty));
+        let part = SheetPart::of(skipped_rows, filled.map(|(place, _)| *place));
         let mut rows = SheetWriter::new(&mut out, part);
         for (place, value) in cells {
             rows.put(*place, value, DateTimeDisplay::Both)?;
@@ -293,7 +320,7 @@ mod tests {
             ((4, 2), text("two\nlines")),
             ((4, 4), DataRef::Bool(true)),
         ];
-        let lines = "\nid,\"a \"\"name\"\"\",x\n1,,\n\n,\"two\nlines\",,true\n";
+        let lines = "\nid,\"a \"\"name\"\"\",x,\n1,,,\n\n,\"two\nlines\",,true\n";
         assert_eq!(csv(&cells).unwrap(), lines);
         assert_eq!(csv(&[((0, 0), text("")), ((0, 1), DataRef::Empty)]).unwrap(), "\"\"\n");
     }
@@ -312,6 +339,15 @@ mod tests {
         assert_eq!(csv(&cells).unwrap(), ",a\nx,y\n");
         let gap = [((0, 1), text("a")), ((0, 3), text("b")), ((1, 0), text("x"))];
         assert_eq!(csv(&gap).unwrap(), ",a,,b\nx,,,\n");
+    }
+
+    /// The values behind the last name had no column, and their records were rejected.
+    #[test]
+    fn a_row_may_end_right_of_the_first_one() {
+        let cells = [((0, 0), text("a")), ((1, 0), text("x")), ((1, 2), text("y"))];
+        assert_eq!(csv(&cells).unwrap(), "a,,\nx,,y\n");
+        let skipped = [((0, 3), text("title")), ((1, 0), text("a")), ((2, 1), text("x"))];
+        assert_eq!(csv_below(1, &skipped).unwrap(), "\na,\n,x\n");
     }
 
     #[test]
@@ -334,7 +370,7 @@ mod tests {
             assert!(error.to_string().contains("a cell lies in row"), "{error}");
         }
         let last = csv(&[((0, 0), text("a")), (((1 << 20) - 1, (1 << 14) - 1), text("b"))]);
-        assert_eq!(last.unwrap().len(), 2 + (1 << 20) - 2 + (1 << 14) - 1 + 2);
+        assert_eq!(last.unwrap().len(), 2 * ((1 << 14) - 1 + 2) + (1 << 20) - 2);
     }
 
     /// 2^60 came as 1152921504606847000, and 1e300 as a text of 301 digits, which made a column of

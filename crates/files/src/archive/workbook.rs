@@ -97,7 +97,7 @@ pub(super) fn open(
     let own = name.clone();
     spawn_member(name, None, true, move |out| {
         let unkept = if has_formulas { unkept(&mut book, &own)? } else { Vec::new() };
-        // Where the sheet begins is known only when its first row was read.
+        // Where a row begins and ends, later ones may tell.
         let part = part_of(&mut book, &own, skipped_rows, &unkept)?;
         let mut unkept = unkept.into_iter().peekable();
         let mut cells = book.worksheet_cells_reader(&own).map_err(broken)?;
@@ -135,26 +135,30 @@ fn unkept(book: &mut Workbook, sheet: &str) -> io::Result<Vec<(u32, u32)>> {
     Ok(places)
 }
 
-/// The part of a sheet that has the records. Ends at the first cell of the first column, which most
-/// sheets begin with: further left is nothing.
+/// The part of a sheet that has the records. Most sheets say up to which column they have cells: where
+/// the header reaches from the first column to that one, the rows behind it are not looked at.
 fn part_of(
     book: &mut Workbook,
     sheet: &str,
     skipped_rows: u32,
     unkept: &[(u32, u32)],
 ) -> io::Result<SheetPart> {
-    let mut part = SheetPart { skipped_rows, first_column: u32::MAX };
-    if !unkept.is_empty() {
-        part = SheetPart::of(skipped_rows, unkept.iter().copied());
-    }
+    let mut part = SheetPart::of(skipped_rows, unkept.iter().copied());
     let mut cells = book.worksheet_cells_reader(sheet).map_err(broken)?;
-    while part.first_column > 0
-        && let Some(cell) = cells.next_cell().map_err(broken)?
-    {
-        let (row, column) = cell.get_position();
-        if row >= skipped_rows && !matches!(cell.get_value(), DataRef::Empty) {
-            part.first_column = part.first_column.min(column);
+    // A sheet of one column looks like one that says nothing.
+    let told = Some(cells.dimensions().end.1).filter(|last| *last > 0);
+    let mut header = None;
+    // Damage is told behind the records before it, by the one who writes them.
+    while let Ok(Some(cell)) = cells.next_cell() {
+        let place @ (row, _) = cell.get_position();
+        if row < skipped_rows || matches!(cell.get_value(), DataRef::Empty) {
+            continue;
         }
+        let is_behind_header = row > *header.get_or_insert(row);
+        if is_behind_header && told.is_some_and(|last| part.is_from_first_to(last)) {
+            break;
+        }
+        part.add(place);
     }
     Ok(part)
 }

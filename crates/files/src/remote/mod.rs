@@ -22,25 +22,22 @@ mod shared_key;
 mod signature;
 mod storage;
 
-use std::io::{self, Read};
+use std::io;
 
 use tonnage_engine::Result;
 
-use crate::readahead::{BlockingReader, ReadAhead};
+use crate::readahead::ReadAhead;
 use crate::stop_token::StopToken;
 pub(crate) use file::{RemoteFile, StorageObject};
 use reader::RemoteReader;
 
 /// Opens a file from its first byte, with its size where the server tells it. A thread reads
-/// ahead, so that whoever waits can be stopped.
-pub(crate) fn open(
-    file: &RemoteFile,
-    stop: &StopToken,
-) -> io::Result<(Box<dyn Read + Send>, Option<u64>)> {
+/// ahead, so that whoever waits can be stopped: a read that got nothing for a while answers
+/// [`WouldBlock`](io::ErrorKind::WouldBlock).
+pub(crate) fn open(file: &RemoteFile, stop: &StopToken) -> io::Result<(ReadAhead, Option<u64>)> {
     let reader = RemoteReader::open(file, stop)?;
     let bytes = reader.bytes_total();
-    let ahead = ReadAhead::start_stoppable(reader, stop.clone())?;
-    Ok((Box::new(BlockingReader(ahead)), bytes))
+    Ok((ReadAhead::start_stoppable(reader, stop.clone())?, bytes))
 }
 
 /// What a name of object storage stands for, if it is one.

@@ -79,6 +79,11 @@ impl Cell {
         Self { start: start as u32, length_and_kind: ((end - start) as u32) << 4 | kind as u32 }
     }
 
+    /// Whether it is that of a member which is not there, and not one that is null.
+    pub(crate) fn is_absent(self) -> bool {
+        self.length_and_kind == Self::MISSING.length_and_kind
+    }
+
     #[inline]
     pub(crate) fn kind(self) -> CellKind {
         KINDS[(self.length_and_kind & 15) as usize]

@@ -19,6 +19,7 @@ use arrow::array::{
     PrimitiveArray, RecordBatch, RecordBatchOptions, StringArray,
 };
 use arrow::buffer::{BooleanBuffer, MutableBuffer, NullBuffer, OffsetBuffer};
+use arrow::compute::kernels::zip::zip;
 use arrow::compute::{CastOptions, cast_with_options, filter_record_batch};
 use arrow::datatypes::{
     DataType, Date32Type, Decimal128Type, Decimal256Type, Field, Float32Type, Float64Type,
@@ -37,6 +38,7 @@ use super::layout::ColumnLayout;
 use super::scalar::{self, Reason};
 use super::{time_of_day, timestamp};
 use crate::batch::{Origin, ReadBatch};
+use crate::defaults::{ColumnDefaults, MakeDefaults};
 use crate::rejected::RejectedRecord;
 use crate::type_name::{is_binary_field, is_json_field, type_name};
 
@@ -52,6 +54,8 @@ pub(crate) struct Converter {
     pub(crate) layout: ColumnLayout,
     /// The unquoted texts that mean NULL.
     pub(crate) nulls: Vec<Vec<u8>>,
+    /// What members that are not there hold.
+    pub(crate) defaults: ColumnDefaults,
     /// Records before this one are not delivered.
     pub(crate) start_record: u64,
     /// The column of generated keys, if there is one.
@@ -84,9 +88,13 @@ impl Converter {
                 && !is_json_field(field);
             let cells =
                 BlockColumn { block: &block, place: *place, nulls: &self.nulls, empty_is_value };
-            columns.push(cells.array(field, &mut |row, reason| {
+            let given = cells.array(field, &mut |row, reason| {
                 faults.entry(row).or_insert_with(|| (column, reason));
-            })?);
+            })?;
+            columns.push(match self.defaults.of(field.name()) {
+                Some(make) => cells.with_defaults(given, make)?,
+                None => given,
+            });
         }
         let options = RecordBatchOptions::new().with_row_count(Some(block.spans.len()));
         let mut batch =
@@ -259,6 +267,16 @@ impl BlockColumn<'_> {
             DataType::Utf8 => self.texts()?,
             _ => self.cast(field, faults)?,
         })
+    }
+
+    /// The values, with defaults for the members that are not there.
+    fn with_defaults(&self, given: ArrayRef, make: &MakeDefaults) -> Result<ArrayRef> {
+        let absent: BooleanBuffer =
+            (0..self.rows()).map(|row| self.cell(row).is_absent()).collect();
+        if absent.count_set_bits() == 0 {
+            return Ok(given);
+        }
+        zip(&BooleanArray::new(absent, None), &make(self.rows())?, &given).map_err(internal)
     }
 
     fn rows(&self) -> usize {

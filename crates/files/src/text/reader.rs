@@ -5,7 +5,7 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 
 use arrow::datatypes::{FieldRef, SchemaRef};
-use memchr::memchr2;
+use memchr::memchr;
 use tonnage_engine::{Error, Result};
 
 use super::block::{Block, UNCACHED_FORMULA};
@@ -71,6 +71,7 @@ impl TextReader {
             source: source.name().into(),
             layout,
             nulls,
+            defaults: options.defaults.clone(),
             start_record: options.start_record,
             generated_key,
         };
@@ -219,7 +220,7 @@ pub(crate) fn open_csv(
     options: &ReadOptions,
 ) -> Result<(Splitter, usize, ColumnLayout)> {
     let dialect = CsvDialect::of(source.name(), options)?;
-    refuse_bare_returns(source, blocks)?;
+    refuse_bare_returns(source, blocks, dialect)?;
     blocks.skip_lines(options.csv.skip_lines);
     let Some(first) = first_record(blocks, dialect) else {
         return match blocks.take_failure() {
@@ -245,12 +246,22 @@ fn with_doubt(error: Error, names: &[String], options: &ReadOptions) -> Error {
 }
 
 /// Lines that end in a carriage return alone would all be one line.
-fn refuse_bare_returns(source: &Source, blocks: &mut BlockReader) -> Result<()> {
+fn refuse_bare_returns(
+    source: &Source,
+    blocks: &mut BlockReader,
+    dialect: CsvDialect,
+) -> Result<()> {
     let head = blocks.look_ahead(64 << 10);
-    let Some(at) = memchr2(b'\r', b'\n', head) else { return Ok(()) };
-    let is_bare = head[at] == b'\r'
-        && at + 1 < head.len()
-        && !head.iter().any(|byte| matches!(byte, b'\n' | b'"'));
+    if memchr(b'\n', head).is_some() {
+        return Ok(());
+    }
+    // One in quotes is part of a field.
+    let mut is_quoted = false;
+    let bare = head.iter().position(|byte| {
+        is_quoted ^= Some(*byte) == dialect.quote;
+        *byte == b'\r' && !is_quoted
+    });
+    let is_bare = bare.is_some_and(|at| at + 1 < head.len());
     match is_bare {
         true => Err(Error::invalid(format!(
             "{}: its lines end in carriage returns alone, as on old Macs: convert it, for instance with tr '\\r' '\\n'",

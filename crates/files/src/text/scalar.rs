@@ -206,7 +206,7 @@ pub(crate) fn bytes(text: &[u8], out: &mut Vec<u8>) -> Result<(), Reason> {
         return hexadecimal_bytes(digits, out);
     }
     match text.strip_prefix(b"0x").map(|digits| hexadecimal_bytes(digits, out)) {
-        Some(Ok(())) => return Ok(()),
+        Some(Ok(())) => Ok(()),
         // Base64 may begin with `0x` by chance.
         Some(Err(reason)) => STANDARD.decode_vec(text, out).map_err(|_| reason),
         None => STANDARD.decode_vec(text, out).map_err(|_| "is not base64"),

@@ -15,14 +15,14 @@ use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_writer::ArrowWriterOptions;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::properties::WriterProperties;
+use parquet::schema::types::{ColumnPath, SchemaDescriptor};
 use tonnage_engine::{Error, Result};
 
 use super::error::write_failed;
 use super::parquet_schema::parquet_schema;
 use crate::type_name;
 
-/// A row group is closed when it has come to this size, whatever its rows: what is open lies in
-/// memory.
+/// A row group is closed when it takes this much memory, whatever its rows.
 const ROW_GROUP_BYTES_MAX: usize = 128 << 20;
 
 /// The key in a field's metadata that tells in which unit moments were counted before they were
@@ -46,12 +46,10 @@ impl<W: Write + Send> ParquetWriter<W> {
         }
         let fields: Vec<_> = schema.fields().iter().map(in_parquet).collect();
         let schema = Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone()));
-        let level = ZstdLevel::try_new(1).map_err(write_failed)?;
-        let properties =
-            WriterProperties::builder().set_compression(Compression::ZSTD(level)).build();
+        let parquet_schema = parquet_schema(&schema).map_err(write_failed)?;
         let options = ArrowWriterOptions::new()
-            .with_properties(properties)
-            .with_parquet_schema(parquet_schema(&schema).map_err(write_failed)?);
+            .with_properties(properties(&parquet_schema)?)
+            .with_parquet_schema(parquet_schema);
         let writer = ArrowWriter::try_new_with_options(target, Arc::clone(&schema), options)
             .map_err(write_failed)?;
         Ok(Self { writer, schema })
@@ -65,19 +63,36 @@ impl<W: Write + Send> ParquetWriter<W> {
         let batch =
             RecordBatch::try_new(Arc::clone(&self.schema), columns).map_err(write_failed)?;
         self.writer.write(&batch).map_err(write_failed)?;
-        match self.writer.in_progress_size() > ROW_GROUP_BYTES_MAX {
+        match self.writer.memory_size() > ROW_GROUP_BYTES_MAX {
             true => self.writer.flush().map_err(write_failed),
             false => Ok(()),
         }
     }
 
     pub(super) fn held_bytes(&self) -> usize {
-        self.writer.in_progress_size()
+        self.writer.memory_size()
     }
 
     pub(super) fn finish(self) -> Result<W> {
         self.writer.into_inner().map_err(write_failed)
     }
+}
+
+fn properties(schema: &SchemaDescriptor) -> Result<WriterProperties> {
+    let level = ZstdLevel::try_new(1).map_err(write_failed)?;
+    let plain = WriterProperties::builder().set_compression(Compression::ZSTD(level));
+    let keys = schema.columns().iter().map(|leaf| leaf.path()).filter(|path| is_map_key(path));
+    // fastparquet 2026.9 finds maps by the dictionary of their keys: without one it gives a key for
+    // the whole map. So the dictionary may become as large as the row group.
+    let with_keys = keys.fold(plain, |properties, path| {
+        properties.set_column_dictionary_page_size_limit(path.clone(), ROW_GROUP_BYTES_MAX)
+    });
+    Ok(with_keys.build())
+}
+
+/// Whether a leaf holds the keys of maps, by the names that [`parquet_schema`] gives them.
+fn is_map_key(path: &ColumnPath) -> bool {
+    matches!(path.parts(), [.., group, key] if group == "key_value" && key == "key")
 }
 
 /// Whether Parquet has a type for the values of a field. Its intervals count no nanoseconds.

@@ -405,6 +405,28 @@ fn a_sheet_may_have_cells_left_of_its_first_name() {
     assert_eq!((batch.num_columns(), batch.num_rows(), rejected.len()), (2, 0, 1));
 }
 
+/// A value behind the last name rejected its record, and no option could take it. The sheet may say where
+/// its cells end, and what it says may be wrong.
+#[rstest]
+#[case("")]
+#[case("<dimension ref=\"A1:D4\"/>")]
+#[case("<dimension ref=\"A1:Z9\"/>")]
+#[case("<dimension ref=\"A1\"/>")]
+fn a_sheet_may_have_cells_right_of_its_last_name(#[case] dimension: &str) {
+    let cells = [("A1", "id"), ("B1", "v"), ("A2", "1"), ("B2", "x"), ("A4", "2"), ("D4", "note")];
+    let rows = sheet(&cells);
+    let told = format!("<worksheet>{dimension}<sheetData>{rows}</sheetData></worksheet>");
+    let book = with_parts(&workbook(&[("S", &rows)]), &[("xl/worksheets/sheet1.xml", &told)]);
+    let source = Source::memory("book.xlsx", book);
+    let (batch, rejected) = common::read(&source, &ReadOptions::default());
+    let names: Vec<_> = batch.schema().fields().iter().map(|it| it.name().clone()).collect();
+    assert_eq!(names, ["id", "v", "column_3", "column_4"]);
+    assert_eq!(
+        (common::lines(&batch), rejected),
+        (vec!["1,x,,".into(), "2,,,note".into()], vec![])
+    );
+}
+
 #[test]
 fn rows_above_the_header_of_a_sheet_can_be_skipped() {
     let cells = [

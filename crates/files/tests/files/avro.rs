@@ -317,3 +317,13 @@ fn a_record_that_contains_itself_is_refused() {
     assert!(error.message().contains("its record Node contains itself"), "{error}");
     assert!(error.message().contains("JSON lines"), "{error}");
 }
+
+/// It was told that there is no file.
+#[test]
+fn records_without_fields_make_no_columns() {
+    let schema = r#"{"type":"record","name":"r","fields":[]}"#;
+    let source = Source::memory("a.avro", header(schema, "null"));
+    let error =
+        infer_common_schema(&[source], &ReadOptions::default(), &Sample::default()).unwrap_err();
+    assert_eq!(error.message(), "a.avro: its records have no fields");
+}

@@ -13,6 +13,7 @@ use crate::common::{self, csv, gzip, lines, read, small_schema, wanting};
 #[case(b"<!DOCTYPE html><html>".as_slice(), "is an HTML page")]
 #[case(b"i\0d\0\n\0\x31\0\n\0".as_slice(), "is UTF-16 without a mark")]
 #[case(b"id,name\r1,a\r2,b\r".as_slice(), "its lines end in carriage returns alone")]
+#[case(b"\"id\",\"a\rname\"\r1,\"a\rb\"\r".as_slice(), "its lines end in carriage returns alone")]
 fn a_kind_that_is_not_read_is_named(#[case] bytes: &[u8], #[case] says: &str) {
     let error =
         RecordReader::open(&Source::memory("x.csv", bytes.to_vec()), &ReadOptions::default())

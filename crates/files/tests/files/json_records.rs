@@ -1,15 +1,18 @@
 //! What is a JSON record, and what is not.
 
-use arrow::array::AsArray;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use arrow::array::{AsArray, StringArray};
 use arrow::datatypes::{DataType, Float64Type, Int64Type};
 use rstest::rstest;
 use tonnage_engine::ErrorKind;
 use tonnage_files::{
-    ExtraColumns, ReadOptions, RecordReader, Sample, TYPE_JSON, TYPE_KEY, infer_common_schema,
-    infer_schema,
+    ColumnDefaults, ExtraColumns, MakeDefaults, ReadOptions, RecordReader, Sample, TYPE_JSON,
+    TYPE_KEY, infer_common_schema, infer_schema,
 };
 
-use crate::common::{jsonl, lines, read, schema, small_schema, wanting};
+use crate::common::{csv, jsonl, lines, read, schema, small_schema, wanting};
 
 #[test]
 fn members_come_in_any_order_and_may_be_missing() {
@@ -19,6 +22,31 @@ fn members_come_in_any_order_and_may_be_missing() {
     assert_eq!(batch.num_rows(), 3);
     assert_eq!(batch.column(1).as_string::<i32>().value(1), "é\n");
     assert!(batch.column(0).is_null(1) && batch.column(2).is_null(1) && batch.column(1).is_null(2));
+}
+
+/// They were NULL, whatever DEFAULT the column had.
+#[test]
+fn a_member_that_is_not_there_takes_the_default_and_one_that_is_null_does_not() {
+    let asked = Arc::new(AtomicUsize::new(0));
+    let counted = asked.clone();
+    let make: MakeDefaults = Arc::new(move |rows| {
+        counted.fetch_add(1, Ordering::Relaxed);
+        Ok(Arc::new(StringArray::from(vec!["none"; rows])))
+    });
+    let options = ReadOptions {
+        defaults: ColumnDefaults::new([("NAME".to_owned(), make)]),
+        ..wanting(schema(&[("id", DataType::Int64), ("name", DataType::Utf8)]))
+    };
+    let text =
+        "{\"id\":1}\n{\"id\":2,\"name\":null}\n{\"id\":3,\"name\":\"\"}\n{\"id\":\"x\"}\n{}\n";
+    let (batch, rejected) = read(&jsonl(text), &options);
+    assert_eq!(lines(&batch), ["1,none", "2,", "3,\"\"", ",none"]);
+    assert_eq!(rejected.len(), 1);
+    assert_eq!(asked.load(Ordering::Relaxed), 1);
+    // A block that names the column everywhere asks for none, and neither does CSV.
+    read(&jsonl("{\"id\":1,\"name\":\"a\"}\n"), &options);
+    let (batch, _) = read(&csv("id,name\n1,\n"), &options);
+    assert_eq!((lines(&batch), asked.load(Ordering::Relaxed)), (vec!["1,".to_owned()], 1));
 }
 
 #[rstest]

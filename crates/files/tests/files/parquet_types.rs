@@ -4,17 +4,23 @@
 
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, AsArray, Int64Array, RecordBatch, StringArray};
+use arrow::array::{
+    ArrayRef, AsArray, Int64Array, Int64Builder, MapBuilder, RecordBatch, StringArray,
+    StringBuilder,
+};
 use arrow::datatypes::{DataType, Field, Int64Type, Schema, TimeUnit};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use parquet::arrow::{ARROW_SCHEMA_META_KEY, encode_arrow_schema};
+use parquet::basic::Encoding;
 use parquet::data_type::{
     ByteArray, ByteArrayType, DataType as ParquetType, FixedLenByteArray, FixedLenByteArrayType,
     Int32Type, Int96, Int96Type,
 };
 use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
+use parquet::file::reader::FileReader;
+use parquet::file::serialized_reader::SerializedFileReader;
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::parser::parse_message_type;
 use rstest::rstest;
@@ -367,9 +373,8 @@ fn what_is_written_has_the_names_and_annotations_of_parquet() {
     let bytes = written(Format::Parquet, Compression::None, &batch);
     let mut file = tempfile::tempfile().unwrap();
     std::io::Write::write_all(&mut file, &bytes).unwrap();
-    let reader = parquet::file::serialized_reader::SerializedFileReader::new(file).unwrap();
-    let metadata = parquet::file::reader::FileReader::metadata(&reader);
-    let leaves = metadata.file_metadata().schema_descr().columns().to_vec();
+    let reader = SerializedFileReader::new(file).unwrap();
+    let leaves = reader.metadata().file_metadata().schema_descr().columns().to_vec();
     let leaves = leaves.iter().map(|leaf| {
         let logical = leaf.logical_type_ref().map(|logical| format!("{logical:?}"));
         format!("{} {}", leaf.path().string(), logical.unwrap_or_default())
@@ -392,6 +397,28 @@ fn what_is_written_has_the_names_and_annotations_of_parquet() {
         names.collect::<Vec<_>>(),
         ["JSON", "BINARY(16)", "UUID", "ARRAY(UUID)", "MAP(LONG)"]
     );
+}
+
+/// fastparquet 2026.9 finds maps by the dictionary of their keys. The writer gave it up where the keys
+/// of a row group came to more than a mebibyte: each map was a key then.
+#[test]
+fn keys_of_maps_keep_their_dictionary() {
+    let mut maps = MapBuilder::new(None, StringBuilder::new(), Int64Builder::new());
+    for row in 0..40_000_i64 {
+        maps.keys().append_value(format!("a key of which there is one, {row}"));
+        maps.values().append_value(row);
+        maps.append(true).unwrap();
+    }
+    let batch = RecordBatch::try_from_iter([("m", Arc::new(maps.finish()) as ArrayRef)]).unwrap();
+    let bytes = written(Format::Parquet, Compression::None, &batch);
+    let mut file = tempfile::tempfile().unwrap();
+    std::io::Write::write_all(&mut file, &bytes).unwrap();
+    let file = SerializedFileReader::new(file).unwrap();
+    let keys = file.get_row_group(0).unwrap().get_column_page_reader(0).unwrap();
+    let pages = keys.map(|page| page.unwrap()).filter(|page| page.is_data_page());
+    let encodings: Vec<_> = pages.map(|page| page.encoding()).collect();
+    assert!(!encodings.is_empty());
+    assert!(encodings.iter().all(|it| *it == Encoding::RLE_DICTIONARY), "{encodings:?}");
 }
 
 /// Files that were unloaded before UUID was annotated say it in the embedded Arrow schema alone.

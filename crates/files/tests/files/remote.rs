@@ -4,9 +4,12 @@ use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use arrow::datatypes::DataType;
+use rstest::rstest;
 use tonnage_engine::{ErrorKind, Result};
 use tonnage_files::{
     Compression, Format, ReadOptions, RecordReader, Sample, Source, StopToken, infer_common_schema,
@@ -394,6 +397,65 @@ fn redirects_are_followed_with_the_range() {
     });
     assert_eq!(rows(&format!("{address}/a.csv")).unwrap(), 50_000);
     assert!(seen.lock().unwrap().contains(&"/moved/b bytes=400000-".to_owned()));
+}
+
+/// Records waited until a mebibyte of them had come, so that nothing of them was durable for as long.
+#[rstest]
+#[case(Compression::None)]
+#[case(Compression::Gzip)]
+fn records_that_come_slowly_do_not_wait_for_more(#[case] compression: Compression) {
+    let pack = |text: &str| match compression {
+        Compression::None => text.as_bytes().to_vec(),
+        _ => common::gzip(text.as_bytes()),
+    };
+    let (first, second) = (pack("id,name\n1,a\n"), pack("2,b\n3,c\n"));
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/a.csv", listener.local_addr().unwrap());
+    let (go_on, waits) = channel();
+    let server = std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        let mut lines = BufReader::new(stream.try_clone().unwrap()).lines();
+        while lines.next().is_some_and(|line| line.is_ok_and(|line| !line.is_empty())) {}
+        let length = first.len() + second.len();
+        write!(stream, "HTTP/1.1 200 OK\r\nContent-Length: {length}\r\n\r\n").unwrap();
+        stream.write_all(&first).unwrap();
+        // Whoever reads must have read this before more comes.
+        waits.recv_timeout(Duration::from_secs(60)).unwrap();
+        stream.write_all(&second).unwrap();
+        waits.recv_timeout(Duration::from_secs(60)).unwrap();
+    });
+    let mut reader = RecordReader::open(&Source::url(&url), &ReadOptions::default()).unwrap();
+    let mut records = 0;
+    for expected in [1, 3] {
+        while records < expected {
+            records += reader.next().unwrap().unwrap().records;
+        }
+        go_on.send(()).unwrap();
+    }
+    assert_eq!(records, 3);
+    server.join().unwrap();
+}
+
+/// The types of a table would depend on how fast the server is.
+#[test]
+fn who_looks_at_a_file_waits_for_as_much_as_it_wants() {
+    let body = [csv(20), b"20,name,and more\nx,text\n".to_vec()].concat();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/a.csv", listener.local_addr().unwrap());
+    std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        let mut lines = BufReader::new(stream.try_clone().unwrap()).lines();
+        while lines.next().is_some_and(|line| line.is_ok_and(|line| !line.is_empty())) {}
+        write!(stream, "HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n", body.len()).unwrap();
+        let (first, rest) = body.split_at(body.len() / 2);
+        stream.write_all(first).unwrap();
+        // Longer than what comes slowly waits for more.
+        std::thread::sleep(Duration::from_secs(1));
+        stream.write_all(rest).unwrap();
+    });
+    let found =
+        infer_common_schema(&[Source::url(&url)], &ReadOptions::default(), &Sample::default());
+    assert_eq!(found.unwrap().schema.field(0).data_type(), &DataType::Utf8);
 }
 
 #[test]

@@ -162,7 +162,7 @@ fn bytes_whose_base64_begins_with_0x_come_back_from_every_format() {
     let values: [&[u8]; 4] =
         [&[0xd3, 0x10], &[0xd3, 0x10, 0x01], &[0xd3, 0x1d, 0x34], &[0xd3, 0x10, 0x33]];
     let bytes = Arc::new(BinaryArray::from_iter_values(values)) as ArrayRef;
-    let batch = RecordBatch::try_from_iter_with_nullable([("bytes", bytes)]).unwrap();
+    let batch = RecordBatch::try_from_iter_with_nullable([("bytes", bytes, true)]).unwrap();
     for format in Format::WRITTEN {
         let source = Source::memory("x", written(format, Compression::None, &batch));
         let options = ReadOptions { format: Some(format), ..wanting(batch.schema()) };

@@ -37,7 +37,7 @@ pub(crate) async fn authenticate(
 fn unauthorized(listener: ListenerKind, error: Error) -> Response {
     match listener {
         ListenerKind::flight => Status::unauthenticated(error.message()).into_http(),
-        ListenerKind::http => {
+        ListenerKind::http | ListenerKind::redis => {
             let mut response = Problem::new(StatusCode::UNAUTHORIZED, error).into_response();
             let basic = HeaderValue::from_static("Basic realm=\"tonnage\"");
             response.headers_mut().insert(header::WWW_AUTHENTICATE, basic);

@@ -5,6 +5,7 @@
 //! one late.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, RwLock};
 use std::time::{Duration, Instant};
 
@@ -31,6 +32,8 @@ const TOKEN_IDLE_MAX: Duration = Duration::from_secs(3_600);
 /// and after this time in any case.
 const TOKEN_AGE_MAX: Duration = Duration::from_secs(12 * 3_600);
 const VERIFIED_AT_ONCE: usize = 2;
+/// Who logs in with a password alone.
+const DEFAULT_USER: &str = "default";
 const LATE_MIN: Duration = Duration::from_millis(100);
 const LATE_MAX: Duration = Duration::from_secs(10);
 
@@ -44,6 +47,8 @@ pub(crate) struct Logins {
     audit: Option<Arc<Audit>>,
     key: String,
     verifying: Semaphore,
+    /// How often the users were replaced: connections that stay logged in look again then.
+    generation: AtomicU64,
     cache: Mutex<LoginCache>,
 }
 
@@ -68,6 +73,7 @@ impl Logins {
             audit: audit.map(Arc::new),
             key: random_name()?,
             verifying: Semaphore::new(VERIFIED_AT_ONCE),
+            generation: AtomicU64::new(0),
             cache: Mutex::default(),
         })
     }
@@ -87,6 +93,58 @@ impl Logins {
             }
             _ => false,
         });
+        drop(known);
+        self.generation.fetch_add(1, Ordering::Release);
+    }
+
+    /// Changes whenever the users are replaced.
+    pub(crate) fn generation(&self) -> u64 {
+        self.generation.load(Ordering::Acquire)
+    }
+
+    /// Whether callers have to say who they are, or what they do is noted.
+    pub(crate) fn is_guarded(&self) -> bool {
+        self.users.is_some() || self.audit.is_some()
+    }
+
+    /// The caller that everybody is where there are no users.
+    pub(crate) fn anybody(&self) -> Option<Caller> {
+        self.users.is_none().then(|| self.caller_of(None))
+    }
+
+    /// The caller of a connection that logs in once, by the password or a token of a user. A token
+    /// needs no name.
+    ///
+    /// # Errors
+    /// As [`Logins::caller`].
+    pub(crate) async fn named_caller(&self, name: Option<&str>, secret: &str) -> Result<Caller> {
+        let Some(users) = &self.users() else { return Ok(self.caller_of(None)) };
+        let of_token = self.user_of_token(secret).or_else(|| users.of_token(secret));
+        let of_token = of_token.filter(|user| name.is_none_or(|name| name == user.name));
+        let user = match of_token {
+            Some(user) => user,
+            None => self.with_password(users, name.unwrap_or(DEFAULT_USER), secret).await?,
+        };
+        Ok(self.caller_of(Some(user)))
+    }
+
+    /// The caller who showed a certificate of a user.
+    pub(crate) fn certified_caller(&self, shown: &PeerCertificate) -> Option<Caller> {
+        let user = self.users()?.of_certificate(&shown.0)?;
+        Some(self.caller_of(Some(user)))
+    }
+
+    /// A caller who logged in before, with the rights of now; nobody where the user or a credential
+    /// is gone.
+    pub(crate) fn renewed(&self, caller: &Caller) -> Option<Caller> {
+        let (before, users) = caller.logged_in_user().zip(self.users())?;
+        let user = users.named(&before.name).filter(|user| user.keeps_credentials_of(before))?;
+        Some(self.caller_of(Some(user)))
+    }
+
+    fn caller_of(&self, user: Option<Arc<User>>) -> Caller {
+        let rights = user.as_ref().map_or_else(Rights::all, |user| user.rights.clone());
+        Caller::new(user, rights, self.audit.clone(), &HeaderMap::new())
     }
 
     fn users(&self) -> Option<Arc<Users>> {

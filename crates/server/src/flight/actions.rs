@@ -58,6 +58,11 @@ pub(crate) const ACTIONS: [(&str, &str); 18] = [
     ("tonnage.PruneBackups", "Remove all backups of a directory but the latest"),
 ];
 
+/// Whether the answers of an action are frames. Those of others are JSON.
+pub(crate) fn answers_with_frames(action: &str) -> bool {
+    matches!(action, "tonnage.MultiGet" | "tonnage.FetchAll" | "tonnage.Get" | "tonnage.GetPair")
+}
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct JobName {

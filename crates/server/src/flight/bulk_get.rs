@@ -12,12 +12,13 @@ use arrow_flight::FlightData;
 use tonnage::internal::sync::lock;
 use tonnage::{Error, KeySource, Pairs, Result};
 
-use super::client_stream::{ClientStream, StreamEvent};
+use super::client_stream::ClientStream;
 use super::command::BulkGetCommand;
 use super::decode::FlightDecoder;
 use super::key_spool::KeySpool;
 use super::pairs::{self, KeyForm};
 use super::row_sender::RowSender;
+use super::stream_event::StreamEvent;
 use super::table_read::TableRead;
 use crate::context::ServerContext;
 

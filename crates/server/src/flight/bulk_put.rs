@@ -18,13 +18,14 @@ use tokio::runtime::Handle;
 use tonnage::{Counts, EntryBatch, Error, Result};
 use tracing::Span;
 
-use super::client_stream::{ClientStream, StreamEvent};
+use super::client_stream::ClientStream;
 use super::command::{BulkPutCommand, EndRule, parse};
 use super::decode::FlightDecoder;
 use super::opened_stream::OpenedStream;
 use super::outbox::{Outbox, PutMessage};
 use super::pairs;
 use super::reports::StreamCallbacks;
+use super::stream_event::StreamEvent;
 use crate::context::ServerContext;
 use crate::error::{error_code, status};
 use crate::jobs::{JobMembership, JobRequest, JobResult, StreamOutcome};
@@ -43,6 +44,8 @@ struct BulkPutMetadata {
     end: Option<RowsEndMarker>,
     /// The client wants to know when the batch is durable.
     id: Option<u64>,
+    /// The client waits for that, and cannot go on before.
+    flush: bool,
 }
 
 #[derive(Debug, Deserialize)]
@@ -227,6 +230,9 @@ impl BulkPutCall {
         }
         if let Some(id) = said.id {
             self.outbox.request_ack(brought.position, id);
+        }
+        if said.flush {
+            membership.load.flush()?;
         }
         let Some(marker) = said.end else { return Ok(false) };
         // Another number of rows means that some were lost on the way, and the stream must not

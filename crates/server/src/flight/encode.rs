@@ -57,6 +57,11 @@ pub(crate) fn slices(batch: &RecordBatch) -> impl Iterator<Item = RecordBatch> +
     (0..rows).step_by(each).map(move |start| batch.slice(start, each.min(rows - start)))
 }
 
+/// The message of a schema that stands alone.
+pub(crate) fn schema_message(schema: &Schema) -> FlightData {
+    FlightEncoder::default().schema(schema)
+}
+
 #[cfg(test)]
 impl FlightEncoder {
     /// One whose messages are packed, as clients may send them.

@@ -19,8 +19,8 @@ use tracing::Instrument;
 use super::actions::{self, ACTIONS};
 use super::bulk_get::{BulkGetCall, take_keys};
 use super::bulk_put::BulkPutCall;
-use super::client_stream::{ClientStream, StreamEvent};
-use super::command::{BulkPutCommand, FlightCommand, parse};
+use super::client_stream::ClientStream;
+use super::command::{BulkGetCommand, BulkPutCommand, FlightCommand, ScanCommand, parse};
 use super::encode::FlightEncoder;
 use super::key_spool::KeySpool;
 use super::lob;
@@ -31,6 +31,7 @@ use super::reports::{report_batch, report_schema};
 use super::row_sender::row_channel;
 use super::scan::{ScanCall, info};
 use super::sql;
+use super::stream_event::StreamEvent;
 use crate::auth::Caller;
 use crate::context::ServerContext;
 use crate::counted_body::CallMemory;
@@ -88,7 +89,8 @@ impl FlightHandler {
         Ok(OpenedStream { first, descriptor, wire, held })
     }
 
-    fn put(
+    /// Takes entries, and tells what becomes of them.
+    pub(super) fn put(
         &self,
         caller: &Caller,
         command: BulkPutCommand,
@@ -109,9 +111,9 @@ impl FlightHandler {
     }
 
     /// Takes keys and sends rows.
-    async fn get(
+    pub(super) async fn get(
         &self,
-        command: super::command::BulkGetCommand,
+        command: BulkGetCommand,
         mut opened: OpenedStream,
     ) -> Result<ReplyStream<FlightData>> {
         let mut decoder = super::decode::FlightDecoder::default();
@@ -138,6 +140,24 @@ impl FlightHandler {
         tokio::task::spawn_blocking(move || {
             let _place = place;
             get.run(spool, sender);
+        });
+        Ok(stream.boxed())
+    }
+
+    /// Sends the rows of a table, or the pairs.
+    pub(super) async fn scan(
+        &self,
+        caller: &Caller,
+        command: ScanCommand,
+    ) -> Result<ReplyStream<FlightData>> {
+        // Rights come before the place: who may not read need not wait for one.
+        command.check(caller)?;
+        let place = self.context.calls.acquire().await?;
+        let scan = ScanCall::new(&self.context, command)?;
+        let (sender, stream) = row_channel(&self.context, scan.schema())?;
+        tokio::task::spawn_blocking(move || {
+            let _place = place;
+            scan.run(sender);
         });
         Ok(stream.boxed())
     }
@@ -281,28 +301,16 @@ impl FlightService for FlightHandler {
             if let Some(command) = sql::command_of(&ticket)? {
                 return sql::get(&self.context, &caller, command).await;
             }
-            let command = match parse("the ticket", &ticket)? {
-                FlightCommand::Scan(command) => command,
+            match parse("the ticket", &ticket)? {
+                FlightCommand::Scan(command) => self.scan(&caller, command).await,
                 FlightCommand::GetLob(command) => {
                     command.check(&caller)?;
-                    return lob::get(&self.context, command).await;
+                    lob::get(&self.context, command).await
                 }
                 _ => {
-                    return Err(Error::invalid(
-                        "a ticket is a scan or a get_lob; bulk calls are exchanges",
-                    ));
+                    Err(Error::invalid("a ticket is a scan or a get_lob; bulk calls are exchanges"))
                 }
-            };
-            // Rights come before the place: who may not read need not wait for one.
-            command.check(&caller)?;
-            let place = self.context.calls.acquire().await?;
-            let scan = ScanCall::new(&self.context, command)?;
-            let (sender, stream) = row_channel(&self.context, scan.schema())?;
-            tokio::task::spawn_blocking(move || {
-                let _place = place;
-                scan.run(sender);
-            });
-            Ok(stream.boxed())
+            }
         };
         self.count("DoGet", got).await
     }

@@ -170,6 +170,7 @@ fn write_pair(
 ) -> Result<WriteResult> {
     let (verb, condition) = (header.verb()?, header.condition());
     let is_delete = matches!(verb, WriteVerb::DeletePair);
+    // A deletion needs no value, so its frame may hold a key alone.
     let (key, value) = match is_delete {
         true => (header.encoding.key(frame)?, Vec::new()),
         false => header.encoding.pair(frame)?,

@@ -21,7 +21,7 @@ use tonnage::internal::sync::lock;
 use tonnage::{
     BulkPutCallbacks, BulkPutReport, EntryBatch, Error, ErrorKind, FailedEntry, Result, UnreadEntry,
 };
-use tonnage_files::{Format, ReadBatch, ReadOptions, RecordReader, Source};
+use tonnage_files::{ColumnDefaults, Format, ReadBatch, ReadOptions, RecordReader, Source};
 use tracing::Span;
 
 use super::handler::{CallerExtension, ContextState, HandlerResult, json as json_body, parse_ttl};
@@ -175,6 +175,7 @@ fn load(
     let options = ReadOptions {
         format,
         schema: Some(table.schema().arrow_schema()),
+        defaults: ColumnDefaults::new(table.schema().default_makers()),
         unpacked_bytes_max: UNPACKED_BYTES_MAX,
         ..ReadOptions::default()
     };

@@ -32,6 +32,9 @@ pub(super) async fn metrics(
     let statistics = context.blocking(|context| context.store.statistics()).await.ok();
     let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
     let (statements, columns) = (context.statements.count(), context.sql.column_cache());
+    for (call, calls) in context.redis.iter().flat_map(|keyspace| keyspace.calls()) {
+        context.metrics.set_redis_calls(call, calls);
+    }
     let text = context.metrics.text(statistics.as_ref(), statements, columns);
     Ok(([(header::CONTENT_TYPE, kind)], text).into_response())
 }

@@ -1,9 +1,11 @@
 //! The HTTP listener.
 
+mod actions;
 mod admin;
 mod answer;
 mod bulk;
 mod events;
+mod exchange;
 mod get;
 mod handler;
 mod health;
@@ -59,6 +61,7 @@ pub(crate) fn router(context: &Arc<ServerContext>) -> Router {
         .route("/v1/jobs/{id}/events", get(events::of_job))
         .route("/v1/events", get(events::of_server))
         .route("/v1/tables/{path}/get", post(get::get))
+        .route("/v1/actions/{action}", post(actions::act))
         .route("/v1/admin/sync", post(admin::sync))
         .route("/v1/admin/reload", post(admin::reload))
         .route("/v1/admin/check", post(admin::check))
@@ -67,7 +70,8 @@ pub(crate) fn router(context: &Arc<ServerContext>) -> Router {
             (context.bodies.clone(), ListenerKind::http),
             counted_body::count_body,
         ))
-        // This one goes to the disk as it comes.
+        // These go on as they come: the one to the disk, the other message by message.
+        .route("/v1/exchange", post(exchange::exchange).layer(DefaultBodyLimit::disable()))
         .route("/v1/tables/{path}/rows", post(bulk::put).layer(DefaultBodyLimit::disable()))
         .route_layer(middleware::from_fn_with_state(context.clone(), count))
         // Behind `count` and before `authenticate`: it wants a login, but is no call that metrics
@@ -132,6 +136,8 @@ async fn count(State(context): ContextState, request: Request, next: Next) -> Re
     let path = request.extensions().get::<MatchedPath>().map_or("", MatchedPath::as_str);
     let call = match path {
         "/v1/tables" | "/v1/tables/{path}" => "tables",
+        "/v1/actions/{action}" => "actions",
+        "/v1/exchange" => "exchange",
         "/v1/tables/{path}/get" => "get",
         "/v1/tables/{path}/row" => "row",
         "/v1/tables/{path}/rows" => "rows",
@@ -144,6 +150,7 @@ async fn count(State(context): ContextState, request: Request, next: Next) -> Re
         "/v1/jobs/{id}/events" | "/v1/events" => "events",
         _ => "admin",
     };
+    // A call that streams is counted when its answer begins, not when it ends.
     let response = next.run(request).await;
     let outcome = match response.status() {
         status if status.is_success() || status == StatusCode::NOT_MODIFIED => "ok",

@@ -15,6 +15,7 @@ use hyper_util::server::conn::auto::Builder;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::task::TaskTracker;
+use tokio_util::task::task_tracker::TaskTrackerToken;
 use tonnage::internal::sync::lock;
 use tower_service::Service;
 
@@ -24,7 +25,7 @@ use super::{BodyEnd, WatchedBody};
 use crate::auth::PeerCertificate;
 use crate::context::ServerContext;
 use crate::drain::DrainPhase;
-use crate::metrics::ListenerKind;
+use crate::metrics::{ConnectionGauge, ListenerKind};
 use crate::tls::Tls;
 
 const TLS_HANDSHAKE_MAX: Duration = Duration::from_secs(5);
@@ -88,11 +89,21 @@ impl Drop for CountedConnection {
     }
 }
 
+/// A connection that is served elsewhere. It is counted, and the server waits for it at its end,
+/// until this is dropped.
+pub(crate) struct AdmittedConnection {
+    _counted: CountedConnection,
+    _connected: ConnectionGauge,
+    _token: TaskTrackerToken,
+}
+
 /// Accepts and serves connections, until the server drains.
 #[derive(Clone)]
 pub(crate) struct Acceptor {
     context: Arc<ServerContext>,
     limits: ConnectionLimits,
+    /// Those of the Redis listener have a number of their own: they are many, and cheap.
+    redis_limits: ConnectionLimits,
     connections: TaskTracker,
 }
 
@@ -103,7 +114,39 @@ impl Acceptor {
             by_address: Arc::default(),
             per_address_max: context.config.connections_per_address_max,
         };
-        Self { context, limits, connections: TaskTracker::new() }
+        let redis_free = Arc::new(Semaphore::new(context.config.redis_connections_max));
+        let redis_limits = ConnectionLimits { free: redis_free, ..limits.clone() };
+        Self { context, limits, redis_limits, connections: TaskTracker::new() }
+    }
+
+    /// Accepts connections of the Redis listener until the server drains. `take` gets each, with
+    /// its place if there was one.
+    pub(crate) async fn accept_each(
+        self,
+        listener: ListenerKind,
+        socket: ListenerSocket,
+        mut take: impl FnMut(Incoming, Option<AdmittedConnection>),
+    ) {
+        loop {
+            let accepted = tokio::select! {
+                accepted = socket.accept() => accepted,
+                () = self.context.phases.wait_for(DrainPhase::Draining) => return,
+            };
+            let Ok(incoming) = accepted else {
+                tokio::time::sleep(ACCEPT_PAUSE).await;
+                continue;
+            };
+            let counted = self.redis_limits.admit(incoming.peer());
+            if counted.is_none() {
+                self.context.metrics.count_refused(listener);
+            }
+            let admitted = counted.map(|counted| AdmittedConnection {
+                _counted: counted,
+                _connected: self.context.metrics.count_connection(listener),
+                _token: self.connections.token(),
+            });
+            take(incoming, admitted);
+        }
     }
 
     /// Accepts connections of a listener until the server drains.

@@ -6,7 +6,7 @@ mod first_read;
 mod socket;
 mod tls;
 
-pub(crate) use accept::Acceptor;
+pub(crate) use accept::{Acceptor, AdmittedConnection};
 pub(crate) use body_end::{BodyEnd, WatchedBody};
-pub(crate) use socket::ListenerSocket;
+pub(crate) use socket::{Incoming, ListenerSocket};
 pub(crate) use tls::acceptor;

@@ -1,4 +1,4 @@
-//! TLS for both listeners: rustls with ring, TLS 1.2 and 1.3, with client certificates if
+//! TLS for all listeners: rustls with ring, TLS 1.2 and 1.3, with client certificates if
 //! configured.
 
 use std::path::Path;

@@ -41,6 +41,7 @@ impl Guarded {
         let settings = Settings {
             users: Some(users.to_path_buf()),
             audit: Some(audit.to_path_buf()),
+            redis: Some("127.0.0.1:0".into()),
             ..Settings::default()
         };
         let server = Running::with(settings);

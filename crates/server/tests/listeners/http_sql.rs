@@ -252,6 +252,24 @@ fn csv_and_json_lines_come_in_bulk_and_failures_are_named() {
     assert_eq!(server.rows(), 4);
 }
 
+/// They were NULL, and rejected where the column is NOT NULL.
+#[test]
+fn json_lines_take_the_defaults_of_columns_that_they_do_not_name() {
+    let server = Running::new();
+    let definition = "CREATE TABLE logs (k LONG, at TIMESTAMP(3) DEFAULT now(), \
+                      what STRING NOT NULL DEFAULT 'none', PRIMARY KEY (k))";
+    server.store.execute(definition).unwrap();
+    let headers = "Content-Type: application/x-ndjson\r\n";
+    let lines = "{\"k\": 1}\n{\"k\": 2, \"at\": null}\n";
+    let (_, told) = server.http("POST /v1/tables/logs/rows", headers, lines);
+    let told: serde_json::Value = serde_json::from_str(&told).unwrap();
+    assert_eq!(told["counts"]["inserted"], 2, "{told}");
+    let body = r#"{"sql": "SELECT k, at IS NULL, what FROM logs ORDER BY k"}"#;
+    let (_, answer) = sql(&server, "application/json", body);
+    let answer: serde_json::Value = serde_json::from_str(&whole(&answer)).unwrap();
+    assert_eq!(answer["rows"], serde_json::json!([[1, false, "none"], [2, true, "none"]]));
+}
+
 #[test]
 fn too_many_failures_stop_a_load() {
     let server = Running::new();

@@ -1,4 +1,4 @@
-//! Both listeners over real sockets on loopback.
+//! All listeners over real sockets on loopback.
 
 mod bounds;
 mod browser_guard;
@@ -6,6 +6,7 @@ mod bulk_get;
 mod bulk_put;
 mod call_rights;
 mod events;
+mod exchange;
 mod fetch_all;
 mod frame;
 mod guarded;
@@ -19,6 +20,7 @@ mod maintenance;
 mod metadata;
 mod pair_list;
 mod prepared;
+mod redis;
 mod related;
 mod reports;
 mod request_id;

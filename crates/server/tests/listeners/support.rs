@@ -27,6 +27,7 @@ use tonnage_server::{Server, Settings, ShutdownHandle};
 pub(crate) struct Addresses {
     pub(crate) http: Option<SocketAddr>,
     pub(crate) flight: Option<SocketAddr>,
+    pub(crate) redis: Option<SocketAddr>,
 }
 
 /// A server that runs until it is dropped.
@@ -43,23 +44,25 @@ impl Running {
     }
 
     pub(crate) fn with(settings: Settings) -> Self {
-        let store = Store::open("memory:").unwrap();
-        store.execute("CREATE TABLE ships (id LONG, name STRING, PRIMARY KEY (id))").unwrap();
-        Self::over(store, settings)
+        Self::over(Store::open("memory:").unwrap(), settings)
     }
 
+    /// The same over a store, which gets the table of ships unless it has it.
     pub(crate) fn over(store: Store, settings: Settings) -> Self {
         let free = Settings {
             http: Some("127.0.0.1:0".into()),
             flight: Some("127.0.0.1:0".into()),
             ..Settings::default()
         };
+        let ships = "CREATE TABLE IF NOT EXISTS ships (id LONG, name STRING, PRIMARY KEY (id))";
+        store.execute(ships).unwrap();
         let config = settings.or(free).resolve().unwrap();
         let server = Server::open(store.clone(), config).unwrap();
         let (bound, stop) = (server.addresses(), ShutdownHandle::default());
         let addresses = Addresses {
             http: bound.http.and_then(|address| address.tcp()),
             flight: bound.flight.and_then(|address| address.tcp()),
+            redis: bound.redis.and_then(|address| address.tcp()),
         };
         let stopped = stop.clone();
         let thread = std::thread::spawn(move || server.run(&stopped));

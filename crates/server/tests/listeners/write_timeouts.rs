@@ -31,9 +31,10 @@ fn waiting(statement_timeout: Option<&str>) -> (Running, Arc<AtomicBool>) {
     let engine = SteppedEngine::over(&engine, hook);
     let store = Store::over(engine, Arc::new(ManualClock::new(0))).unwrap();
     store.execute("CREATE TABLE ships (id LONG, name STRING, PRIMARY KEY (id))").unwrap();
-    store.table("ships").unwrap().put(&Row::new().with("id", 1_i64).with("name", "one")).unwrap();
-    let key = Key::of_major(["one"]);
-    store.kv().put(&key, b"first", &WriteOptions::default()).unwrap();
+    let (options, row) =
+        (WriteOptions::default(), Row::new().with("id", 1_i64).with("name", "one"));
+    store.table("ships").unwrap().put(&row, &options).unwrap();
+    store.kv().put(&Key::of_major(["one"]), b"first", &options).unwrap();
     let statement_timeout = statement_timeout.map(str::to_owned);
     let settings = Settings { statement_timeout, ..Settings::default() };
     (Running::over(store, settings), is_slow)

@@ -14,7 +14,7 @@ use tonnage::{Direction, Error, IndexScanOptions, Result};
 use super::column_order::ColumnOrder;
 use super::table_reader::TableReader;
 use super::{IndexPath, ReadSpec};
-use crate::guard::Guard;
+use crate::session::Guard;
 
 const ATTEMPTS: usize = 3;
 /// So many rows more than are wanted are gathered before they are sorted.

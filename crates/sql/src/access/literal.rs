@@ -6,7 +6,7 @@ use arrow::datatypes::Field;
 use datafusion::common::ScalarValue;
 use tonnage::{ColumnType, Error, Result, Value};
 
-use crate::error::from_datafusion;
+use crate::errors::from_datafusion;
 
 /// The first value of an array.
 pub(crate) fn value_of(array: &dyn Array) -> Result<Value> {

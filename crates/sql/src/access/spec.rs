@@ -13,7 +13,7 @@ use tonnage::{
 use super::table_reader::{ShapedBatches, SqlBatches, StoredBatches, project_batch};
 use super::{AccessPath, IndexPath, SqlTable, TableReader};
 use crate::column_cache::{CacheLookup, CachedColumns, ColumnCache, FillingRows};
-use crate::guard::Guard;
+use crate::session::Guard;
 
 /// Fewer rows than this are read by one reader: to hand them to several would take longer.
 const PARALLEL_ROWS_MIN: u64 = 100_000;

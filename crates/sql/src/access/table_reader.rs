@@ -6,8 +6,8 @@ use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions, UInt64Array};
 use arrow::datatypes::SchemaRef;
 use tonnage::{Error, Result, TableBatch};
 
-use crate::guard::Guard;
 use crate::plan::canonicalise_doubles;
+use crate::session::Guard;
 
 /// Where rows of the store come from: a bulk get, a scan, an index.
 pub(super) type StoredBatches = Box<dyn Iterator<Item = Result<TableBatch>> + Send>;

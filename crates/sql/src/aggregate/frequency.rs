@@ -15,7 +15,7 @@ use datafusion::logical_expr::{
 };
 use tonnage::{ColumnType, Value};
 
-use crate::error::into_datafusion;
+use crate::errors::into_datafusion;
 
 /// The functions as sessions have them.
 pub(crate) fn frequencies() -> [AggregateUDF; 2] {

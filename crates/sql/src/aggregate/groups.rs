@@ -9,7 +9,7 @@ use datafusion::common::Result;
 use datafusion::logical_expr::{EmitTo, GroupsAccumulator};
 
 /// What is made of the numbers of a group.
-pub(super) trait GroupFold: Send + 'static {
+pub(crate) trait GroupFold: Send + 'static {
     /// The numbers that come.
     type Input: ArrowPrimitiveType;
     /// The number that is kept.
@@ -33,14 +33,14 @@ pub(super) trait GroupFold: Send + 'static {
 type State<F> = <<F as GroupFold>::State as ArrowPrimitiveType>::Native;
 
 /// The states of all groups; a group without numbers has none.
-pub(super) struct GroupStates<F: GroupFold> {
+pub(crate) struct GroupStates<F: GroupFold> {
     states: Vec<Option<State<F>>>,
     state_type: DataType,
     result_type: DataType,
 }
 
 impl<F: GroupFold> GroupStates<F> {
-    pub(super) fn new(state_type: DataType, result_type: DataType) -> Self {
+    pub(crate) fn new(state_type: DataType, result_type: DataType) -> Self {
         Self { states: Vec::new(), state_type, result_type }
     }
 

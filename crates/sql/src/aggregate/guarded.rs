@@ -16,9 +16,10 @@ use datafusion::logical_expr::{
 };
 
 use super::extreme_interval::ExtremeInterval;
-use super::frame_accumulator::{BIT_XOR, FrameAccumulator};
-use super::{average, extreme_double, percentile, total};
+use super::total;
 use crate::interval::is_interval;
+use crate::upstream::frame_accumulator::{BIT_XOR, FrameAccumulator};
+use crate::upstream::{average, extreme_double, percentile};
 
 /// Functions of which only the frames of windows are done here: those of doubles, and `bit_xor`,
 /// which is 0 to the library where all rows have left.

@@ -1,28 +1,21 @@
-//! Aggregates of time series ([`series`]), and those that the library answers wrongly, answered
-//! here.
+//! Aggregates of time series ([`series`]), and those whose accumulators are our own.
 //!
-//! 1. `min` and `max` of doubles by group begin, in DataFusion 55, at the largest finite number,
-//!    which infinity is beyond, and pass over NaN.
-//! 2. `min` and `max` of intervals compare their months, then their days, then the rest.
-//! 3. `sum` wraps around at the end of LONG, and loses digits at the end of a decimal.
-//! 4. `avg` of decimals of 256 bits wraps around at their end.
-//! 5. Over the frames of a window sums, averages and deviations of doubles keep a rest of what has
-//!    left the frame.
-//! 6. `percentile_cont` rounds the position between two values to six digits.
+//! 1. `min` and `max` of intervals compare their months, then their days, then the rest.
+//! 2. `sum` wraps around at the end of LONG, and loses digits at the end of a decimal.
+//! 3. `upstream/extreme_double.rs`, `upstream/average.rs`, `upstream/frame_accumulator.rs` and
+//!    `upstream/percentile.rs` repair faults of the library.
 //!
 //! All else of these functions is the library's: [`GuardedAggregate`] hands it on.
 
-mod average;
-mod extreme_double;
 mod extreme_interval;
-mod frame_accumulator;
 mod frequency;
 mod groups;
 mod guarded;
-mod percentile;
 mod series;
 mod total;
 
 pub(crate) use frequency::frequencies;
+pub(crate) use groups::{GroupFold, GroupStates};
 pub(crate) use guarded::guarded;
 pub(crate) use series::series;
+pub(crate) use total::{RunningSum, scalar};

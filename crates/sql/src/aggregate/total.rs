@@ -60,7 +60,7 @@ pub(super) fn total(result: &DataType, is_distinct: bool) -> Option<Box<dyn Accu
 }
 
 /// Decimals that sums are kept in.
-pub(super) trait SumDecimal: DecimalType + Debug {
+pub(crate) trait SumDecimal: DecimalType + Debug {
     /// The same number as a key of a map.
     type Key: Copy + Debug + Eq + Hash + Send + Sync;
 
@@ -163,17 +163,17 @@ fn to_long(sum: i128) -> Result<i64> {
 
 /// One sum, from which numbers may be taken again as a window moves on.
 #[derive(Debug)]
-pub(super) struct RunningSum<T: SumDecimal> {
-    pub(super) sum: T::Native,
+pub(crate) struct RunningSum<T: SumDecimal> {
+    pub(crate) sum: T::Native,
     /// How many numbers it is the sum of.
-    pub(super) count: u64,
+    pub(crate) count: u64,
     /// For a sum of different numbers how often each came.
     seen: Option<HashMap<T::Key, u64>>,
     state_type: DataType,
 }
 
 impl<T: SumDecimal> RunningSum<T> {
-    pub(super) fn new(state_type: DataType, is_distinct: bool) -> Self {
+    pub(crate) fn new(state_type: DataType, is_distinct: bool) -> Self {
         let seen = is_distinct.then(HashMap::new);
         Self { sum: T::Native::default(), count: 0, seen, state_type }
     }
@@ -217,22 +217,22 @@ impl<T: SumDecimal> RunningSum<T> {
         }
     }
 
-    pub(super) fn add_all(&mut self, values: &ArrayRef) -> Result<()> {
+    pub(crate) fn add_all(&mut self, values: &ArrayRef) -> Result<()> {
         Self::each(values, |number| self.add(number))
     }
 
-    pub(super) fn take_all(&mut self, values: &ArrayRef) -> Result<()> {
+    pub(crate) fn take_all(&mut self, values: &ArrayRef) -> Result<()> {
         Self::each(values, |number| self.take(number))
     }
 
     /// Adds lists of different numbers.
-    pub(super) fn add_lists(&mut self, lists: &ArrayRef) -> Result<()> {
+    pub(crate) fn add_lists(&mut self, lists: &ArrayRef) -> Result<()> {
         let lists = lists.as_list::<i32>();
         lists.iter().flatten().try_for_each(|numbers| self.add_all(&numbers))
     }
 
     /// The different numbers as a list; nothing for a sum of all.
-    pub(super) fn list(&self) -> Option<ScalarValue> {
+    pub(crate) fn list(&self) -> Option<ScalarValue> {
         let seen = self.seen.as_ref()?;
         let numbers = PrimitiveArray::<T>::from_iter_values(seen.keys().map(|key| T::number(*key)));
         let numbers: ArrayRef = Arc::new(numbers.with_data_type(self.state_type.clone()));
@@ -242,17 +242,17 @@ impl<T: SumDecimal> RunningSum<T> {
     }
 
     /// The sum as it is handed on; NULL for a sum of no number.
-    pub(super) fn partial(&self) -> Result<ScalarValue> {
+    pub(crate) fn partial(&self) -> Result<ScalarValue> {
         scalar::<T>((self.count > 0).then_some(self.sum), &self.state_type)
     }
 
-    pub(super) fn size(&self) -> usize {
+    pub(crate) fn size(&self) -> usize {
         self.seen.as_ref().map_or(0, |seen| seen.capacity() * size_of::<(T::Key, u64)>())
     }
 }
 
 /// A decimal as a value of a type.
-pub(super) fn scalar<T: DecimalType>(
+pub(crate) fn scalar<T: DecimalType>(
     number: Option<T::Native>,
     data_type: &DataType,
 ) -> Result<ScalarValue> {

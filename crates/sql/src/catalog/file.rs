@@ -20,9 +20,9 @@ use tonnage_files::{
 };
 
 use crate::access::folded_field;
-use crate::error::into_datafusion;
-use crate::options::SqlOptions;
+use crate::errors::into_datafusion;
 use crate::plan::canonicalise_doubles;
+use crate::session::SqlOptions;
 use crate::text::FileName;
 
 /// Batches that may wait for the reader.

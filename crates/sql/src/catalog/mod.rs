@@ -28,11 +28,10 @@ pub(crate) use provider::{FirstRows, StoreTable};
 
 use crate::access::SqlTable;
 use crate::column_cache::ColumnCache;
-use crate::error::into_datafusion;
-use crate::options::SqlOptions;
+use crate::errors::into_datafusion;
+use crate::session::{SqlOptions, Transaction};
 use crate::statistics::StatisticsCache;
 use crate::text::{CATALOG, FileName, SCHEMA};
-use crate::transaction::Transaction;
 
 /// What of the session a table must know.
 #[derive(Clone)]

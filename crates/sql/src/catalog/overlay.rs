@@ -23,8 +23,8 @@ use tonnage::Row;
 
 use super::StoreTable;
 use crate::access::{SqlTable, rows_to_batch, rows_to_keys};
-use crate::error::into_datafusion;
-use crate::transaction::ChangedRows;
+use crate::errors::into_datafusion;
+use crate::session::ChangedRows;
 
 /// A table of the store, and what is changed of it.
 #[derive(Debug)]
@@ -41,7 +41,7 @@ impl OverlaidTable {
         let rows: Vec<&Row> = changed.rows.iter().map(AsRef::as_ref).collect();
         let rows = with_row_notes(rows_to_batch(table, &rows)?, table)?;
         let keys = rows_to_keys(table.schema(), &changed.keys.iter().collect::<Vec<_>>())?;
-        let unchanged = UnchangedKeys::new(&keys).map_err(crate::error::from_datafusion)?;
+        let unchanged = UnchangedKeys::new(&keys).map_err(crate::errors::from_datafusion)?;
         Ok(Self { unchanged: Arc::new(ScalarUDF::from(unchanged)), stored, rows })
     }
 }

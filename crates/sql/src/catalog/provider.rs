@@ -19,10 +19,9 @@ use crate::access::{
     ROWS_PER_ENTRY, ReadSpec, SqlTable, choose_access_path, choose_index, index_in_order,
 };
 use crate::column_cache::ColumnCache;
-use crate::error::into_datafusion;
-use crate::guard::Guard;
-use crate::options::SqlOptions;
+use crate::errors::into_datafusion;
 use crate::plan::StoreScan;
+use crate::session::{Guard, SqlOptions};
 
 /// No more rows are looked up by an index in their order: they are gathered before they are handed
 /// on.

@@ -17,7 +17,7 @@ use tonnage::{Error, Result};
 use super::parse::AggregateCall;
 use crate::access::ReadSpec;
 use crate::engine::Engine;
-use crate::error::from_datafusion;
+use crate::errors::from_datafusion;
 
 /// The aggregates of one statement.
 pub(crate) struct Aggregates {

@@ -14,7 +14,7 @@ use crate::access::{
 };
 use crate::catalog::CatalogContext;
 use crate::engine::Engine;
-use crate::request::Parameters;
+use crate::session::Parameters;
 
 /// A simple statement, ready to run.
 pub(crate) struct DirectRead {

@@ -6,7 +6,7 @@ use arrow::array::{ArrayRef, Int32Array, Int64Array, StringArray};
 use datafusion::sql::sqlparser::tokenizer::Token;
 use tonnage::{ColumnType, Result, Value};
 
-use crate::request::Parameters;
+use crate::session::Parameters;
 use crate::text::Cursor;
 
 /// A value, or a place for one.

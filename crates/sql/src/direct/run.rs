@@ -8,8 +8,7 @@ use tonnage::{Direction, Error, Result};
 
 use super::{Aggregates, DirectRead, DirectWork};
 use crate::access::{AccessPath, ColumnOrder, ReadSpec, direction_for, index_in_order};
-use crate::answer::Rows;
-use crate::guard::Guard;
+use crate::session::{Guard, Rows};
 
 impl DirectRead {
     /// Starts to read, or aggregates right away.

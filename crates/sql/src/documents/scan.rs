@@ -4,7 +4,7 @@ use datafusion::common::Result;
 use tonnage::internal::json_text;
 pub(super) use tonnage::internal::json_text::JsonKind as Kind;
 
-use crate::error::into_datafusion;
+use crate::errors::into_datafusion;
 
 /// The document in a text that may be none.
 pub(super) fn checked(text: &str) -> Result<&str> {

@@ -13,7 +13,7 @@ use tonnage::{ColumnType, Value};
 
 use super::scan::{Kind, all_members, items};
 use super::write::{quote, write};
-use crate::error::into_datafusion;
+use crate::errors::into_datafusion;
 
 /// `json_set(document, key | index, ..., value)`.
 pub(crate) fn json_set() -> ScalarUDF {

@@ -13,7 +13,7 @@ use datafusion::logical_expr::expr::ScalarFunction;
 use tonnage::{ColumnType, Value};
 
 use super::scalar::{Arguments, Gives, Scalar, ScalarWork, text_of};
-use crate::interval_fractions::in_whole_units;
+use crate::interval::in_whole_units;
 
 /// What stands before the digits of bytes.
 pub(crate) const HEXADECIMAL: &str = r"\x";

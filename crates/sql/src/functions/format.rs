@@ -7,7 +7,7 @@ use datafusion::common::{Result, exec_err};
 use tonnage::Value;
 
 use super::scalar::{Arguments, Gives, Scalar, int, text_of};
-use crate::error::into_datafusion;
+use crate::errors::into_datafusion;
 
 /// More would fill the memory with blanks.
 const WIDTH_MAX: usize = 10_000;

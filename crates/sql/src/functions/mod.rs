@@ -1,6 +1,5 @@
 //! Scalar functions that the library lacks, or answers wrongly.
 
-mod array_positions;
 mod buckets;
 mod calendar;
 mod cast_text;
@@ -13,7 +12,6 @@ mod list_lengths;
 mod lists;
 mod marks;
 mod replacements;
-mod round_digits;
 mod scalar;
 mod session_info;
 mod text;
@@ -36,6 +34,9 @@ pub(crate) use lists::{comparison, extreme_of, holds_null, without_null};
 pub(crate) use marks::{json_key, sixteen_bytes};
 pub(crate) use scalar::{Arguments, Gives, Scalar, int, text_of};
 pub(crate) use uuid::{UUID, uuid_text};
+pub(crate) use wrapped::wrapped;
+
+use crate::upstream::{array_positions, round_digits};
 
 /// The functions as sessions have them whose statements may take so much memory.
 pub(crate) fn scalars(memory_bytes_max: usize) -> Vec<ScalarUDF> {

@@ -84,6 +84,7 @@ fn at_time_zone(arguments: &Arguments) -> Result<ArrayRef> {
         return exec_err!("AT TIME ZONE gives a TIMESTAMP, not {result}");
     };
     let is_moment = zone.is_none();
+    // A text is a timestamp in UTC unless it names an offset.
     let moments = match is_moment {
         true if given.data_type().is_string() => moments_of_texts(&arguments.texts(0)?)?,
         true => cast(given, &DataType::Timestamp(*unit, Some(UTC.into())))?,
@@ -95,6 +96,7 @@ fn at_time_zone(arguments: &Arguments) -> Result<ArrayRef> {
         Some(intervals) => zones_before(intervals)?,
         None => arguments.texts(1)?,
     };
+    // Neighbouring rows mostly have one zone, which is then looked up once.
     let mut zone_of_row = ZoneReader { zones: &zones, last: None };
     let mut moved = Vec::with_capacity(arguments.rows);
     for row in 0..arguments.rows {

@@ -14,7 +14,7 @@ use datafusion::logical_expr::{
 type WrappedWork = dyn Fn(&ScalarUDF, ScalarFunctionArgs) -> Result<ColumnarValue> + Send + Sync;
 
 /// A function with other work.
-pub(super) fn wrapped(
+pub(crate) fn wrapped(
     inner: Arc<ScalarUDF>,
     work: impl Fn(&ScalarUDF, ScalarFunctionArgs) -> Result<ColumnarValue> + Send + Sync + 'static,
 ) -> ScalarUDF {

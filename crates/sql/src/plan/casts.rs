@@ -1,10 +1,9 @@
-//! Casts of text, `length` and BETWEEN, where the library gives an answer that nobody expects.
+//! Casts of text, and `length`, where the library gives an answer that nobody expects.
 
 use arrow::datatypes::DataType;
 use datafusion::common::tree_node::Transformed;
 use datafusion::common::{DFSchema, Result, not_impl_err};
 use datafusion::functions_nested::expr_fn::array_length;
-use datafusion::logical_expr::expr::Between;
 use datafusion::logical_expr::{Cast, Expr, ExprSchemable, TryCast};
 
 use crate::functions::{
@@ -21,6 +20,7 @@ pub(super) fn rewrite_cast(mut part: Expr, schema: &DFSchema) -> Result<Transfor
                 return Ok(Transformed::no(part));
             }
             let kind = field.data_type();
+            // The library would make a list of one item, the text.
             if kind.is_list() {
                 return not_impl_err!(
                     "a cast of text to a list: write string_to_array(text, ',') for parts of a text"
@@ -42,6 +42,7 @@ pub(super) fn rewrite_cast(mut part: Expr, schema: &DFSchema) -> Result<Transfor
             };
             Ok(Transformed::yes(part))
         }
+        // The library would count the letters of the list as text.
         Expr::ScalarFunction(call) if call.func.name() == "character_length" => {
             match call.args.first().map(|list| list.get_type(schema)) {
                 Some(Ok(kind)) if kind.is_list() && call.args.len() == 1 => {
@@ -50,26 +51,8 @@ pub(super) fn rewrite_cast(mut part: Expr, schema: &DFSchema) -> Result<Transfor
                 _ => Ok(Transformed::no(part)),
             }
         }
-        // What is tested and what is given would be two values.
-        Expr::ScalarFunction(call)
-            if call.func.name() == "coalesce" && is_evaluated_twice(&call.args, schema) =>
-        {
-            not_impl_err!(
-                "coalesce of a value that differs each time, as random(): compute it in a subquery of FROM"
-            )
-        }
-        // It is written twice, and would be two numbers.
-        Expr::Between(Between { expr, .. }) if expr.is_volatile() => not_impl_err!(
-            "BETWEEN of a value that differs each time, as random(): compute it in a subquery of FROM"
-        ),
         _ => Ok(Transformed::no(part)),
     }
-}
-
-/// Whether a value that differs each time is tested before it is given.
-fn is_evaluated_twice(values: &[Expr], schema: &DFSchema) -> bool {
-    let tested = values.split_last().map_or(&[][..], |(_, tested)| tested);
-    tested.iter().any(|value| value.is_volatile() && value.nullable(schema).unwrap_or(true))
 }
 
 /// Whether text is written down, and not in digits that mean something else to the library.

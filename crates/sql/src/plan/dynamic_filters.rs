@@ -18,7 +18,7 @@ use crate::access::{
     AccessPath, ColumnBound, ColumnCondition, ColumnTest, IndexChoice, ReadSpec,
     choose_access_path, choose_index,
 };
-use crate::error::into_datafusion;
+use crate::errors::into_datafusion;
 
 /// Whether an expression will change while the plan runs.
 pub(super) fn is_dynamic(filter: &Arc<dyn PhysicalExpr>) -> bool {

@@ -2,7 +2,7 @@
 //!
 //! The planner compares months first, then days, then the rest. To it 25 hours are less than a day,
 //! and so is the time between any two moments, which it counts in units below days. So every
-//! comparison of intervals gets their lengths (`interval.rs`). `interval_groups.rs` does the same
+//! comparison of intervals gets their lengths (`interval/mod.rs`). `interval_groups.rs` does the same
 //! for groups, `aggregate/extreme_interval.rs` for `min` and `max`. `date_part` splits intervals as
 //! other databases do.
 

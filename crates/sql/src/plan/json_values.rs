@@ -30,6 +30,7 @@ use tonnage::internal::json_text;
 
 use super::keyset::key_set_of_call;
 use super::numbers::is_compared;
+use super::texts::Part;
 use crate::documents;
 
 /// Functions that take texts alone, by the names that plans have for them.
@@ -263,6 +264,35 @@ fn choose(values: &mut [&mut Expr], schema: &DFSchema) -> bool {
         changed |= become_text(value, schema);
     }
     changed
+}
+
+/// A column of each input of a union: documents become texts where another is none, and texts that
+/// are written as JSON become documents where all are.
+pub(super) fn choose_in_union(parts: &mut [Part<'_>]) -> bool {
+    let kinds: Vec<JsonKind> = parts.iter().map(|(part, schema)| kind_of(part, schema)).collect();
+    if !kinds.contains(&JsonKind::Document) {
+        return false;
+    }
+    let is_other = |((part, schema), kind): (&Part<'_>, &JsonKind)| {
+        *kind == JsonKind::None && !part.get_type(*schema).is_ok_and(|kind| kind.is_null())
+    };
+    let has_others = parts.iter().zip(&kinds).any(is_other);
+    let mut changed = false;
+    for ((part, schema), kind) in parts.iter_mut().zip(kinds) {
+        changed |= match kind {
+            JsonKind::Document => has_others && become_text(part, schema),
+            JsonKind::Written => !has_others && !is_null(part) && become_document(part),
+            JsonKind::None => false,
+        };
+    }
+    changed
+}
+
+/// The document that a text is written as.
+fn become_document(text: &mut Expr) -> bool {
+    let Some(function) = documents::function("_json") else { return false };
+    *text = call(Arc::new(function), vec![std::mem::take(text)]);
+    true
 }
 
 /// A value and the rows of a subquery that it is held against.

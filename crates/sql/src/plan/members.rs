@@ -5,8 +5,7 @@ use datafusion::common::{Result, TableReference};
 use datafusion::logical_expr::Expr;
 use datafusion::logical_expr::planner::{ExprPlanner, PlannerResult};
 
-use crate::missing_member::MissingMember;
-use crate::type_words::in_sql;
+use crate::errors::{MissingMember, in_sql};
 
 /// Tells of `t.notes.ship` where `notes` is a STRING: the library's own planner takes `notes` for a
 /// struct, and says nothing of its name. It comes behind the planner of documents.

@@ -7,7 +7,7 @@ use datafusion::logical_expr::{Expr, LogicalPlan};
 
 /// Rewrites the expressions of a node, so that columns keep the names that they are known by above.
 /// Of grouping sets each expression keeps its own: a set under a name is taken for a column.
-pub(super) fn map_named(
+pub(crate) fn map_named(
     node: LogicalPlan,
     mut rewrite: impl FnMut(Expr) -> Result<Transformed<Expr>>,
 ) -> Result<Transformed<LogicalPlan>> {

@@ -9,12 +9,12 @@ use datafusion::logical_expr::{
 
 const NAME: &str = "_nullable";
 
-pub(super) fn nullable() -> ScalarUDF {
+pub(crate) fn nullable() -> ScalarUDF {
     ScalarUDF::new_from_impl(NullableValue { signature: Signature::any(1, Volatility::Immutable) })
 }
 
 /// The same, which the optimiser does not take away from constants.
-pub(super) fn volatile_nullable() -> ScalarUDF {
+pub(crate) fn volatile_nullable() -> ScalarUDF {
     ScalarUDF::new_from_impl(NullableValue { signature: Signature::any(1, Volatility::Volatile) })
 }
 

@@ -102,7 +102,7 @@ pub(super) fn unify_numbers(expr: Expr, schema: &DFSchema) -> Transformed<Expr> 
 }
 
 /// Whether an operator compares its two sides.
-pub(super) fn is_compared(op: Operator) -> bool {
+pub(crate) fn is_compared(op: Operator) -> bool {
     matches!(
         op,
         Operator::Eq

@@ -1,6 +1,6 @@
 //! Relations in FROM that the library plans wrongly or not at all: ASOF joins, INTERSECT ALL and
 //! EXCEPT ALL, joins by USING, and functions that make rows of documents. `text/joins.rs` and
-//! `text/sets.rs` write them as joins in parentheses.
+//! `upstream/sets.rs` write them as joins in parentheses.
 
 use std::sync::Arc;
 
@@ -25,11 +25,11 @@ use datafusion::sql::sqlparser::ast::{
 
 use super::intervals::as_length;
 use super::numbers::NumberKind;
-use super::using;
 use crate::asof::AsOf;
 use crate::documents;
 use crate::interval::is_interval;
-use crate::text::{is_asof, is_by_names, is_counted, of_document};
+use crate::text::{is_asof, is_by_names, of_document};
+use crate::upstream::{is_counted, using};
 
 /// Plans what is our own.
 #[derive(Debug)]
@@ -89,7 +89,7 @@ fn plan_join(
     if by_names {
         return plan_join_by_names(left, right, join.join_operator, context);
     }
-    // The parser has no names for these joins: `text/sets.rs` writes sets that count as SEMI and
+    // The parser has no names for these joins: `upstream/sets.rs` writes sets that count as SEMI and
     // ANTI, and ASOF without MATCH_CONDITION comes as a global join.
     match join.join_operator {
         JoinOperator::LeftSemi(_) => plan_counting_set(left, right, LogicalPlanBuilder::intersect),
@@ -129,7 +129,7 @@ fn plan_join_by_names(
         }
         _ => return not_impl_err!("such a join by USING"),
     };
-    // A name of USING may bring the table that the column comes into (`scopes/naming.rs`).
+    // A name of USING may bring the table that the column comes into (`upstream/scopes/naming.rs`).
     let names = match constraint {
         JoinConstraint::Using(names) => names
             .into_iter()

@@ -30,12 +30,12 @@ use tonnage::{Direction, Error};
 
 use super::dynamic_filters::{is_dynamic, may_narrow, narrow_read};
 use super::parts::SharedRead;
-use super::scan_statistics::statistics_of;
 use crate::access::{
     ColumnOrder, ReadSpec, direction_for, free_columns, is_constant, is_ordered_as_sql,
 };
-use crate::error::into_datafusion;
-use crate::guard::Guard;
+use crate::errors::into_datafusion;
+use crate::session::Guard;
+use crate::upstream::statistics_of;
 
 /// Batches that may wait between the thread that reads and the plan.
 const QUEUED_BATCHES_MAX: usize = 2;

@@ -13,7 +13,7 @@ use datafusion::logical_expr::{
 use tonnage::{ColumnType, Value};
 
 use crate::access::array_of;
-use crate::error::into_datafusion;
+use crate::errors::into_datafusion;
 
 const NAME: &str = "_read_text";
 

@@ -14,7 +14,7 @@ use datafusion::config::ConfigOptions;
 use datafusion::logical_expr::expr::{InSubquery, SetComparison};
 use datafusion::logical_expr::utils::merge_schema;
 use datafusion::logical_expr::{
-    BinaryExpr, Expr, ExprSchemable, Join, LogicalPlan, Projection, Subquery, Union,
+    Expr, ExprSchemable, Join, LogicalPlan, Projection, Subquery, Union,
 };
 use datafusion::optimizer::AnalyzerRule;
 
@@ -22,11 +22,14 @@ use super::intervals::as_length;
 use super::named_expressions::map_named;
 use super::numbers::{self, NumberKind};
 use super::{
-    casts, interval_groups, intervals, json_keys, json_values, list_calls, map_keys, moments,
-    nested_values, patterns, sixteen_bytes, sort_keys, texts, values, wide_comparisons,
-    window_frames,
+    casts, interval_groups, intervals, json_keys, json_values, list_calls, moments, nested_values,
+    sixteen_bytes, texts, values,
 };
 use crate::interval::is_interval;
+use crate::upstream::{
+    map_keys, patterns, refuse_evaluated_twice, sort_keys, swapped_bounds, wide_comparisons,
+    window_frames,
+};
 
 /// Runs before types are brought together.
 #[derive(Debug)]
@@ -77,8 +80,9 @@ fn rewrite_node(node: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
 }
 
 fn rewrite_expression(part: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
+    refuse_evaluated_twice(&part, schema)?;
     let part = casts::rewrite_cast(part, schema)?;
-    let part = part.transform_data(|part| Ok(column_first(part)))?;
+    let part = part.transform_data(|part| Ok(swapped_bounds::column_first(part)))?;
     let part = part.transform_data(|part| json_values::compare_documents(part, schema))?;
     let part = part.transform_data(|part| Ok(sort_keys::without_repeated_keys(part)))?;
     let part = part.transform_data(|part| texts::read_beside(part, schema))?;
@@ -153,29 +157,6 @@ fn read_texts_or_moments(
     Ok(is_read || is_counted)
 }
 
-/// `5 < a` as `a > 5`. Of `a >= 5 AND 5 < a` the optimiser would keep the first alone.
-fn column_first(part: Expr) -> Transformed<Expr> {
-    match part {
-        Expr::BinaryExpr(BinaryExpr { left, op, right })
-            if numbers::is_compared(op) && !is_read(&left) && is_read(&right) =>
-        {
-            match op.swap() {
-                Some(op) => Transformed::yes(Expr::BinaryExpr(BinaryExpr::new(right, op, left))),
-                None => Transformed::no(Expr::BinaryExpr(BinaryExpr { left, op, right })),
-            }
-        }
-        part => Transformed::no(part),
-    }
-}
-
-/// Whether a value comes out of rows.
-fn is_read(expr: &Expr) -> bool {
-    let reads = |expr: &Expr| {
-        matches!(expr, Expr::Column(_) | Expr::OuterReferenceColumn(..) | Expr::ScalarSubquery(_))
-    };
-    expr.exists(|expr| Ok(reads(expr))).unwrap_or(true)
-}
-
 /// A union whose columns of decimals become doubles where another input has doubles.
 fn unify_union(union: Union) -> Result<Union> {
     let (inputs, is_read) = read_union(&union)?;
@@ -209,7 +190,8 @@ fn unify_union(union: Union) -> Result<Union> {
     Union::try_new_with_loose_types(inputs)
 }
 
-/// The inputs of a union with texts beside other values read, and days beside moments as such.
+/// The inputs of a union with texts beside other values read, days beside moments as such, and
+/// documents beside others as texts.
 fn read_union(union: &Union) -> Result<(Vec<Arc<LogicalPlan>>, bool)> {
     let inputs = &union.inputs;
     let width = union.schema.fields().len();
@@ -224,6 +206,7 @@ fn read_union(union: &Union) -> Result<(Vec<Arc<LogicalPlan>>, bool)> {
         let cells = made.iter_mut().map(|columns| &mut columns[place]);
         let schemas = inputs.iter().map(|input| input.schema().as_ref());
         let mut parts: Vec<texts::Part<'_>> = cells.zip(schemas).collect();
+        is_read |= json_values::choose_in_union(&mut parts);
         is_read |= texts::choose_or_text(&mut parts)?;
         is_read |= moments::choose(&mut parts);
     }

@@ -10,10 +10,9 @@ use super::stored::{
     incarnation, read_statistics, write_statistics,
 };
 use crate::catalog::{CatalogContext, path_of_parts};
-use crate::error::invalid_at;
-use crate::guard::Guard;
+use crate::errors::invalid_at;
 use crate::planner::Planner;
-use crate::request::Parameters;
+use crate::session::{Guard, Parameters};
 use crate::text::{Piece, parse, single};
 use crate::views;
 use crate::write::made;

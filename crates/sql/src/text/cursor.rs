@@ -4,7 +4,7 @@ use datafusion::sql::sqlparser::tokenizer::{Location, Token, TokenWithSpan};
 use tonnage::{Error, Result};
 
 use super::Piece;
-use crate::error::invalid_at;
+use crate::errors::invalid_at;
 
 /// The token that is read next.
 #[derive(Clone)]

@@ -36,7 +36,7 @@ type ReadCall = Result<(Expr, usize), ParserError>;
 /// the last point, it was tried anew for each point before, which doubled the time. A word between
 /// two points is a name, and is not tried ([`is_inner_name`]).
 #[derive(Debug, Default)]
-pub(super) struct OwnDialect {
+pub(crate) struct OwnDialect {
     readings: ParseBudget,
     calls: RefCell<HashMap<usize, ReadCall>>,
     /// The place that is read just now, and is to be read by the parser itself.

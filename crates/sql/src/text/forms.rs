@@ -12,7 +12,7 @@ use super::dialect::SYMMETRIC;
 use super::pattern::{fill, parsed};
 use super::spelling::INTEGER_DIVISION;
 use super::time_zones;
-use crate::interval_fractions::in_whole_units;
+use crate::interval::in_whole_units;
 
 /// Of so many parts a CUBE has 4,096 grouping sets, as many as the planner takes. It counts those
 /// of several CUBEs, but makes those of one however many they are.

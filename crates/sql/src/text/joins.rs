@@ -11,7 +11,7 @@ use datafusion::sql::sqlparser::ast::{
 use tonnage::Result;
 
 use super::documents;
-use crate::error::invalid_at;
+use crate::errors::invalid_at;
 
 /// Functions in FROM that make rows of a document.
 pub(super) const OF_DOCUMENTS: [&str; 8] = [

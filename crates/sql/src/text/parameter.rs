@@ -3,7 +3,7 @@
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
 use tonnage::Result;
 
-use crate::error::invalid_at;
+use crate::errors::invalid_at;
 
 /// The greatest number that a parameter may have in a short statement. In a long one it is the
 /// number of the statement's tokens: whoever counts without gaps never meets the bound.

@@ -12,7 +12,7 @@ use datafusion::sql::sqlparser::ast::Statement;
 use datafusion::sql::sqlparser::parser::Parser;
 use tonnage::Result;
 
-use crate::error::{from_parser, invalid_at};
+use crate::errors::{from_parser, invalid_at};
 
 /// What every statement may ask, and what it may ask besides for each of its tokens.
 const QUESTIONS: u64 = 200_000;

@@ -7,7 +7,7 @@ use datafusion::sql::sqlparser::ast::{
 };
 use tonnage::{Error, Result};
 
-use super::sets::{derived, read};
+use crate::upstream::{derived, read};
 
 /// The query that a table factor stands for, if it is a PIVOT or an UNPIVOT.
 pub(super) fn expand(factor: &mut TableFactor) -> Result<()> {

@@ -6,7 +6,7 @@
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
 use tonnage::Result;
 
-use crate::error::invalid_at;
+use crate::errors::invalid_at;
 
 /// Words behind which a value stands, though they are no operators.
 const BEFORE_VALUES: [&str; 34] = [

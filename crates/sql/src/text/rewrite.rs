@@ -11,11 +11,12 @@ use tonnage::{Error, Result};
 
 use super::distinct::distinct;
 use super::walk::{Rewriter, walk_mut};
-use super::windows::NamedWindows;
 use super::{
     aggregates, casts, column_names, date_format, documents, forms, functions, joins, json_path,
-    pivot, row_lists, row_values, sets, similar, stars, values,
+    pivot, row_lists, row_values, stars, values,
 };
+use crate::upstream::windows::NamedWindows;
+use crate::upstream::{sets, similar};
 
 /// Rewrites a statement.
 pub(super) fn rewrite(statement: &mut Statement) -> Result<()> {

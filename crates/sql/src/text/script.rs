@@ -10,7 +10,7 @@ use tonnage::{Error, Result};
 
 use super::StatementKind;
 use super::dialect::OwnDialect;
-use crate::error::invalid_at;
+use crate::errors::invalid_at;
 
 /// How deep expressions may nest.
 const DEPTH_MAX: usize = 200;

@@ -6,7 +6,7 @@ use tonnage::{ColumnType, Result, TableSchema};
 use super::defaults::default_tokens;
 use super::row_change::Assignment;
 use super::tokens::{made, quoted, word};
-use crate::error::invalid_at;
+use crate::errors::invalid_at;
 use crate::text::Cursor;
 
 /// What ends a list of assignments.

@@ -8,11 +8,9 @@ use super::assignments::{assignments, expression};
 use super::given::refuse_rounded;
 use super::returning_rows::WrittenRows;
 use super::row_change::{Assignment, NotedRow, RowChange};
-use crate::answer::{Changes, Rows};
-use crate::error::invalid_at;
-use crate::guard::Guard;
+use crate::errors::invalid_at;
 use crate::planner::Planner;
-use crate::request::Parameters;
+use crate::session::{Changes, Guard, Parameters, Rows};
 use crate::statistics::delete_statistics;
 use crate::text::{Cursor, Piece, StatementKind};
 

@@ -16,7 +16,7 @@ use super::change::condition;
 use super::given::refuse_rounded;
 use super::row_change::{Assignment, RowChange};
 use super::tokens::{made, quoted, word};
-use crate::error::{from_datafusion, invalid_at};
+use crate::errors::{from_datafusion, invalid_at};
 use crate::text::{Cursor, Piece};
 
 /// What SQL calls the rows that were not inserted.

@@ -16,12 +16,10 @@ use tonnage_files::{Compression, Format, RecordWriter, StopToken};
 use super::change::table;
 use super::insert::{RowSource, write};
 use super::tokens::{made, quoted, separated, word};
-use crate::answer::{Changes, Rows};
 use crate::catalog::FileTable;
-use crate::error::invalid_at;
-use crate::guard::Guard;
+use crate::errors::invalid_at;
 use crate::planner::Planner;
-use crate::request::Parameters;
+use crate::session::{Changes, Guard, Parameters, Rows};
 use crate::text::{Cursor, FileName, Piece, StatementKind, parse};
 
 /// A COPY as it is written.
@@ -166,7 +164,7 @@ fn fill(
     for name in &wanted {
         table.schema().require_column(name)?;
     }
-    let file = file.projected(&places).map_err(crate::error::from_datafusion)?;
+    let file = file.projected(&places).map_err(crate::errors::from_datafusion)?;
     let names = file.schema().fields().iter().map(|field| field.name().clone()).collect();
     let (cancel, deadline) = (guard.cancel().clone(), guard.clone());
     let stop = StopToken::when(move || cancel.is_cancelled() || deadline.check().is_err());

@@ -7,13 +7,10 @@ use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
 use tonnage::{AlreadyExists, ColumnType, DdlOutcome, Error, Result};
 
 use super::{returning_rows::WrittenRows, run_change};
-use crate::answer::{Answer, Changes};
-use crate::distinct_names::with_distinct_names;
-use crate::error::invalid_at;
-use crate::guard::Guard;
+use crate::errors::invalid_at;
 use crate::planner::Planner;
-use crate::request::Parameters;
-use crate::text::{Cursor, Piece, StatementKind, pieces};
+use crate::session::{Answer, Changes, Guard, Parameters};
+use crate::text::{Cursor, Piece, StatementKind, pieces, with_distinct_names};
 use crate::views;
 
 use super::tokens::made;

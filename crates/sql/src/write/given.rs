@@ -10,8 +10,8 @@ use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
 use tonnage::{ColumnType, Error, Result, TableSchema, Value};
 
 use super::row_change::Assignment;
-use crate::error::invalid_at;
-use crate::request::Parameters;
+use crate::errors::invalid_at;
+use crate::session::Parameters;
 use crate::text::signed;
 
 /// The most tokens that a value has that is given: a type with its digits, and a text.

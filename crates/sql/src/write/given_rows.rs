@@ -13,7 +13,7 @@ use tonnage::{Error, Result, TableSchema, Value};
 
 use super::given::GivenValue;
 use crate::access::array_of;
-use crate::request::Parameters;
+use crate::session::Parameters;
 
 /// Rows of an INSERT on their way into its table.
 pub(super) type RowBatches = Box<dyn Iterator<Item = Result<RecordBatch>> + Send>;

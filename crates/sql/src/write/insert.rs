@@ -32,11 +32,9 @@ use super::row_inserter::RowInserter;
 use super::tokens::word;
 use super::untyped::{is_untyped, typed};
 use super::values::{one_row, take_queries};
-use crate::answer::{Changes, Rows};
 use crate::catalog::{StoreCatalog, WriteTarget};
-use crate::guard::Guard;
 use crate::planner::Planner;
-use crate::request::Parameters;
+use crate::session::{Changes, Guard, Parameters, Rows};
 use crate::text::{Piece, StatementKind, mark_values, parse};
 
 /// Rows that are gathered before anything is written.

@@ -30,11 +30,9 @@ use super::partial_changes::with_partial_changes;
 use super::returning_rows::WrittenRows;
 use super::row_change::{Assignment, ChangeWriter, NotedRow, ROWS_PER_LOOK, RowChange};
 use super::tokens::{made, quoted, word};
-use crate::answer::Changes;
-use crate::error::invalid_at;
-use crate::guard::Guard;
+use crate::errors::invalid_at;
 use crate::planner::Planner;
-use crate::request::Parameters;
+use crate::session::{Changes, Guard, Parameters};
 use crate::text::{Cursor, Piece, StatementKind};
 
 type Tokens = Vec<TokenWithSpan>;

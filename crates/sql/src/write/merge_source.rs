@@ -16,12 +16,10 @@ use datafusion::sql::sqlparser::tokenizer::{Location, Token, TokenWithSpan};
 use tonnage::{Error, Result, Store};
 
 use super::tokens::{made, quoted, word};
-use crate::distinct_names::with_distinct_names;
-use crate::error::{from_datafusion, invalid_at};
-use crate::guard::Guard;
+use crate::errors::{from_datafusion, invalid_at};
 use crate::planner::Planner;
-use crate::request::Parameters;
-use crate::text::{Looker, VOLATILE, folded, parse, walk};
+use crate::session::{Guard, Parameters};
+use crate::text::{Looker, VOLATILE, folded, parse, walk, with_distinct_names};
 use crate::views;
 
 /// The name under which the rows are looked up. No table can have it.

@@ -3,7 +3,7 @@
 //! Each row is written atomically, with a condition on what was seen of it; a statement as a whole
 //! is not one transaction: when it fails midway, rows written before stay written. INSERT looks for
 //! existing keys before it writes anything, so that the common failure changes nothing. Between
-//! BEGIN and COMMIT nothing is written: `transaction.rs` takes the rows.
+//! BEGIN and COMMIT nothing is written: `session/transaction.rs` takes the rows.
 
 mod assignments;
 mod change;
@@ -36,11 +36,9 @@ use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
 use std::sync::Arc;
 use tonnage::{Error, Result};
 
-use crate::answer::{Answer, Changes, Rows};
-use crate::error::invalid_at;
-use crate::guard::Guard;
+use crate::errors::invalid_at;
 use crate::planner::Planner;
-use crate::request::Parameters;
+use crate::session::{Answer, Changes, Guard, Parameters, Rows};
 use crate::text::{Piece, StatementKind, parse, without_catalog};
 use partial_changes::with_partial_changes;
 use returning_rows::{ReturningClause, ReturningQuery, WrittenRows};

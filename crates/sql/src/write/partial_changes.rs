@@ -2,8 +2,8 @@
 
 use tonnage::Error;
 
-use crate::answer::Changes;
 use crate::planner::Planner;
+use crate::session::Changes;
 
 /// The error of a statement that was stopped on its way, with what it has changed by then. In a
 /// transaction that is taken back.

@@ -17,12 +17,10 @@ use tonnage::{Error, Result, Row, Table, TableSchema};
 use super::keys::key_text;
 use super::tokens::{quoted, word};
 use crate::access::{SqlTable, rows_to_batch};
-use crate::answer::Rows;
 use crate::catalog::StoreCatalog;
-use crate::error::from_datafusion;
-use crate::guard::Guard;
+use crate::errors::from_datafusion;
 use crate::planner::Planner;
-use crate::request::Parameters;
+use crate::session::{Guard, Parameters, Rows};
 use crate::text::parse;
 
 /// The name under which rows written are selected. No table can have it.

@@ -20,14 +20,11 @@ use super::returning_rows::WrittenRows;
 use super::tokens::{made, quoted, separated, word};
 use super::untyped::typed_rows;
 use crate::access::note_names;
-use crate::answer::{Changes, Rows};
 use crate::catalog::{StoreCatalog, WriteTarget};
-use crate::error::invalid_at;
-use crate::guard::Guard;
+use crate::errors::invalid_at;
 use crate::planner::Planner;
-use crate::request::Parameters;
+use crate::session::{Changes, Guard, Parameters, Rows, Transaction};
 use crate::text::{folded, parse};
-use crate::transaction::Transaction;
 
 /// How often a row is selected again that others write all the time.
 pub(super) const TRIES_MAX: usize = 100;

@@ -15,12 +15,9 @@ use super::keys::{exists, key_text};
 use super::partial_changes::with_partial_changes;
 use super::returning_rows::WrittenRows;
 use super::row_change::{ROWS_PER_LOOK, RowChange, TRIES_MAX};
-use crate::answer::Changes;
-use crate::guard::Guard;
 use crate::planner::Planner;
-use crate::request::Parameters;
+use crate::session::{Changes, Guard, Parameters, Transaction, key_of};
 use crate::text::Piece;
-use crate::transaction::{Transaction, key_of};
 
 /// Rows on their way into a table.
 pub(super) struct RowInserter<'a> {

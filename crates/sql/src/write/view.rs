@@ -7,10 +7,9 @@ use datafusion::sql::sqlparser::tokenizer::Token;
 use tonnage::{AlreadyExists, Condition, Error, Result, Row};
 
 use crate::catalog::path_of_parts;
-use crate::error::invalid_at;
-use crate::guard::Guard;
+use crate::errors::invalid_at;
 use crate::planner::Planner;
-use crate::request::Parameters;
+use crate::session::{Guard, Parameters};
 use crate::text::{Cursor, Looker, Piece, StatementKind, walk};
 use crate::views::{DEFINITION, TABLE, path_of, quoted, table};
 

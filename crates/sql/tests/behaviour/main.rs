@@ -20,6 +20,7 @@ mod statistics;
 mod stepped;
 mod text_literals;
 mod transactions;
+mod upstream;
 mod write_timeouts;
 mod writes;
 

@@ -50,9 +50,11 @@ fn file(values: &[Option<f64>], kind: &DataType) -> Vec<u8> {
     writer.finish().unwrap()
 }
 
-/// Conditions on `{}`, and whether they hold.
-fn conditions() -> Vec<(String, Box<dyn Fn(f64) -> bool>)> {
-    let mut all: Vec<(String, Box<dyn Fn(f64) -> bool>)> = Vec::new();
+/// A condition on `{}`, and whether it holds for a value.
+type Condition = (String, Box<dyn Fn(f64) -> bool>);
+
+fn conditions() -> Vec<Condition> {
+    let mut all: Vec<Condition> = Vec::new();
     let operands = [100.0, 0.0, -0.0, 1.5, -2.5, f64::NAN, -f64::NAN];
     for operand in operands {
         let text = format!("CAST('{operand}' AS DOUBLE)");

@@ -291,13 +291,10 @@ impl TableCodec {
     }
 
     fn default_array(&self, column: &Column, rows: usize) -> Result<ArrayRef> {
-        match (&column.default_function, &column.default) {
-            (Some(function), _) => function.array(column.column_type, rows),
-            (None, Some(default)) => default.to_array(column.column_type, rows),
-            (None, None) if column.nullable => {
-                Ok(new_null_array(&column.column_type.data_type(), rows))
-            }
-            (None, None) => Err(Error::invalid(format!(
+        match column.default_array(rows)? {
+            Some(default) => Ok(default),
+            None if column.nullable => Ok(new_null_array(&column.column_type.data_type(), rows)),
+            None => Err(Error::invalid(format!(
                 "table {}: column '{}' is missing, and declared NOT NULL without DEFAULT",
                 self.schema.path, column.name
             ))),

@@ -9,6 +9,7 @@ mod key;
 pub(crate) mod limits;
 mod pairs;
 mod scope;
+mod session;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,6 +24,7 @@ pub use exchange::ExchangedPair;
 pub use key::Key;
 pub use pairs::{Pair, PairBatch, Pairs};
 pub use scope::{Depth, KeyRange};
+pub use session::{PairPosition, PairSession, PairWrites};
 
 use crate::bulk::get::{BATCHES_MAX, ItemSource, SINGLE_ITEMS_MAX, has_items_in_memory};
 use crate::bulk::put::{BulkPutError, BulkPutOptions, BulkPutReport, pair_stream};

@@ -59,6 +59,12 @@ impl Pairs {
         self.values.push(batch.value(index));
     }
 
+    /// Forgets all pairs but keeps the memory.
+    pub fn clear(&mut self) {
+        self.keys.clear();
+        self.values.clear();
+    }
+
     /// How many pairs there are.
     pub fn len(&self) -> usize {
         self.keys.len()
@@ -139,6 +145,11 @@ impl PairBatch {
     /// The version of the pair at `index`.
     pub fn version(&self, index: usize) -> u64 {
         self.rows.versions[index]
+    }
+
+    /// The number of the key that asked for the pair at `index`, where keys were looked up.
+    pub fn origin(&self, index: usize) -> usize {
+        self.rows.origins[index] as usize
     }
 
     /// When the pair at `index` expires, in milliseconds since 1970; 0 for never.

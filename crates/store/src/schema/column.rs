@@ -1,5 +1,6 @@
 //! One column.
 
+use arrow::array::ArrayRef;
 use arrow::datatypes::Field;
 use serde::{Deserialize, Serialize};
 use tonnage_engine::Result;
@@ -45,6 +46,18 @@ impl Column {
             (Some(function), _) => function.value(self.column_type),
             (None, Some(default)) => Ok(default.clone()),
             (None, None) => Ok(Value::Null),
+        }
+    }
+
+    /// What so many rows hold that do not name the column, if it has a default.
+    ///
+    /// # Errors
+    /// As with [`made_default`](Self::made_default).
+    pub fn default_array(&self, rows: usize) -> Result<Option<ArrayRef>> {
+        match (&self.default_function, &self.default) {
+            (Some(function), _) => function.array(self.column_type, rows).map(Some),
+            (None, Some(default)) => default.to_array(self.column_type, rows).map(Some),
+            (None, None) => Ok(None),
         }
     }
 

@@ -26,7 +26,7 @@ pub(crate) use identity::NUMBER_GIVEN;
 pub use identity::{Generated, Identity};
 pub use layout::{Layout, LayoutColumn};
 pub(crate) use name::{check_name, quoted_name};
-pub use table::{Ancestor, TableSchema};
+pub use table::{Ancestor, MakeDefaults, TableSchema};
 
 /// The most columns that one table can have, inherited key columns included.
 pub const COLUMNS_MAX: usize = 4_096;

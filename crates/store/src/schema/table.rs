@@ -2,11 +2,15 @@
 
 use std::sync::Arc;
 
+use arrow::array::{ArrayRef, new_null_array};
 use arrow::datatypes::{Schema, SchemaRef};
 use serde::{Deserialize, Serialize};
 use tonnage_engine::{Error, KeyPart, KeyShape, Result};
 
 use super::{Column, Layout, LayoutColumn};
+
+/// Makes the values of so many rows that do not name a column.
+pub type MakeDefaults = Arc<dyn Fn(usize) -> Result<ArrayRef> + Send + Sync>;
 
 /// A table: its columns, its key, and the layouts its rows were ever written with.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -128,6 +132,14 @@ impl TableSchema {
         Arc::new(Schema::new(self.columns.iter().map(Column::to_arrow).collect::<Vec<_>>()))
     }
 
+    /// What rows hold that do not name a column: for each column outside the key that has a default its
+    /// name, and what makes the values of so many rows.
+    pub fn default_makers(&self) -> impl Iterator<Item = (String, MakeDefaults)> {
+        let columns = self.value_columns().map(|index| &self.columns[index]);
+        let with_default = columns.filter(|column| column.default_text().is_some());
+        with_default.map(|column| (column.name.clone(), default_maker(column.clone())))
+    }
+
     /// Whether the parts of a schema that was read from disk agree with each other.
     pub(crate) fn check(&self) -> std::result::Result<(), String> {
         let in_place = |index: &usize| *index < self.columns.len();
@@ -152,4 +164,11 @@ impl TableSchema {
         };
         KeyShape::new(self.key_columns().take(self.shard_key_len).map(part).collect::<Vec<_>>())
     }
+}
+
+fn default_maker(column: Column) -> MakeDefaults {
+    Arc::new(move |rows| match column.default_array(rows)? {
+        Some(made) => Ok(made),
+        None => Ok(new_null_array(&column.column_type.data_type(), rows)),
+    })
 }

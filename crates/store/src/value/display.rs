@@ -43,7 +43,7 @@ fn write_bytes(bytes: &[u8], f: &mut fmt::Formatter<'_>) -> fmt::Result {
     // The first bytes of all base64 that begins with 0x: only then is the rest looked at.
     if let [0xd3, second, ..] = bytes
         && second >> 4 == 1
-        && bytes.len() % 3 == 0
+        && bytes.len().is_multiple_of(3)
     {
         let base64 = BASE64.encode(bytes);
         if base64[2..].bytes().all(|byte| byte.is_ascii_hexdigit()) {

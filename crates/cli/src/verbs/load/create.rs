@@ -195,9 +195,35 @@ fn check_names(columns: &[ColumnDefinition], values: &[String]) -> CliResult<()>
         true => format!("; {HEADER_HINT}"),
         false => String::new(),
     };
+    let rename = shell_word(&format!("{name}={better}"));
     Err(Failure::usage(format!(
-        "column {name} has a dot or a control character in its name, which the columns of a table cannot: give it another with --rename '{name}={better}'{all}{doubt}"
+        "column {} has a dot or a control character in its name, which the columns of a table cannot: give it another with --rename {rename}{all}{doubt}",
+        shown_name(name)
     )))
+}
+
+fn shown_name(name: &str) -> String {
+    match name.contains(char::is_control) {
+        true => name.escape_debug().to_string(),
+        false => name.to_owned(),
+    }
+}
+
+/// A word as bash reads it. A control character in it cannot be typed as it is, and would be shown as
+/// something else.
+fn shell_word(word: &str) -> String {
+    if !word.contains(|char: char| char.is_control() || char == '\'') {
+        return format!("'{word}'");
+    }
+    let quoted = word.chars().map(|char| match char {
+        '\n' => "\\n".to_owned(),
+        '\r' => "\\r".to_owned(),
+        '\t' => "\\t".to_owned(),
+        '\\' | '\'' => format!("\\{char}"),
+        char if char.is_control() => format!("\\u{:04x}", u32::from(char)),
+        char => char.to_string(),
+    });
+    format!("$'{}'", quoted.collect::<String>())
 }
 
 /// The rows of a child table say whose children they are.

@@ -11,7 +11,8 @@ use arrow::datatypes::{Schema, SchemaRef};
 use clap::Args;
 use tonnage::{ErrorKind, Store, TableEntry, TableSchema};
 use tonnage_files::{
-    InferredSchema, ReadOptions, Sample, Source, folder_column_names, infer_common_schema,
+    ColumnDefaults, InferredSchema, ReadOptions, Sample, Source, folder_column_names,
+    infer_common_schema,
 };
 
 use crate::args::{Globals, TimeoutArgs};
@@ -268,7 +269,8 @@ impl LoadArgs {
     ) -> CliResult<Vec<FileInput>> {
         let (schema, ignore) = (&table.schema, self.ignore_columns);
         let documents = self.documents.options();
-        let mut options = ReadOptions { documents, ..self.job.read_options()? };
+        let defaults = ColumnDefaults::new(schema.default_makers());
+        let mut options = ReadOptions { documents, defaults, ..self.job.read_options()? };
         // A file of one column has the key alone then, which is never NULL: a blank line is none.
         let is_numbered = schema.key_columns().any(|column| column.identity.is_some());
         options.csv.blank_is_null = is_numbered || mapping.is_some() || options.folders;

@@ -26,12 +26,13 @@ use tracing::{Instrument, Span};
 use crate::auth::Caller;
 use crate::context::ServerContext;
 use crate::error::status;
-use crate::flight::client_stream::{ClientStream, StreamEvent};
+use crate::flight::client_stream::ClientStream;
 use crate::flight::command::parse;
 use crate::flight::decode::FlightDecoder;
 use crate::flight::lob_command::{PutLobCommand, PutLobMode};
 use crate::flight::opened_stream::OpenedStream;
 use crate::flight::plain_bytes::plain_bytes;
+use crate::flight::stream_event::StreamEvent;
 use crate::metrics::ListenerKind;
 
 /// `ready`, and `stored` or an error: the sender never waits for a client that does not read.

@@ -15,9 +15,9 @@ use tonnage_sql::{Answer, Request};
 use super::statement::{no_transaction, start_unnamed};
 use crate::auth::Caller;
 use crate::context::ServerContext;
-use crate::flight::client_stream::StreamEvent;
 use crate::flight::decode::FlightDecoder;
 use crate::flight::opened_stream::OpenedStream;
+use crate::flight::stream_event::StreamEvent;
 
 /// Carries out a statement, and tells how many rows it changed.
 pub(super) async fn carry_out(

@@ -1,0 +1,129 @@
+"""redis-py against the Redis listener, with its defaults and in both versions of the protocol."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import traceback
+
+import redis
+
+
+class RedisListener:
+    """`tonnage serve` with a Redis listener on a free port."""
+
+    def __init__(self, directory):
+        command = [os.environ["TONNAGE"], "serve", "--store", os.path.join(directory, "store"),
+                   "--create", "--http", "off", "--flight", "off", "--redis", "127.0.0.1:0"]
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        lines = iter(self.process.stdout.readline, "ready\n")
+        found = [re.match(r"Redis +redis://([\d.]+):(\d+)", line) for line in lines]
+        self.host, self.port = found[0][1], int(found[0][2])
+
+    def client(self, **options):
+        return redis.Redis(self.host, self.port, **options)
+
+    def stop(self):
+        self.process.send_signal(signal.SIGTERM)
+        assert self.process.wait(60) == 0, self.process.returncode
+
+
+def it_connects_with_its_defaults(server):
+    client = server.client()
+    assert client.ping()
+    assert client.set("a", b"\x00\xff", ex=100) and client.get("a") == b"\x00\xff"
+    assert client.ttl("a") == 100 and client.info()["redis_version"] == "7.2.4"
+    assert client.client_info()["lib-name"].startswith("redis-py")
+    assert client.config_get("appendfsync") == {"appendfsync": "everysec"}
+
+
+def both_versions_of_the_protocol_say_the_same(server):
+    answers = []
+    for protocol in (2, 3):
+        client = server.client(protocol=protocol, decode_responses=True)
+        client.flushall()
+        client.mset({"a": "1", "b": "2"})
+        answers.append((client.mget("a", "b", "c"), client.incr("a"), client.incrbyfloat("b", 0.5),
+                        client.set("a", "x", nx=True), client.getex("a", persist=True),
+                        client.exists("a", "b", "c"), client.type("a"), client.command_count(),
+                        sorted(client.scan_iter("*")), client.command_getkeys("MSET", "a", "1")))
+    assert answers[0] == answers[1], answers
+
+
+def a_pipeline_of_ten_thousand_is_answered(server):
+    pipeline = server.client().pipeline(transaction=False)
+    for number in range(10_000):
+        pipeline.set(f"k{number}", number)
+        pipeline.incr(f"k{number}")
+    answers = pipeline.execute()
+    assert answers[1::2] == list(range(1, 10_001))
+
+
+def transactions_and_watches_work(server):
+    client, other = server.client(), server.client()
+    client.set("n", 1)
+    with client.pipeline() as pipeline:
+        pipeline.watch("n")
+        value = int(pipeline.get("n"))
+        pipeline.multi()
+        pipeline.set("n", value + 1)
+        assert pipeline.execute() == [True]
+        pipeline.watch("n")
+        other.set("n", 9)
+        pipeline.multi()
+        pipeline.set("n", 0)
+        try:
+            pipeline.execute()
+        except redis.WatchError:
+            pass
+        else:
+            raise AssertionError("the transaction went through")
+    assert client.get("n") == b"9"
+
+
+def errors_have_the_types_that_programs_catch(server):
+    client = server.client()
+    client.set("a", "x")
+    for call, kind in [(lambda: client.incr("a"), redis.ResponseError),
+                       (lambda: client.hset("h", "f", "v"), redis.ResponseError),
+                       (lambda: server.client(username="ann", password="x").ping(),
+                        redis.AuthenticationError)]:
+        try:
+            call()
+        except kind:
+            continue
+        raise AssertionError(kind)
+
+
+def a_scan_sees_all_keys(server):
+    client = server.client()
+    client.flushall()
+    client.mset({f"k{number}": number for number in range(5_000)})
+    assert len(set(client.scan_iter("k*", count=100))) == 5_000
+    assert client.dbsize() == 5_000 and len(client.keys("k1???")) == 1_000
+
+
+def main():
+    cases = [it_connects_with_its_defaults, both_versions_of_the_protocol_say_the_same,
+             a_pipeline_of_ten_thousand_is_answered, transactions_and_watches_work,
+             errors_have_the_types_that_programs_catch, a_scan_sees_all_keys]
+    for case in cases:
+        with tempfile.TemporaryDirectory() as directory:
+            server = RedisListener(directory)
+            try:
+                case(server)
+                outcome = "pass"
+            except Exception as error:  # a case that fails must not hide the others
+                outcome = f"FAIL {type(error).__name__}: {error}".splitlines()[0]
+                if os.environ.get("TONNAGE_ACCEPTANCE_TRACE"):
+                    traceback.print_exc()
+            finally:
+                server.stop()
+        print(f"{case.__name__}: {outcome}", flush=True)
+    sys.exit(0)
+
+
+if __name__ == "__main__":
+    main()

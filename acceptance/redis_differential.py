@@ -1,0 +1,259 @@
+"""Random commands to a Redis server and to Tonnage: each reply must be the same, byte for byte.
+
+Usage: redis_differential.py [--seed N] [--commands N]. `redis-server` is looked for on the PATH, or
+is $REDIS_SERVER; without one this is left out. Commands come in pipelines, over three connections
+that take turns, in RESP2 and RESP3, and in transactions. What differs on purpose is not asked for:
+docs/redis.md has the list.
+"""
+
+import argparse
+import os
+import random
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+
+KEYS = [b"k%d" % number for number in range(12)]
+# Far in the future and in the past, so that the time between the two servers does not matter.
+LATER_S = [4_000_000_000, 4_000_000_001, 4_100_000_000]
+NUMBERS = [b"0", b"1", b"-1", b"7", b"-7", b"100", b"9223372036854775807", b"-9223372036854775808"]
+ODD = [b"", b"x", b"1.5", b" 1", b"1 ", b"01", b"+1", b"9223372036854775808", b"nan", b"inf", b"1e3"]
+VALUES = NUMBERS + ODD + [b"hello", b"\x00\xff\r\n", b"\xf0\x0f", b"v" * 70, b"10.5", b"3.0e2"]
+
+
+class Connection:
+    """Sends commands and gives back the bytes of each reply."""
+
+    def __init__(self, port):
+        self.socket = socket.create_connection(("127.0.0.1", port), timeout=60)
+        self.buffer = b""
+
+    def send(self, data):
+        self.socket.sendall(data)
+
+    def take(self, count):
+        while len(self.buffer) < count:
+            more = self.socket.recv(1 << 16)
+            if not more:
+                raise EOFError("the server closed the connection")
+            self.buffer += more
+        taken, self.buffer = self.buffer[:count], self.buffer[count:]
+        return taken
+
+    def line(self):
+        while b"\r\n" not in self.buffer:
+            more = self.socket.recv(1 << 16)
+            if not more:
+                raise EOFError("the server closed the connection")
+            self.buffer += more
+        return self.take(self.buffer.index(b"\r\n") + 2)
+
+    def reply(self):
+        line = self.line()
+        kind, rest = line[:1], line[1:-2]
+        if kind in b"$=" and rest != b"-1":
+            return line + self.take(int(rest) + 2)
+        if kind in b"*~>" and rest != b"-1":
+            return line + b"".join(self.reply() for _ in range(int(rest)))
+        if kind == b"%":
+            return line + b"".join(self.reply() for _ in range(2 * int(rest)))
+        return line
+
+
+def encode(words):
+    return b"*%d\r\n" % len(words) + b"".join(b"$%d\r\n%s\r\n" % (len(word), word) for word in words)
+
+
+class Commands:
+    """Draws commands."""
+
+    def __init__(self, chance):
+        self.chance = chance
+
+    def key(self):
+        return self.chance.choice(KEYS)
+
+    def keys(self):
+        return [self.key() for _ in range(self.chance.randint(1, 4))]
+
+    def value(self):
+        return self.chance.choice(VALUES)
+
+    def number(self):
+        return self.chance.choice(NUMBERS + ODD) if self.chance.random() < 0.3 else b"%d" % (
+            self.chance.randint(-20, 20))
+
+    def case(self, word):
+        return self.chance.choice([word, word.lower()])
+
+    def expiry(self):
+        later = self.chance.choice(LATER_S)
+        return self.chance.choice([
+            [b"EXAT", b"%d" % later], [b"PXAT", b"%d" % (later * 1000)], [b"EXAT", b"1"],
+            [b"PXAT", b"5"], [b"EX", b"0"], [b"EX", b"x"], [b"PX", b"-1"], [b"EX"],
+            [b"EX", b"9223372036854775807"]])
+
+    def set_options(self):
+        options = []
+        for option in ([b"NX"], [b"XX"], [b"GET"], [b"KEEPTTL"], self.expiry(), [b"WHAT"]):
+            if self.chance.random() < (0.02 if option == [b"WHAT"] else 0.15):
+                options += option
+        return options
+
+    def expire(self):
+        command, unit = self.chance.choice([(b"EXPIREAT", 1), (b"PEXPIREAT", 1000)])
+        when = self.chance.choice([b"%d" % (later * unit) for later in LATER_S] + [b"1", b"-1", b"x"])
+        options = [option for option in (b"NX", b"XX", b"GT", b"LT", b"WHAT")
+                   if self.chance.random() < (0.02 if option == b"WHAT" else 0.2)]
+        return [command, self.key(), when, *options]
+
+    def draw(self):
+        key, chance = self.key, self.chance
+        # A TTL is only asked for where there is none, or of a time that both have from the command.
+        drawn = chance.choice([
+            lambda: [b"GET", key()],
+            lambda: [b"SET", key(), self.value(), *self.set_options()],
+            lambda: [b"SET", key(), self.value()],
+            lambda: [b"SETNX", key(), self.value()],
+            lambda: [b"GETSET", key(), self.value()],
+            lambda: [b"GETDEL", key()],
+            lambda: [b"GETEX", key(), *chance.choice([[], [b"PERSIST"], self.expiry()])],
+            lambda: [b"MGET", *self.keys()],
+            lambda: [b"MSET", *sum(([k, self.value()] for k in self.keys()), [])],
+            lambda: [b"MSETNX", *sum(([k, self.value()] for k in self.keys()), [])],
+            lambda: [b"MSET", key()],
+            lambda: [chance.choice([b"INCR", b"DECR"]), key()],
+            lambda: [chance.choice([b"INCRBY", b"DECRBY"]), key(), self.number()],
+            # Keys of their own: beyond 64 bits the sums differ, which docs/redis.md tells.
+            lambda: [b"INCRBYFLOAT", chance.choice([b"f0", b"f1"]),
+                     chance.choice([b"0.5", b"-1.5", b"3", b"x", b"1e2"])],
+            lambda: [b"SET", chance.choice([b"f0", b"f1"]), chance.choice([b"1", b"0.25", b" 1", b"x"])],
+            lambda: [b"GET", chance.choice([b"f0", b"f1"])],
+            lambda: [b"APPEND", key(), self.value()],
+            lambda: [b"STRLEN", key()],
+            lambda: [chance.choice([b"GETRANGE", b"SUBSTR"]), key(), self.number(), self.number()],
+            lambda: [b"SETRANGE", key(), chance.choice([b"0", b"3", b"40", b"-1", b"x"]), self.value()],
+            lambda: [chance.choice([b"DEL", b"UNLINK"]), *self.keys()],
+            lambda: [chance.choice([b"EXISTS", b"TOUCH"]), *self.keys()],
+            lambda: [b"TYPE", key()],
+            self.expire,
+            lambda: [b"PERSIST", key()],
+            lambda: [chance.choice([b"EXPIRETIME", b"PEXPIRETIME"]), key()],
+            lambda: [chance.choice([b"RENAME", b"RENAMENX"]), key(), key()],
+            lambda: [b"COPY", key(), key(), *chance.choice([[], [b"REPLACE"], [b"WHAT"]])],
+            lambda: [b"GETBIT", key(), self.number()],
+            lambda: [b"SETBIT", key(), chance.choice([b"0", b"7", b"100", b"x", b"-1"]),
+                     chance.choice([b"0", b"1", b"2"])],
+            lambda: [b"BITCOUNT", key(), *chance.choice([
+                [], [b"1", b"-2"], [b"-9", b"300"], [b"3", b"20", b"BIT"], [b"0", b"0", b"byte"]])],
+            lambda: [b"BITPOS", key(), chance.choice([b"0", b"1"]), *chance.choice([
+                [], [b"1"], [b"-3"], [b"0", b"-1"], [b"2", b"9", b"BIT"]])],
+            lambda: [b"BITOP", chance.choice([b"AND", b"OR", b"XOR", b"NOT"]), key(), *self.keys()],
+            lambda: [b"ECHO", self.value()],
+            lambda: [b"PING", *chance.choice([[], [b"x"], [b"x", b"y"]])],
+            lambda: [b"KEYS", chance.choice([b"*", b"k?", b"k[0-3]", b"k1*", b"nosuch"])],
+            lambda: [b"SELECT", chance.choice([b"0", b"x"])],
+            lambda: [b"HELLO", chance.choice([b"2", b"3", b"4", b"x"])],
+            lambda: [b"GET", key(), key()],
+        ])()
+        return [self.case(drawn[0]), *drawn[1:]]
+
+    def pipeline(self):
+        commands = [self.draw() for _ in range(self.chance.choice([1, 1, 2, 5, 20]))]
+        if self.chance.random() < 0.1:
+            commands = [command for command in commands if command[0].upper() != b"HELLO"]
+            commands = [[b"MULTI"], *commands, [self.chance.choice([b"EXEC", b"EXEC", b"DISCARD"])]]
+            if self.chance.random() < 0.3:
+                commands.insert(0, [b"WATCH", *self.keys()])
+        if self.chance.random() < 0.002:
+            commands.append([b"FLUSHALL"])
+        return commands
+
+
+def comparable(command, reply):
+    """The reply without what may differ: the order of KEYS, the numbers of clients, versions."""
+    if command[0].upper() == b"KEYS":
+        return sorted(re.findall(rb"\r\n([kf]\d+)(?=\r\n)", reply)), reply[:1]
+    if command[0].upper() == b"HELLO" and reply[:1] in b"*%":
+        return reply[:30]
+    if command[0].upper() == b"EXEC":
+        # A transaction may hold KEYS: its lines in any order.
+        return sorted(reply.split(b"\r\n"))
+    return reply
+
+
+def compare(seed, count, ours, theirs):
+    chance = random.Random(seed)
+    commands = Commands(chance)
+    both = [(Connection(ours), Connection(theirs)) for _ in range(3)]
+    done, differing = 0, []
+    while done < count:
+        our, their = chance.choice(both)
+        pipeline = commands.pipeline()
+        data = b"".join(encode(command) for command in pipeline)
+        our.send(data)
+        their.send(data)
+        for command in pipeline:
+            replies = our.reply(), their.reply()
+            done += 1
+            if comparable(command, replies[0]) != comparable(command, replies[1]):
+                differing.append((command, *replies))
+                if len(differing) == 10:
+                    return done, differing
+    return done, differing
+
+
+def start(command, ready):
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    for line in process.stdout:
+        found = re.search(ready, line)
+        if found:
+            return process, found
+    raise AssertionError(f"{command[0]} ended before it was ready")
+
+
+def free_port():
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        return taken.getsockname()[1]
+
+
+def main():
+    arguments = argparse.ArgumentParser()
+    arguments.add_argument("--seed", type=int, default=1)
+    arguments.add_argument("--commands", type=int, default=200_000)
+    arguments = arguments.parse_args()
+    redis = os.environ.get("REDIS_SERVER") or shutil.which("redis-server")
+    if not redis:
+        print("# left out: redis-server is not installed")
+        return
+    with tempfile.TemporaryDirectory() as directory:
+        port = free_port()
+        theirs, _ = start(
+            [redis, "--port", str(port), "--save", "", "--dir", directory,
+             "--bind", "127.0.0.1"], "Ready to accept")
+        tonnage = [os.environ["TONNAGE"], "serve", "--store", os.path.join(directory, "store"),
+                   "--create", "--http", "off", "--flight", "off", "--redis", "127.0.0.1:0"]
+        ours, found = start(tonnage, r"Redis +redis://127\.0\.0\.1:(\d+)")
+        try:
+            begun = time.time()
+            done, differing = compare(arguments.seed, arguments.commands, int(found[1]), port)
+        finally:
+            for process in (ours, theirs):
+                process.send_signal(signal.SIGTERM)
+                process.wait(60)
+    print(f"# {done} commands with seed {arguments.seed}, {time.time() - begun:.0f} s")
+    for command, our, their in differing:
+        print(f"# {command}: {our!r}, Redis says {their!r}")
+    outcome = f"FAIL {len(differing)} replies differ" if differing else "pass"
+    print(f"random_commands_are_answered_as_by_redis: {outcome}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
+    sys.exit(0)

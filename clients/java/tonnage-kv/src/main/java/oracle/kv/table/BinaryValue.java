@@ -1,0 +1,7 @@
+package oracle.kv.table;
+
+/** A value of type BINARY. */
+public interface BinaryValue extends FieldValue {
+    /** The value. */
+    byte[] get();
+}

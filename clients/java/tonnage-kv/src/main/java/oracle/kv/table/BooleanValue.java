@@ -1,0 +1,7 @@
+package oracle.kv.table;
+
+/** A value of type BOOLEAN. */
+public interface BooleanValue extends FieldValue {
+    /** The value. */
+    boolean get();
+}

@@ -1,0 +1,7 @@
+package oracle.kv.table;
+
+/** A text of an enumeration. */
+public interface EnumValue extends FieldValue {
+    /** The value. */
+    String get();
+}

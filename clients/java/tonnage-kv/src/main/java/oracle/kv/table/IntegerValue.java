@@ -1,0 +1,7 @@
+package oracle.kv.table;
+
+/** A value of type INTEGER. */
+public interface IntegerValue extends FieldValue {
+    /** The value. */
+    int get();
+}

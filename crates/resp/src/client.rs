@@ -1,0 +1,327 @@
+//! A client: what it sent, what it is answered, and what it has set up.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use crate::access::ClientAccess;
+use crate::client_list::ClientCard;
+use crate::keyspace::Keyspace;
+use crate::protocol::{
+    ClientLimits, CommandReader, Protocol, ProtocolError, REDIS_VERSION, ReadStep, ReplyWriter,
+};
+
+/// An empty buffer larger than this is given back.
+const KEPT_BYTES_MAX: usize = 16 << 10;
+
+/// Who a client says it is. Whoever runs the client verifies it, then calls
+/// [`Client::finish_login`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LoginRequest {
+    /// The user; none where a password or token stands alone.
+    pub user: Option<String>,
+    /// The password, or a token.
+    pub password: String,
+    pub(crate) hello: Option<HelloRequest>,
+}
+
+/// The rest of a HELLO with a login.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct HelloRequest {
+    pub(crate) protocol: Protocol,
+    pub(crate) name: Option<String>,
+}
+
+/// Whether a client goes on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum ClientState {
+    #[default]
+    Open,
+    /// It is closed once it has its replies.
+    Closing,
+    /// It is closed at once.
+    Closed,
+}
+
+/// Which replies a client gets.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum ReplyMode {
+    #[default]
+    On,
+    Off,
+    /// That of the next command is left out.
+    SkipNext,
+    /// That of this command is left out.
+    Skip,
+}
+
+/// What was read and is not carried out yet, because commands before it are under way.
+#[derive(Debug, Default)]
+pub(crate) enum HeldRead {
+    #[default]
+    None,
+    Command,
+    Failure(ProtocolError),
+}
+
+/// A key that a transaction depends on, and its version when it was looked at.
+#[derive(Debug)]
+pub(crate) struct WatchedKey {
+    pub(crate) key: Vec<u8>,
+    pub(crate) version: Option<u64>,
+}
+
+/// Commands that wait for EXEC, as they were sent.
+#[derive(Debug, Default)]
+pub(crate) struct Transaction {
+    pub(crate) commands: Vec<Vec<Vec<u8>>>,
+    pub(crate) bytes: usize,
+    /// Whether one of them was refused: EXEC carries out none then.
+    pub(crate) is_broken: bool,
+}
+
+/// A client.
+#[derive(Debug)]
+pub struct Client {
+    pub(crate) input: Vec<u8>,
+    pub(crate) output: Vec<u8>,
+    pub(crate) reader: CommandReader,
+    pub(crate) held: HeldRead,
+    /// Whether the command that is being read goes on behind what came.
+    pub(crate) needs_more: bool,
+    pub(crate) protocol: Protocol,
+    pub(crate) access: ClientAccess,
+    pub(crate) state: ClientState,
+    pub(crate) reply_mode: ReplyMode,
+    pub(crate) login: Option<LoginRequest>,
+    pub(crate) transaction: Option<Transaction>,
+    pub(crate) watched: Vec<WatchedKey>,
+    pub(crate) card: Arc<ClientCard>,
+    pub(crate) limits: ClientLimits,
+}
+
+impl Client {
+    /// A client that has just connected.
+    pub fn new(
+        keyspace: &Keyspace,
+        address: String,
+        local_address: String,
+        access: ClientAccess,
+        limits: ClientLimits,
+    ) -> Box<Self> {
+        keyspace.counters.connections.fetch_add(1, Ordering::Relaxed);
+        let card = keyspace.clients.admit(address, local_address, keyspace.now_ms());
+        card.texts.lock().user = access.user().to_owned();
+        Box::new(Self::with_card(card, access, limits))
+    }
+
+    /// One that others know by this card.
+    pub(crate) fn with_card(
+        card: Arc<ClientCard>,
+        access: ClientAccess,
+        limits: ClientLimits,
+    ) -> Self {
+        Self {
+            input: Vec::new(),
+            output: Vec::new(),
+            reader: CommandReader::default(),
+            held: HeldRead::None,
+            needs_more: true,
+            protocol: Protocol::Two,
+            access,
+            state: ClientState::Open,
+            reply_mode: ReplyMode::On,
+            login: None,
+            transaction: None,
+            watched: Vec::new(),
+            card,
+            limits,
+        }
+    }
+
+    /// Its number, under which [`Keyspace`] knows it.
+    pub fn id(&self) -> u64 {
+        self.card.id
+    }
+
+    /// Bytes that it sent.
+    pub fn receive(&mut self, bytes: &[u8]) {
+        self.input.extend_from_slice(bytes);
+    }
+
+    /// What it is to be sent.
+    pub fn output(&self) -> &[u8] {
+        &self.output
+    }
+
+    /// So many bytes were sent.
+    pub fn sent(&mut self, bytes: usize) {
+        if bytes < self.output.len() {
+            self.output.drain(..bytes);
+            return;
+        }
+        self.output.clear();
+        if self.output.capacity() > KEPT_BYTES_MAX {
+            self.output = Vec::new();
+        }
+    }
+
+    /// Whether more of it should be read: not while it leaves replies unread, logs in, or has
+    /// commands waiting.
+    pub fn wants_input(&self) -> bool {
+        self.can_go_on() && self.needs_more
+    }
+
+    /// Whether there is more to carry out already.
+    pub fn has_waiting(&self) -> bool {
+        self.can_go_on() && !self.needs_more
+    }
+
+    /// Whether its next command may be carried out.
+    pub(crate) fn can_go_on(&self) -> bool {
+        self.state == ClientState::Open
+            && self.login.is_none()
+            && self.output.len() < self.limits.output_pause_bytes
+    }
+
+    /// Whether it is to be closed: at once, or when it has all its replies.
+    pub fn is_closed(&self) -> bool {
+        match self.state {
+            ClientState::Open => self.card.is_killed.load(Ordering::Relaxed),
+            ClientState::Closing => self.output.is_empty(),
+            ClientState::Closed => true,
+        }
+    }
+
+    /// Closes it once it has its replies.
+    pub fn close(&mut self) {
+        self.state = ClientState::Closing;
+    }
+
+    /// Tells an error, and closes it.
+    pub fn refuse(&mut self, error: &str) {
+        ReplyWriter::new(&mut self.output, self.protocol).error(error);
+        self.close();
+    }
+
+    /// The memory of its buffers.
+    pub fn memory_bytes(&self) -> usize {
+        let queued = self.transaction.as_ref().map_or(0, |transaction| transaction.bytes);
+        self.input.capacity() + self.output.capacity() + queued
+    }
+
+    /// Who it says it is, once: nothing of it is carried out before [`Client::finish_login`].
+    pub fn login(&self) -> Option<&LoginRequest> {
+        self.login.as_ref()
+    }
+
+    /// The access of a client that has logged in.
+    pub fn access(&self) -> &ClientAccess {
+        &self.access
+    }
+
+    /// Its rights have changed. Without a login it has to log in again.
+    pub fn set_access(&mut self, access: ClientAccess) {
+        self.card.texts.lock().user = access.user().to_owned();
+        self.access = access;
+    }
+
+    /// Ends a login: with the access of its user, or the reason why it is refused.
+    pub fn finish_login(&mut self, outcome: Result<ClientAccess, String>) {
+        let Some(request) = self.login.take() else { return };
+        match (outcome, request.hello) {
+            (Err(reason), _) => ReplyWriter::new(&mut self.output, self.protocol).error(&reason),
+            (Ok(access), None) => {
+                self.set_access(access);
+                ReplyWriter::new(&mut self.output, self.protocol).ok();
+            }
+            (Ok(access), Some(hello)) => {
+                self.set_access(access);
+                self.greet(&hello);
+            }
+        }
+    }
+
+    /// Carries out a HELLO of a client that has logged in.
+    pub(crate) fn greet(&mut self, hello: &HelloRequest) {
+        self.protocol = hello.protocol;
+        let id = self.card.id;
+        {
+            let mut texts = self.card.texts.lock();
+            texts.protocol = hello.protocol;
+            if let Some(name) = &hello.name {
+                texts.name.clone_from(name);
+            }
+        }
+        let mut reply = ReplyWriter::new(&mut self.output, self.protocol);
+        reply.map(7);
+        for (name, value) in [("server", "redis"), ("version", REDIS_VERSION)] {
+            reply.bulk(name.as_bytes());
+            reply.bulk(value.as_bytes());
+        }
+        reply.bulk(b"proto");
+        reply.integer(hello.protocol.number());
+        reply.bulk(b"id");
+        reply.integer(id as i64);
+        for (name, value) in [("mode", "standalone"), ("role", "master")] {
+            reply.bulk(name.as_bytes());
+            reply.bulk(value.as_bytes());
+        }
+        reply.bulk(b"modules");
+        reply.array(0);
+    }
+
+    /// Reads the next command, unless one is held.
+    pub(crate) fn read_next(&mut self) -> Result<ReadStep, ProtocolError> {
+        match std::mem::take(&mut self.held) {
+            HeldRead::Command => return Ok(ReadStep::Command),
+            HeldRead::Failure(error) => return Err(error),
+            HeldRead::None => {}
+        }
+        let is_authenticated = self.access.is_authenticated();
+        let step = self.reader.next(&mut self.input, &self.limits, is_authenticated)?;
+        self.needs_more = step == ReadStep::Incomplete;
+        // Nobody could ever carry it out.
+        let waiting = self.input.len() - self.reader.needed_from();
+        if self.needs_more && waiting >= self.limits.input_bytes_max {
+            let bytes_max = self.limits.input_bytes_max;
+            let error = format!("ERR Protocol error: a command of more than {bytes_max} bytes");
+            return Err(ProtocolError(error));
+        }
+        Ok(step)
+    }
+
+    /// Takes away what was carried out.
+    pub(crate) fn compact(&mut self) {
+        if !matches!(self.held, HeldRead::None) {
+            return;
+        }
+        let done = self.reader.needed_from();
+        if done == 0 {
+            return;
+        }
+        self.input.drain(..done);
+        self.reader.shift(done);
+        if self.input.is_empty() && self.input.capacity() > KEPT_BYTES_MAX {
+            self.input = Vec::new();
+        }
+    }
+
+    /// Leaves out the reply that begins at `start`, where the client asked for that.
+    pub(crate) fn end_reply(&mut self, start: usize) {
+        self.reply_mode = match self.reply_mode {
+            ReplyMode::On => return,
+            ReplyMode::Off => {
+                self.output.truncate(start);
+                ReplyMode::Off
+            }
+            ReplyMode::SkipNext => {
+                self.output.truncate(start);
+                ReplyMode::Skip
+            }
+            ReplyMode::Skip => {
+                self.output.truncate(start);
+                ReplyMode::On
+            }
+        };
+    }
+}

@@ -1,0 +1,41 @@
+//! What is known of a command.
+
+use crate::access::KeyRight;
+
+/// A command. COMMAND tells clients of it.
+#[derive(Debug)]
+pub(crate) struct Command {
+    /// In small letters.
+    pub(crate) name: &'static str,
+    /// How many words it has, its name included; at least as many where it is negative.
+    pub(crate) arity: i8,
+    /// Words of COMMAND INFO.
+    pub(crate) flags: &'static str,
+    /// Where its keys stand: the first, the last (counted from the end where negative), the step.
+    pub(crate) keys: (i8, i8, i8),
+    pub(crate) group: &'static str,
+    pub(crate) since: &'static str,
+    pub(crate) summary: &'static str,
+    /// What its user needs for each key.
+    pub(crate) rights: &'static [KeyRight],
+}
+
+impl Command {
+    /// Whether it may have so many words.
+    pub(crate) fn takes(&self, words: usize) -> bool {
+        let least = usize::from(self.arity.unsigned_abs());
+        if self.arity < 0 { words >= least } else { words == least }
+    }
+
+    /// Where its keys stand among so many words.
+    pub(crate) fn key_indexes(&self, words: usize) -> impl Iterator<Item = usize> + use<> {
+        let (first, last, step) = self.keys;
+        let last = if last < 0 { words as i64 + i64::from(last) } else { i64::from(last) };
+        let indexes = (i64::from(first)..=last).step_by(usize::from(step.unsigned_abs()).max(1));
+        indexes.filter(move |index| first > 0 && (*index as usize) < words).map(|at| at as usize)
+    }
+
+    pub(crate) fn has_flag(&self, flag: &str) -> bool {
+        self.flags.split(' ').any(|one| one == flag)
+    }
+}

@@ -1,0 +1,387 @@
+//! The table of commands, by their names.
+
+use super::description::Command;
+use crate::access::KeyRight;
+
+const NONE: &[KeyRight] = &[];
+const READ: &[KeyRight] = &[KeyRight::Read];
+const INSERT: &[KeyRight] = &[KeyRight::Insert];
+const UPDATE: &[KeyRight] = &[KeyRight::Update];
+const DELETE: &[KeyRight] = &[KeyRight::Delete];
+/// What stores a value whatever was there.
+const UPSERT: &[KeyRight] = &[KeyRight::Insert, KeyRight::Update];
+/// What also tells what was there.
+const CHANGE: &[KeyRight] = &[KeyRight::Read, KeyRight::Insert, KeyRight::Update];
+const TAKE: &[KeyRight] = &[KeyRight::Read, KeyRight::Delete];
+const TOUCH: &[KeyRight] = &[KeyRight::Read, KeyRight::Update];
+const MOVE: &[KeyRight] = &[KeyRight::Read, KeyRight::Insert, KeyRight::Update, KeyRight::Delete];
+
+/// All commands that are offered, sorted.
+#[rustfmt::skip]
+pub(crate) static COMMANDS: &[Command] = &[
+    Command {
+        name: "append", arity: 3, keys: (1, 1, 1), group: "string", since: "2.0.0", rights: UPSERT,
+        flags: "write denyoom fast",
+        summary: "Appends to the value of a key",
+    },
+    Command {
+        name: "auth", arity: -2, keys: (0, 0, 0), group: "connection", since: "1.0.0", rights: NONE,
+        flags: "noscript loading stale fast no_auth allow_busy",
+        summary: "Logs in",
+    },
+    Command {
+        name: "bgrewriteaof", arity: 1, keys: (0, 0, 0), group: "server", since: "1.0.0", rights: NONE,
+        flags: "admin noscript",
+        summary: "Syncs the store",
+    },
+    Command {
+        name: "bgsave", arity: -1, keys: (0, 0, 0), group: "server", since: "1.0.0", rights: NONE,
+        flags: "admin noscript",
+        summary: "Syncs the store",
+    },
+    Command {
+        name: "bitcount", arity: -2, keys: (1, 1, 1), group: "bitmap", since: "2.6.0", rights: READ,
+        flags: "readonly",
+        summary: "Counts the bits that are on",
+    },
+    Command {
+        name: "bitop", arity: -4, keys: (2, -1, 1), group: "bitmap", since: "2.6.0", rights: CHANGE,
+        flags: "write denyoom",
+        summary: "Combines the bits of keys",
+    },
+    Command {
+        name: "bitpos", arity: -3, keys: (1, 1, 1), group: "bitmap", since: "2.8.7", rights: READ,
+        flags: "readonly",
+        summary: "Finds the first bit that is on or off",
+    },
+    Command {
+        name: "client", arity: -2, keys: (0, 0, 0), group: "connection", since: "2.4.0", rights: NONE,
+        flags: "noscript loading stale",
+        summary: "Tells of clients and sets up this one",
+    },
+    Command {
+        name: "command", arity: -1, keys: (0, 0, 0), group: "server", since: "2.8.13", rights: NONE,
+        flags: "loading stale",
+        summary: "Tells of commands",
+    },
+    Command {
+        name: "config", arity: -2, keys: (0, 0, 0), group: "server", since: "2.0.0", rights: NONE,
+        flags: "admin noscript loading stale",
+        summary: "Tells and changes settings",
+    },
+    Command {
+        name: "copy", arity: -3, keys: (1, 2, 1), group: "generic", since: "6.2.0", rights: CHANGE,
+        flags: "write denyoom",
+        summary: "Copies a value to another key",
+    },
+    Command {
+        name: "dbsize", arity: 1, keys: (0, 0, 0), group: "server", since: "1.0.0", rights: NONE,
+        flags: "readonly fast",
+        summary: "Counts the keys",
+    },
+    Command {
+        name: "decr", arity: 2, keys: (1, 1, 1), group: "string", since: "1.0.0", rights: CHANGE,
+        flags: "write denyoom fast",
+        summary: "Takes one from a number",
+    },
+    Command {
+        name: "decrby", arity: 3, keys: (1, 1, 1), group: "string", since: "1.0.0", rights: CHANGE,
+        flags: "write denyoom fast",
+        summary: "Takes from a number",
+    },
+    Command {
+        name: "del", arity: -2, keys: (1, -1, 1), group: "generic", since: "1.0.0", rights: DELETE,
+        flags: "write",
+        summary: "Deletes keys",
+    },
+    Command {
+        name: "discard", arity: 1, keys: (0, 0, 0), group: "transactions", since: "2.0.0", rights: NONE,
+        flags: "noscript loading stale fast allow_busy",
+        summary: "Forgets a transaction",
+    },
+    Command {
+        name: "echo", arity: 2, keys: (0, 0, 0), group: "connection", since: "1.0.0", rights: NONE,
+        flags: "loading stale fast",
+        summary: "Answers with its argument",
+    },
+    Command {
+        name: "exec", arity: 1, keys: (0, 0, 0), group: "transactions", since: "1.2.0", rights: NONE,
+        flags: "noscript loading stale skip_slowlog",
+        summary: "Carries a transaction out",
+    },
+    Command {
+        name: "exists", arity: -2, keys: (1, -1, 1), group: "generic", since: "1.0.0", rights: READ,
+        flags: "readonly fast",
+        summary: "Counts which keys exist",
+    },
+    Command {
+        name: "expire", arity: -3, keys: (1, 1, 1), group: "generic", since: "1.0.0", rights: UPDATE,
+        flags: "write fast",
+        summary: "Lets a key live so many seconds",
+    },
+    Command {
+        name: "expireat", arity: -3, keys: (1, 1, 1), group: "generic", since: "1.2.0", rights: UPDATE,
+        flags: "write fast",
+        summary: "Lets a key live until a second",
+    },
+    Command {
+        name: "expiretime", arity: 2, keys: (1, 1, 1), group: "generic", since: "7.0.0", rights: READ,
+        flags: "readonly fast",
+        summary: "Tells until which second a key lives",
+    },
+    Command {
+        name: "flushall", arity: -1, keys: (0, 0, 0), group: "server", since: "1.0.0", rights: NONE,
+        flags: "write",
+        summary: "Deletes all keys",
+    },
+    Command {
+        name: "flushdb", arity: -1, keys: (0, 0, 0), group: "server", since: "1.0.0", rights: NONE,
+        flags: "write",
+        summary: "Deletes all keys",
+    },
+    Command {
+        name: "get", arity: 2, keys: (1, 1, 1), group: "string", since: "1.0.0", rights: READ,
+        flags: "readonly fast",
+        summary: "Gets the value of a key",
+    },
+    Command {
+        name: "getbit", arity: 3, keys: (1, 1, 1), group: "bitmap", since: "2.2.0", rights: READ,
+        flags: "readonly fast",
+        summary: "Gets a bit",
+    },
+    Command {
+        name: "getdel", arity: 2, keys: (1, 1, 1), group: "string", since: "6.2.0", rights: TAKE,
+        flags: "write fast",
+        summary: "Gets a value and deletes its key",
+    },
+    Command {
+        name: "getex", arity: -2, keys: (1, 1, 1), group: "string", since: "6.2.0", rights: TOUCH,
+        flags: "write fast",
+        summary: "Gets a value and changes its expiry",
+    },
+    Command {
+        name: "getrange", arity: 4, keys: (1, 1, 1), group: "string", since: "2.4.0", rights: READ,
+        flags: "readonly",
+        summary: "Gets a part of a value",
+    },
+    Command {
+        name: "getset", arity: 3, keys: (1, 1, 1), group: "string", since: "1.0.0", rights: CHANGE,
+        flags: "write denyoom fast",
+        summary: "Sets a value and gets the one before",
+    },
+    Command {
+        name: "hello", arity: -1, keys: (0, 0, 0), group: "connection", since: "6.0.0", rights: NONE,
+        flags: "noscript loading stale fast no_auth allow_busy",
+        summary: "Chooses the protocol, and logs in",
+    },
+    Command {
+        name: "incr", arity: 2, keys: (1, 1, 1), group: "string", since: "1.0.0", rights: CHANGE,
+        flags: "write denyoom fast",
+        summary: "Adds one to a number",
+    },
+    Command {
+        name: "incrby", arity: 3, keys: (1, 1, 1), group: "string", since: "1.0.0", rights: CHANGE,
+        flags: "write denyoom fast",
+        summary: "Adds to a number",
+    },
+    Command {
+        name: "incrbyfloat", arity: 3, keys: (1, 1, 1), group: "string", since: "2.6.0", rights: CHANGE,
+        flags: "write denyoom fast",
+        summary: "Adds to a decimal number",
+    },
+    Command {
+        name: "info", arity: -1, keys: (0, 0, 0), group: "server", since: "1.0.0", rights: NONE,
+        flags: "loading stale",
+        summary: "Tells of the server",
+    },
+    Command {
+        name: "keys", arity: 2, keys: (0, 0, 0), group: "generic", since: "1.0.0", rights: NONE,
+        flags: "readonly",
+        summary: "Lists the keys that match a pattern",
+    },
+    Command {
+        name: "lastsave", arity: 1, keys: (0, 0, 0), group: "server", since: "1.0.0", rights: NONE,
+        flags: "loading stale fast",
+        summary: "Tells when the store was synced last",
+    },
+    Command {
+        name: "mget", arity: -2, keys: (1, -1, 1), group: "string", since: "1.0.0", rights: READ,
+        flags: "readonly fast",
+        summary: "Gets the values of keys",
+    },
+    Command {
+        name: "mset", arity: -3, keys: (1, -1, 2), group: "string", since: "1.0.1", rights: UPSERT,
+        flags: "write denyoom",
+        summary: "Sets the values of keys",
+    },
+    Command {
+        name: "msetnx", arity: -3, keys: (1, -1, 2), group: "string", since: "1.0.1", rights: INSERT,
+        flags: "write denyoom",
+        summary: "Sets the values of keys if none exists",
+    },
+    Command {
+        name: "multi", arity: 1, keys: (0, 0, 0), group: "transactions", since: "1.2.0", rights: NONE,
+        flags: "noscript loading stale fast allow_busy",
+        summary: "Begins a transaction",
+    },
+    Command {
+        name: "object", arity: -2, keys: (0, 0, 0), group: "generic", since: "2.2.3", rights: NONE,
+        flags: "readonly",
+        summary: "Tells how a value is stored",
+    },
+    Command {
+        name: "persist", arity: 2, keys: (1, 1, 1), group: "generic", since: "2.2.0", rights: UPDATE,
+        flags: "write fast",
+        summary: "Lets a key live for ever",
+    },
+    Command {
+        name: "pexpire", arity: -3, keys: (1, 1, 1), group: "generic", since: "2.6.0", rights: UPDATE,
+        flags: "write fast",
+        summary: "Lets a key live so many milliseconds",
+    },
+    Command {
+        name: "pexpireat", arity: -3, keys: (1, 1, 1), group: "generic", since: "2.6.0", rights: UPDATE,
+        flags: "write fast",
+        summary: "Lets a key live until a millisecond",
+    },
+    Command {
+        name: "pexpiretime", arity: 2, keys: (1, 1, 1), group: "generic", since: "7.0.0", rights: READ,
+        flags: "readonly fast",
+        summary: "Tells until which millisecond a key lives",
+    },
+    Command {
+        name: "ping", arity: -1, keys: (0, 0, 0), group: "connection", since: "1.0.0", rights: NONE,
+        flags: "fast",
+        summary: "Answers",
+    },
+    Command {
+        name: "psetex", arity: 4, keys: (1, 1, 1), group: "string", since: "2.6.0", rights: UPSERT,
+        flags: "write denyoom",
+        summary: "Sets a value that lives so many milliseconds",
+    },
+    Command {
+        name: "pttl", arity: 2, keys: (1, 1, 1), group: "generic", since: "2.6.0", rights: READ,
+        flags: "readonly fast",
+        summary: "Tells how many milliseconds a key lives",
+    },
+    Command {
+        name: "quit", arity: -1, keys: (0, 0, 0), group: "connection", since: "1.0.0", rights: NONE,
+        flags: "noscript loading stale fast no_auth allow_busy",
+        summary: "Closes the connection",
+    },
+    Command {
+        name: "randomkey", arity: 1, keys: (0, 0, 0), group: "generic", since: "1.0.0", rights: NONE,
+        flags: "readonly",
+        summary: "Gets a key",
+    },
+    Command {
+        name: "rename", arity: 3, keys: (1, 2, 1), group: "generic", since: "1.0.0", rights: MOVE,
+        flags: "write",
+        summary: "Renames a key",
+    },
+    Command {
+        name: "renamenx", arity: 3, keys: (1, 2, 1), group: "generic", since: "1.0.0", rights: MOVE,
+        flags: "write fast",
+        summary: "Renames a key if the new one is free",
+    },
+    Command {
+        name: "reset", arity: 1, keys: (0, 0, 0), group: "connection", since: "6.2.0", rights: NONE,
+        flags: "noscript loading stale fast no_auth allow_busy",
+        summary: "Sets the connection back",
+    },
+    Command {
+        name: "role", arity: 1, keys: (0, 0, 0), group: "server", since: "2.8.12", rights: NONE,
+        flags: "noscript loading stale fast",
+        summary: "Tells that the server is a master",
+    },
+    Command {
+        name: "save", arity: 1, keys: (0, 0, 0), group: "server", since: "1.0.0", rights: NONE,
+        flags: "admin noscript",
+        summary: "Syncs the store",
+    },
+    Command {
+        name: "scan", arity: -2, keys: (0, 0, 0), group: "generic", since: "2.8.0", rights: NONE,
+        flags: "readonly",
+        summary: "Lists keys, a part at a time",
+    },
+    Command {
+        name: "select", arity: 2, keys: (0, 0, 0), group: "connection", since: "1.0.0", rights: NONE,
+        flags: "loading stale fast",
+        summary: "Chooses the database: there is one, 0",
+    },
+    Command {
+        name: "set", arity: -3, keys: (1, 1, 1), group: "string", since: "1.0.0", rights: UPSERT,
+        flags: "write denyoom",
+        summary: "Sets the value of a key",
+    },
+    Command {
+        name: "setbit", arity: 4, keys: (1, 1, 1), group: "bitmap", since: "2.2.0", rights: CHANGE,
+        flags: "write denyoom",
+        summary: "Sets a bit",
+    },
+    Command {
+        name: "setex", arity: 4, keys: (1, 1, 1), group: "string", since: "2.0.0", rights: UPSERT,
+        flags: "write denyoom",
+        summary: "Sets a value that lives so many seconds",
+    },
+    Command {
+        name: "setnx", arity: 3, keys: (1, 1, 1), group: "string", since: "1.0.0", rights: INSERT,
+        flags: "write denyoom fast",
+        summary: "Sets the value of a key if there is none",
+    },
+    Command {
+        name: "setrange", arity: 4, keys: (1, 1, 1), group: "string", since: "2.2.0", rights: UPSERT,
+        flags: "write denyoom",
+        summary: "Sets a part of a value",
+    },
+    Command {
+        name: "strlen", arity: 2, keys: (1, 1, 1), group: "string", since: "2.2.0", rights: READ,
+        flags: "readonly fast",
+        summary: "Tells how long a value is",
+    },
+    Command {
+        name: "substr", arity: 4, keys: (1, 1, 1), group: "string", since: "1.0.0", rights: READ,
+        flags: "readonly",
+        summary: "Gets a part of a value",
+    },
+    Command {
+        name: "time", arity: 1, keys: (0, 0, 0), group: "server", since: "2.6.0", rights: NONE,
+        flags: "loading stale fast",
+        summary: "Tells the time",
+    },
+    Command {
+        name: "touch", arity: -2, keys: (1, -1, 1), group: "generic", since: "3.2.1", rights: READ,
+        flags: "readonly fast",
+        summary: "Counts which keys exist",
+    },
+    Command {
+        name: "ttl", arity: 2, keys: (1, 1, 1), group: "generic", since: "1.0.0", rights: READ,
+        flags: "readonly fast",
+        summary: "Tells how many seconds a key lives",
+    },
+    Command {
+        name: "type", arity: 2, keys: (1, 1, 1), group: "generic", since: "1.0.0", rights: READ,
+        flags: "readonly fast",
+        summary: "Tells the type of a value",
+    },
+    Command {
+        name: "unlink", arity: -2, keys: (1, -1, 1), group: "generic", since: "4.0.0", rights: DELETE,
+        flags: "write fast",
+        summary: "Deletes keys",
+    },
+    Command {
+        name: "unwatch", arity: 1, keys: (0, 0, 0), group: "transactions", since: "2.2.0", rights: NONE,
+        flags: "noscript loading stale fast allow_busy",
+        summary: "Forgets which keys are watched",
+    },
+    Command {
+        name: "wait", arity: 3, keys: (0, 0, 0), group: "generic", since: "3.0.0", rights: NONE,
+        flags: "noscript",
+        summary: "Answers 0: there are no replicas",
+    },
+    Command {
+        name: "watch", arity: -2, keys: (1, -1, 1), group: "transactions", since: "2.2.0", rights: READ,
+        flags: "noscript loading stale fast allow_busy",
+        summary: "Makes a transaction depend on keys",
+    },
+];

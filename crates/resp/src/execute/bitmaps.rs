@@ -1,0 +1,122 @@
+//! Strings as rows of bits.
+
+use super::immediate::ImmediateCall;
+use super::keys::{fetch, store};
+use super::part::PartAction;
+use super::plan::{CommandArguments, PartSink, ReplyShape};
+use super::words::{self, Refusal};
+use crate::bits::BitUnit;
+use crate::protocol::parse_integer;
+
+type Planned = Result<ReplyShape, Refusal>;
+
+/// The number of a bit within the longest value.
+fn bit_offset(
+    arguments: &CommandArguments<'_>,
+    index: usize,
+    bytes_max: usize,
+) -> Result<usize, Refusal> {
+    parse_integer(arguments.get(index))
+        .and_then(|offset| usize::try_from(offset).ok())
+        .filter(|offset| offset / 8 < bytes_max)
+        .ok_or("ERR bit offset is not an integer or out of range".into())
+}
+
+fn integer(arguments: &CommandArguments<'_>, index: usize) -> Result<i64, Refusal> {
+    parse_integer(arguments.get(index)).ok_or(words::NOT_AN_INTEGER.into())
+}
+
+fn unit(arguments: &CommandArguments<'_>, index: usize) -> Result<BitUnit, Refusal> {
+    match arguments.get(index).to_ascii_lowercase().as_slice() {
+        b"byte" => Ok(BitUnit::Byte),
+        b"bit" => Ok(BitUnit::Bit),
+        _ => Err(words::SYNTAX.into()),
+    }
+}
+
+fn one(sink: &mut PartSink<'_>, action: PartAction) -> Planned {
+    sink.push(1, action);
+    Ok(ReplyShape::Single)
+}
+
+pub(crate) fn getbit(arguments: &CommandArguments<'_>, sink: &mut PartSink<'_>) -> Planned {
+    let offset = bit_offset(arguments, 2, sink.value_bytes_max)?;
+    one(sink, PartAction::GetBit { offset })
+}
+
+pub(crate) fn setbit(arguments: &CommandArguments<'_>, sink: &mut PartSink<'_>) -> Planned {
+    let offset = bit_offset(arguments, 2, sink.value_bytes_max)?;
+    let bit = match arguments.get(3) {
+        b"0" => false,
+        b"1" => true,
+        _ => return Err("ERR bit is not an integer or out of range".into()),
+    };
+    one(sink, PartAction::SetBit { offset, bit })
+}
+
+pub(crate) fn count(arguments: &CommandArguments<'_>, sink: &mut PartSink<'_>) -> Planned {
+    let (start, end, unit) = match arguments.len() {
+        2 => (0, -1, BitUnit::Byte),
+        4 => (integer(arguments, 2)?, integer(arguments, 3)?, BitUnit::Byte),
+        5 => (integer(arguments, 2)?, integer(arguments, 3)?, unit(arguments, 4)?),
+        _ => return Err(words::SYNTAX.into()),
+    };
+    one(sink, PartAction::CountBits { start, end, unit })
+}
+
+pub(crate) fn find(arguments: &CommandArguments<'_>, sink: &mut PartSink<'_>) -> Planned {
+    let bit = match integer(arguments, 2)? {
+        0 => false,
+        1 => true,
+        _ => return Err("ERR The bit argument must be 1 or 0.".into()),
+    };
+    let (start, end, unit) = match arguments.len() {
+        3 => (0, None, BitUnit::Byte),
+        4 => (integer(arguments, 3)?, None, BitUnit::Byte),
+        5 => (integer(arguments, 3)?, Some(integer(arguments, 4)?), BitUnit::Byte),
+        6 => (integer(arguments, 3)?, Some(integer(arguments, 4)?), unit(arguments, 5)?),
+        _ => return Err(words::SYNTAX.into()),
+    };
+    one(sink, PartAction::FindBit { bit, start, end, unit })
+}
+
+/// BITOP: the bytes of some keys together become those of another.
+pub(crate) fn combine(call: &mut ImmediateCall<'_>) -> Result<(), Refusal> {
+    let combine: fn(u8, u8) -> u8 = match call.lower(1).as_str() {
+        "and" => |one, other| one & other,
+        "or" => |one, other| one | other,
+        "xor" => |one, other| one ^ other,
+        "not" if call.len() != 4 => {
+            return Err("ERR BITOP NOT must be called with a single source key.".into());
+        }
+        "not" => |one, _| !one,
+        _ => return Err(words::SYNTAX.into()),
+    };
+    let sources: Vec<&[u8]> = (3..call.len()).map(|index| call.word(index)).collect();
+    let target = call.word(2);
+    let _turn = call.turn(true);
+    let found = call.stored(fetch(call.keyspace, &sources))?;
+    let values =
+        found.iter().map(|value| value.as_ref().map_or(&[][..], |value| value.bytes.as_slice()));
+    let len = values.clone().map(<[u8]>::len).max().unwrap_or(0);
+    // Shorter values go on with zeros.
+    let at = |value: &[u8], index: usize| value.get(index).copied().unwrap_or(0);
+    let mut combined: Vec<u8> = Vec::new();
+    for (number, value) in values.enumerate() {
+        match number {
+            0 => combined = (0..len).map(|index| at(value, index)).collect(),
+            _ => combined
+                .iter_mut()
+                .enumerate()
+                .for_each(|(index, byte)| *byte = combine(*byte, at(value, index))),
+        }
+    }
+    if call.lower(1) == "not" {
+        combined.iter_mut().for_each(|byte| *byte = combine(*byte, 0));
+    }
+    // Nothing is no value: the key goes.
+    let change = (!combined.is_empty()).then_some((combined.as_slice(), 0));
+    call.stored(store(call.keyspace, &[(target, change)]))?;
+    call.reply().integer(len as i64);
+    Ok(())
+}

@@ -1,0 +1,130 @@
+//! Which function carries a command out.
+
+use std::sync::LazyLock;
+
+use super::immediate::ImmediateCall;
+use super::plan::{CommandArguments, PartSink, ReplyShape};
+use super::words::Refusal;
+use super::{bitmaps, connection, generic, introspection, keys, server, strings, transactions};
+use crate::command::COMMANDS;
+
+/// What carries a command out.
+#[derive(Clone, Copy)]
+pub(super) enum Handler {
+    /// Makes parts of it, one for each key. They are carried out together with those of other
+    /// commands.
+    Parts(fn(&CommandArguments<'_>, &mut PartSink<'_>) -> Result<ReplyShape, Refusal>),
+    /// Carries it out by itself, behind all commands before it.
+    Immediate(fn(&mut ImmediateCall<'_>) -> Result<(), Refusal>),
+}
+
+/// The handlers of all commands, in the order of the table.
+static HANDLERS: LazyLock<Vec<Handler>> = LazyLock::new(|| {
+    let handler = |name| handler_named(name).unwrap_or(Handler::Immediate(no_handler));
+    COMMANDS.iter().map(|command| handler(command.name)).collect()
+});
+
+/// The handler of the command with this number.
+pub(super) fn handler_of(number: u16) -> Handler {
+    HANDLERS[usize::from(number)]
+}
+
+/// A test keeps it from being called.
+fn no_handler(_: &mut ImmediateCall<'_>) -> Result<(), Refusal> {
+    Err("ERR internal error: the command has no handler".into())
+}
+
+#[rustfmt::skip]
+fn handler_named(name: &str) -> Option<Handler> {
+    use Handler::{Immediate, Parts};
+    // One line each, as in the table.
+    Some(match name {
+        "append" => Parts(strings::append),
+        "auth" => Immediate(connection::auth),
+        "bgrewriteaof" => Immediate(server::background_save),
+        "bgsave" => Immediate(server::background_save),
+        "bitcount" => Parts(bitmaps::count),
+        "bitop" => Immediate(bitmaps::combine),
+        "bitpos" => Parts(bitmaps::find),
+        "client" => Immediate(connection::client),
+        "command" => Immediate(introspection::command),
+        "config" => Immediate(server::config),
+        "copy" => Immediate(keys::copy),
+        "dbsize" => Immediate(server::dbsize),
+        "decr" => Parts(strings::decr),
+        "decrby" => Parts(strings::decrby),
+        "del" => Parts(generic::del),
+        "discard" => Immediate(transactions::discard),
+        "echo" => Immediate(connection::echo),
+        "exec" => Immediate(transactions::exec),
+        "exists" => Parts(generic::exists),
+        "expire" => Parts(generic::expire),
+        "expireat" => Parts(generic::expireat),
+        "expiretime" => Parts(generic::expiretime),
+        "flushall" => Immediate(server::flush),
+        "flushdb" => Immediate(server::flush),
+        "get" => Parts(strings::get),
+        "getbit" => Parts(bitmaps::getbit),
+        "getdel" => Parts(strings::getdel),
+        "getex" => Parts(strings::getex),
+        "getrange" => Parts(strings::getrange),
+        "getset" => Parts(strings::getset),
+        "hello" => Immediate(connection::hello),
+        "incr" => Parts(strings::incr),
+        "incrby" => Parts(strings::incrby),
+        "incrbyfloat" => Parts(strings::incrbyfloat),
+        "info" => Immediate(server::info),
+        "keys" => Immediate(keys::keys),
+        "lastsave" => Immediate(server::lastsave),
+        "mget" => Parts(strings::mget),
+        "mset" => Parts(strings::mset),
+        "msetnx" => Immediate(keys::msetnx),
+        "multi" => Immediate(transactions::multi),
+        "object" => Immediate(keys::object),
+        "persist" => Parts(generic::persist),
+        "pexpire" => Parts(generic::pexpire),
+        "pexpireat" => Parts(generic::pexpireat),
+        "pexpiretime" => Parts(generic::pexpiretime),
+        "ping" => Immediate(connection::ping),
+        "psetex" => Parts(strings::psetex),
+        "pttl" => Parts(generic::pttl),
+        "quit" => Immediate(connection::quit),
+        "randomkey" => Immediate(keys::randomkey),
+        "rename" => Immediate(keys::rename),
+        "renamenx" => Immediate(keys::renamenx),
+        "reset" => Immediate(connection::reset),
+        "role" => Immediate(server::role),
+        "save" => Immediate(server::save),
+        "scan" => Immediate(keys::scan),
+        "select" => Immediate(connection::select),
+        "set" => Parts(strings::set),
+        "setbit" => Parts(bitmaps::setbit),
+        "setex" => Parts(strings::setex),
+        "setnx" => Parts(strings::setnx),
+        "setrange" => Parts(strings::setrange),
+        "strlen" => Parts(strings::strlen),
+        "substr" => Parts(strings::getrange),
+        "time" => Immediate(server::time),
+        "touch" => Parts(generic::exists),
+        "ttl" => Parts(generic::ttl),
+        "type" => Parts(generic::type_of),
+        "unlink" => Parts(generic::del),
+        "unwatch" => Immediate(transactions::unwatch),
+        "wait" => Immediate(server::wait),
+        "watch" => Immediate(transactions::watch),
+        // Not a command of the table.
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_command_has_a_handler() {
+        for command in COMMANDS {
+            assert!(handler_named(command.name).is_some(), "{}", command.name);
+        }
+    }
+}

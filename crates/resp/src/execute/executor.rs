@@ -1,0 +1,293 @@
+//! Gathers commands, round after round.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use super::dispatch::{Handler, handler_of};
+use super::immediate::{ImmediateCall, call_immediate, check_right};
+use super::plan::{CommandArguments, PartSink, ReplyShape};
+use super::round::{Round, RoundCommand};
+use super::words::{self, Refusal};
+use crate::client::{Client, ClientState, HeldRead};
+use crate::command::{COMMANDS, Command, find};
+use crate::keyspace::Keyspace;
+use crate::protocol::{ArgumentSpan, ReadStep, ReplyWriter};
+
+/// The most parts of a round, unless one command alone has more.
+const ROUND_PARTS_MAX: usize = 4_096;
+/// So many rounds, then others get their turn.
+const ROUNDS_MAX: usize = 16;
+
+/// Carries out the commands of clients, on the calling thread and with memory that is used again.
+#[derive(Debug)]
+pub struct Executor {
+    keyspace: Arc<Keyspace>,
+    round: Round,
+    spans: Vec<ArgumentSpan>,
+    /// How often each command was called, until it is told to the others.
+    calls: Vec<u64>,
+    /// The client whose commands the next round begins with.
+    next_client: usize,
+    /// Whether the turn is held further out: this carries out a transaction.
+    is_held: bool,
+}
+
+/// What a run left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RunReport {
+    /// How many commands were carried out.
+    pub commands: u64,
+    /// Whether there may be more to carry out already: run again.
+    pub has_more: bool,
+}
+
+/// What became of the next command of a client.
+enum GatherStep {
+    /// It joined the round, or was carried out.
+    Taken,
+    /// It has to wait for those before it.
+    Waits,
+    /// There is none, or the client rests.
+    None,
+}
+
+impl Executor {
+    /// Carries out commands on these keys.
+    pub fn new(keyspace: Arc<Keyspace>) -> Self {
+        let round = Round::new(&keyspace);
+        let calls = vec![0; COMMANDS.len()];
+        Self { keyspace, round, spans: Vec::new(), calls, next_client: 0, is_held: false }
+    }
+
+    /// Carries out all that clients sent, while the caller has its turn alone.
+    fn carry_out_alone(keyspace: &Arc<Keyspace>, clients: &mut [Box<Client>]) {
+        let mut executor = Self { is_held: true, ..Self::new(keyspace.clone()) };
+        // A client that is closed has nothing more to carry out.
+        while executor.run(clients).has_more {}
+    }
+
+    /// Carries out what these clients have sent. Replies stand in the order of the commands of each
+    /// client; commands of different clients have no order.
+    pub fn run(&mut self, clients: &mut [Box<Client>]) -> RunReport {
+        let mut commands = 0;
+        for _ in 0..ROUNDS_MAX {
+            let (taken, has_more) = self.run_round(clients);
+            commands += taken;
+            if !has_more {
+                self.finish(clients, commands);
+                return RunReport { commands, has_more: false };
+            }
+        }
+        self.finish(clients, commands);
+        RunReport { commands, has_more: true }
+    }
+
+    /// How many commands were taken, and whether there may be more.
+    fn run_round(&mut self, clients: &mut [Box<Client>]) -> (u64, bool) {
+        let (mut taken, mut has_more, mut waits) = (0, false, false);
+        let now_ms = self.keyspace.now_ms();
+        // Whoever found no room in the round before comes first in this one.
+        let start = std::mem::take(&mut self.next_client);
+        for step in 0..clients.len() {
+            let index = (start + step) % clients.len();
+            let first = self.round.commands.len();
+            loop {
+                // A transaction is one round, so that it is one write.
+                if self.round.parts.len() >= ROUND_PARTS_MAX && !self.is_held {
+                    self.next_client = if has_more { self.next_client } else { index };
+                    has_more = true;
+                    break;
+                }
+                let is_first = self.round.commands.len() == first;
+                match self.gather(&mut clients[index], index as u32, is_first, now_ms) {
+                    GatherStep::Taken => taken += 1,
+                    GatherStep::Waits => {
+                        waits = true;
+                        break;
+                    }
+                    GatherStep::None => break,
+                }
+            }
+        }
+        self.round.run(&self.keyspace, clients, self.is_held);
+        (taken, has_more || waits)
+    }
+
+    fn finish(&mut self, clients: &mut [Box<Client>], commands: u64) {
+        let counters = &self.keyspace.counters;
+        counters.commands.fetch_add(commands, Ordering::Relaxed);
+        counters.hits.fetch_add(std::mem::take(&mut self.round.hits), Ordering::Relaxed);
+        counters.misses.fetch_add(std::mem::take(&mut self.round.misses), Ordering::Relaxed);
+        for (calls, told) in self.calls.iter_mut().zip(&self.keyspace.calls) {
+            if *calls > 0 {
+                told.fetch_add(std::mem::take(calls), Ordering::Relaxed);
+            }
+        }
+        let now_ms = self.keyspace.now_ms();
+        for client in clients {
+            client.compact();
+            client.card.active_ms.store(now_ms, Ordering::Relaxed);
+        }
+    }
+
+    /// Takes the next command of a client. `is_first` says that none of it waits in this round.
+    fn gather(
+        &mut self,
+        client: &mut Box<Client>,
+        index: u32,
+        is_first: bool,
+        now_ms: u64,
+    ) -> GatherStep {
+        if !client.can_go_on() {
+            return GatherStep::None;
+        }
+        // What waits for the commands before it is held, and read again in the next round.
+        match client.read_next() {
+            Ok(ReadStep::Incomplete) => return GatherStep::None,
+            Ok(ReadStep::Command) => {}
+            Err(error) if is_first => {
+                client.refuse(&error.0);
+                return GatherStep::None;
+            }
+            Err(error) => {
+                client.held = HeldRead::Failure(error);
+                return GatherStep::Waits;
+            }
+        }
+        // Copied, because the reader changes with the client while a command is carried out.
+        self.spans.clear();
+        self.spans.extend_from_slice(client.reader.arguments());
+        if self.spans.is_empty() {
+            return GatherStep::Taken;
+        }
+        self.take(client, index, is_first, now_ms)
+    }
+
+    fn take(
+        &mut self,
+        client: &mut Box<Client>,
+        index: u32,
+        is_first: bool,
+        now_ms: u64,
+    ) -> GatherStep {
+        let name = self.spans[0].of(&client.input);
+        // A browser that was led here sends these. What follows is not to be taken for commands.
+        if name.eq_ignore_ascii_case(b"post") || name.eq_ignore_ascii_case(b"host:") {
+            client.state = if is_first { ClientState::Closed } else { ClientState::Closing };
+            return GatherStep::None;
+        }
+        let number = find(name);
+        let command = number.map(|number| &COMMANDS[usize::from(number)]);
+        // In a transaction commands are only noted, and refusals break it.
+        let is_parts = number.is_some_and(|number| matches!(handler_of(number), Handler::Parts(_)));
+        if (!is_parts || client.transaction.is_some()) && !is_first {
+            client.held = HeldRead::Command;
+            return GatherStep::Waits;
+        }
+        if let Some(number) = number {
+            client.card.last_command.store(number, Ordering::Relaxed);
+        }
+        let checked = self.check(client, command);
+        match (checked, command) {
+            (Ok(()), Some(command)) => {
+                let number = number.unwrap_or_default();
+                self.calls[usize::from(number)] += 1;
+                self.start(client, index, (command, handler_of(number)), now_ms);
+            }
+            (Err(refusal), _) if client.transaction.is_some() => {
+                if let Some(transaction) = &mut client.transaction {
+                    transaction.is_broken = true;
+                }
+                ReplyWriter::new(&mut client.output, client.protocol).error(&refusal);
+            }
+            (Err(refusal), _) => self.refuse(index, refusal),
+            (Ok(()), None) => {}
+        }
+        GatherStep::Taken
+    }
+
+    /// Whether the client may call this.
+    fn check(&self, client: &Client, command: Option<&Command>) -> Result<(), Refusal> {
+        let word = |span: &ArgumentSpan| span.of(&client.input);
+        let words = || self.spans.iter().map(word).collect::<Vec<_>>();
+        let command = command.ok_or_else(|| words::unknown_command(&words()))?;
+        if !command.takes(self.spans.len()) {
+            return Err(words::wrong_arity(command.name).into());
+        }
+        if !client.access.is_authenticated() && !command.has_flag("no_auth") {
+            return Err(words::NOAUTH.into());
+        }
+        for index in command.key_indexes(self.spans.len()) {
+            let key = word(&self.spans[index]);
+            // The bytes of a key as it is stored: 0x00 takes two, the ends of its parts four.
+            let zeros = memchr::memchr_iter(0, key).count();
+            if key.len() + zeros + 4 > self.keyspace.key_bytes_max {
+                return Err(words::KEY_TOO_LONG.into());
+            }
+            for right in command.rights {
+                check_right(client, *right, key)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn start(
+        &mut self,
+        client: &mut Box<Client>,
+        index: u32,
+        (command, handler): (&'static Command, Handler),
+        now_ms: u64,
+    ) {
+        let ends_or_checks =
+            matches!(command.name, "exec" | "discard" | "multi" | "watch" | "quit" | "reset");
+        if client.transaction.is_some() && !ends_or_checks {
+            return super::transactions::queue(client, command.name, &self.spans);
+        }
+        match handler {
+            Handler::Parts(plan) => {
+                let first_part = self.round.parts.len();
+                let arguments =
+                    CommandArguments { input: &client.input, spans: &self.spans, client: index };
+                let mut sink = PartSink {
+                    parts: &mut self.round.parts,
+                    arguments: &arguments,
+                    now_ms,
+                    value_bytes_max: client.limits.argument_bytes_max,
+                };
+                match plan(&arguments, &mut sink) {
+                    Ok(shape) => self.push(index, shape),
+                    Err(refusal) => {
+                        // Parts that came before the fault go with it.
+                        self.round.parts.truncate(first_part);
+                        self.refuse(index, refusal);
+                    }
+                }
+            }
+            Handler::Immediate(handler) => {
+                // The words stay readable while the client changes.
+                let input = std::mem::take(&mut client.input);
+                let start = client.output.len();
+                let mut call = ImmediateCall {
+                    keyspace: &self.keyspace,
+                    client: &mut *client,
+                    input: &input,
+                    spans: &self.spans,
+                    is_held: self.is_held,
+                    carry_out: Self::carry_out_alone,
+                };
+                call_immediate(handler, &mut call);
+                client.input = input;
+                client.end_reply(start);
+            }
+        }
+    }
+
+    fn push(&mut self, client: u32, shape: ReplyShape) {
+        let parts_end = self.round.parts.len() as u32;
+        self.round.commands.push(RoundCommand { client, parts_end, shape });
+    }
+
+    fn refuse(&mut self, client: u32, refusal: Refusal) {
+        self.push(client, ReplyShape::Refused(refusal.into()));
+    }
+}

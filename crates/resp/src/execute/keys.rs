@@ -1,0 +1,302 @@
+//! Commands on the keys of the whole store, and on two keys of which one depends on the other.
+
+use tonnage::{Condition, PairBatch, Pairs};
+
+use super::immediate::{ImmediateCall, check_right};
+use super::words::{self, Refusal};
+use crate::access::KeyRight;
+use crate::keyspace::Keyspace;
+use crate::protocol::{glob_matches, parse_integer};
+
+type Handled = Result<(), Refusal>;
+
+/// Keys that are read at a time.
+const PAGE: usize = 8_192;
+
+/// A value as it is stored.
+pub(super) struct StoredValue {
+    pub(super) bytes: Vec<u8>,
+    pub(super) version: u64,
+    pub(super) expires_at_ms: u64,
+}
+
+/// Looks up some keys.
+pub(super) fn fetch(
+    keyspace: &Keyspace,
+    keys: &[&[u8]],
+) -> tonnage::Result<Vec<Option<StoredValue>>> {
+    let (mut asked, mut found) = (Pairs::new(), PairBatch::default());
+    for key in keys {
+        asked.push_parts(&[key], &[], b"")?;
+    }
+    let mut values: Vec<Option<StoredValue>> = keys.iter().map(|_| None).collect();
+    let mut first = 0;
+    while first < keys.len() {
+        first += keyspace.session.get_many(&asked, first, PAGE << 10, &mut found)?;
+        for row in 0..found.len() {
+            values[found.origin(row)] = Some(StoredValue {
+                bytes: found.value(row).to_vec(),
+                version: found.version(row),
+                expires_at_ms: found.expires_at_ms(row),
+            });
+        }
+    }
+    Ok(values)
+}
+
+/// What a key becomes: a value with its expiry, or nothing.
+pub(super) type KeyChange<'k> = (&'k [u8], Option<(&'k [u8], u64)>);
+
+/// Writes keys together. The caller has its turn alone.
+pub(super) fn store(keyspace: &Keyspace, changes: &[KeyChange<'_>]) -> tonnage::Result<()> {
+    let mut writes = keyspace.session.writes();
+    for (key, value) in changes {
+        writes.begin();
+        match value {
+            Some((bytes, expires_at_ms)) => {
+                writes.put(&[key], &[], bytes, *expires_at_ms, Condition::Always)?;
+            }
+            None => writes.delete(&[key], &[], Condition::Always)?,
+        }
+    }
+    let outcomes = keyspace.session.write_many(&writes, &keyspace.write_options());
+    keyspace.note_written();
+    outcomes.into_iter().try_for_each(|outcome| outcome.map(drop))
+}
+
+/// Calls `take` with each key, until it answers false. Pairs with longer paths are no keys.
+fn each_key(keyspace: &Keyspace, mut take: impl FnMut(&[u8]) -> bool) -> tonnage::Result<()> {
+    let (mut found, mut position) = (PairBatch::default(), None);
+    while let Some(next) = keyspace.session.scan_keys(position, PAGE, &mut found)? {
+        for row in 0..found.len() {
+            let key = found.key(row)?;
+            if let ([name], []) = (key.major(), key.minor())
+                && !take(name)
+            {
+                return Ok(());
+            }
+        }
+        position = Some(next);
+    }
+    Ok(())
+}
+
+/// How many keys there are: an estimate of all pairs, where there are more than `counted_max`.
+pub(super) fn count_keys(keyspace: &Keyspace, counted_max: u64) -> tonnage::Result<u64> {
+    let estimate = keyspace.session.estimate()?;
+    if estimate > counted_max {
+        return Ok(estimate);
+    }
+    let mut count = 0;
+    each_key(keyspace, |_| {
+        count += 1;
+        true
+    })?;
+    Ok(count)
+}
+
+pub(crate) fn keys(call: &mut ImmediateCall<'_>) -> Handled {
+    call.check_all(KeyRight::Read)?;
+    let (pattern, bytes_max) = (call.word(1), call.client.limits.output_bytes_max);
+    // The head tells how many follow, so the names wait for it.
+    let (mut names, mut count, mut is_too_large) = (Vec::new(), 0, false);
+    let listed = each_key(call.keyspace, |name| {
+        if glob_matches(pattern, name) {
+            crate::protocol::ReplyWriter::new(&mut names, call.client.protocol).bulk(name);
+            count += 1;
+        }
+        is_too_large = names.len() > bytes_max;
+        !is_too_large
+    });
+    call.stored(listed)?;
+    if is_too_large {
+        return Err(words::REPLY_TOO_LARGE.into());
+    }
+    call.reply().array(count);
+    call.client.output.extend_from_slice(&names);
+    Ok(())
+}
+
+pub(crate) fn scan(call: &mut ImmediateCall<'_>) -> Handled {
+    let cursor = std::str::from_utf8(call.word(1)).ok().and_then(|text| text.parse::<u64>().ok());
+    let cursor = cursor.ok_or("ERR invalid cursor")?;
+    let (mut pattern, mut limit, mut has_strings) = (&b"*"[..], 10, true);
+    for index in (2..call.len()).step_by(2) {
+        if index + 1 == call.len() {
+            return Err(words::SYNTAX.into());
+        }
+        let value = call.word(index + 1);
+        match call.lower(index).as_str() {
+            "match" => pattern = value,
+            "count" => {
+                let count = parse_integer(value).ok_or(words::NOT_AN_INTEGER)?;
+                limit = usize::try_from(count).unwrap_or(0);
+                if limit == 0 {
+                    return Err(words::SYNTAX.into());
+                }
+            }
+            "type" => has_strings = value.eq_ignore_ascii_case(b"string"),
+            _ => return Err(words::SYNTAX.into()),
+        }
+    }
+    call.check_all(KeyRight::Read)?;
+    // A number that is not known, or not any more, begins anew: keys may come twice.
+    let position = call.keyspace.cursors.lock().get(cursor);
+    let mut found = PairBatch::default();
+    let next = call.keyspace.session.scan_keys(position, limit.min(PAGE), &mut found);
+    let next = call.stored(next)?;
+    let mut names = Vec::with_capacity(found.len());
+    for row in 0..found.len() {
+        let key = call.stored(found.key(row))?;
+        if let ([name], [], true) = (key.major(), key.minor(), has_strings)
+            && glob_matches(pattern, name)
+        {
+            names.push(name.clone());
+        }
+    }
+    // 0 ends the scan; every other number leads to its next page.
+    let cursor = next.map_or(0, |position| call.keyspace.cursors.lock().keep(position));
+    let mut reply = call.reply();
+    reply.array(2);
+    reply.bulk(cursor.to_string().as_bytes());
+    reply.array(names.len());
+    names.iter().for_each(|name| reply.bulk(name));
+    Ok(())
+}
+
+pub(crate) fn randomkey(call: &mut ImmediateCall<'_>) -> Handled {
+    call.check_all(KeyRight::Read)?;
+    // The n-th key takes the place of the one before with a chance of 1 in n.
+    let (mut chosen, mut count, mut state) = (None, 0_u64, random_seed());
+    let listed = each_key(call.keyspace, |name| {
+        count += 1;
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        if state.is_multiple_of(count) {
+            chosen = Some(name.to_vec());
+        }
+        true
+    });
+    call.stored(listed)?;
+    match chosen {
+        Some(name) => call.reply().bulk(&name),
+        None => call.reply().null(),
+    }
+    Ok(())
+}
+
+/// A number that nobody knows beforehand, and that is not 0.
+fn random_seed() -> u64 {
+    use std::hash::{BuildHasher, RandomState};
+    RandomState::new().hash_one(0_u8) | 1
+}
+
+pub(crate) fn rename(call: &mut ImmediateCall<'_>) -> Handled {
+    move_key(call, false)
+}
+
+pub(crate) fn renamenx(call: &mut ImmediateCall<'_>) -> Handled {
+    move_key(call, true)
+}
+
+fn move_key(call: &mut ImmediateCall<'_>, only_if_free: bool) -> Handled {
+    let (from, to) = (call.word(1), call.word(2));
+    let _turn = call.turn(true);
+    let mut found = call.stored(fetch(call.keyspace, &[from, to]))?;
+    let is_free = found.pop().flatten().is_none();
+    let value = found.pop().flatten().ok_or(words::NO_SUCH_KEY)?;
+    if only_if_free && !is_free {
+        call.reply().integer(0);
+        return Ok(());
+    }
+    if from != to {
+        let moved = Some((value.bytes.as_slice(), value.expires_at_ms));
+        // The new key comes first: a crash between the two leaves one more, not one less.
+        call.stored(store(call.keyspace, &[(to, moved), (from, None)]))?;
+    }
+    match only_if_free {
+        true => call.reply().integer(1),
+        false => call.reply().ok(),
+    }
+    Ok(())
+}
+
+pub(crate) fn copy(call: &mut ImmediateCall<'_>) -> Handled {
+    let (from, to, mut replaces, mut index) = (call.word(1), call.word(2), false, 3);
+    while index < call.len() {
+        match call.lower(index).as_str() {
+            "replace" => replaces = true,
+            // There is one database, but programs may name it.
+            "db" if index + 1 < call.len() => {
+                index += 1;
+                if call.integer(index)? != 0 {
+                    return Err("ERR DB index is out of range".into());
+                }
+            }
+            _ => return Err(words::SYNTAX.into()),
+        }
+        index += 1;
+    }
+    if from == to {
+        return Err("ERR source and destination objects are the same".into());
+    }
+    // Nobody may take the target between the look and the write.
+    let _turn = call.turn(true);
+    let mut found = call.stored(fetch(call.keyspace, &[from, to]))?;
+    let is_free = found.pop().flatten().is_none();
+    let copied = match found.pop().flatten() {
+        Some(value) if is_free || replaces => {
+            let copied = Some((value.bytes.as_slice(), value.expires_at_ms));
+            call.stored(store(call.keyspace, &[(to, copied)]))?;
+            1
+        }
+        _ => 0,
+    };
+    call.reply().integer(copied);
+    Ok(())
+}
+
+pub(crate) fn msetnx(call: &mut ImmediateCall<'_>) -> Handled {
+    if call.len().is_multiple_of(2) {
+        return Err(words::wrong_arity("msetnx").into());
+    }
+    let indexes = (1..call.len()).step_by(2);
+    let keys: Vec<&[u8]> = indexes.clone().map(|index| call.word(index)).collect();
+    let _turn = call.turn(true);
+    let found = call.stored(fetch(call.keyspace, &keys))?;
+    if found.iter().any(Option::is_some) {
+        call.reply().integer(0);
+        return Ok(());
+    }
+    let changes: Vec<KeyChange<'_>> =
+        indexes.map(|index| (call.word(index), Some((call.word(index + 1), 0)))).collect();
+    call.stored(store(call.keyspace, &changes))?;
+    call.reply().integer(1);
+    Ok(())
+}
+
+pub(crate) fn object(call: &mut ImmediateCall<'_>) -> Handled {
+    let subcommand = call.lower(1);
+    if !matches!(subcommand.as_str(), "encoding" | "refcount") {
+        return Err(words::unknown_subcommand("object", call.word(1)).into());
+    }
+    if call.len() != 3 {
+        return Err(words::wrong_arity(&format!("object|{subcommand}")).into());
+    }
+    let key = call.word(2);
+    check_right(call.client, KeyRight::Read, key)?;
+    let _turn = call.turn(false);
+    let found = call.stored(fetch(call.keyspace, &[key]))?.pop().flatten();
+    match (found, subcommand.as_str()) {
+        (None, _) => call.reply().null(),
+        (Some(_), "refcount") => call.reply().integer(1),
+        (Some(value), _) => call.reply().bulk(match value.bytes.len() {
+            _ if parse_integer(&value.bytes).is_some() => b"int",
+            // Redis' own limit.
+            0..=44 => b"embstr",
+            _ => b"raw",
+        }),
+    }
+    Ok(())
+}

@@ -1,0 +1,30 @@
+//! Carries commands out.
+//!
+//! 1. [`Executor::run`] takes clients whose bytes came together. Round after round it gathers their
+//!    next commands ([`executor`]).
+//! 2. Commands on keys become parts, one for each key ([`plan`]). All keys of a round are looked up
+//!    in one call, the parts of a key are carried out one after another in memory ([`part`]), and
+//!    what they leave is one write to the log, whose answer is waited for ([`round`]).
+//! 3. Other commands are carried out by themselves, behind all before them of the same client
+//!    ([`immediate`]).
+
+mod bitmaps;
+mod connection;
+mod dispatch;
+mod executor;
+mod expiry;
+mod expiry_time;
+mod generic;
+mod immediate;
+mod introspection;
+mod keys;
+mod part;
+mod plan;
+mod round;
+mod server;
+mod strings;
+mod texts;
+mod transactions;
+mod words;
+
+pub use executor::{Executor, RunReport};

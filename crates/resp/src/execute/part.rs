@@ -1,0 +1,469 @@
+//! What commands do with one key.
+//!
+//! A command of several keys is as many parts: MGET a b is two of them. Parts of one key are
+//! carried out in order on the state of that key in memory ([`KeyState`]). What they leave is
+//! written at the end, once for all of them.
+
+use super::expiry_time::{ExpiryRefusal, NewExpiry};
+use super::texts::{ClientArgument, Text, Texts};
+use super::words;
+use crate::bits::{self, BitUnit};
+use crate::protocol::{Decimal, digits_of, parse_integer};
+
+/// Whether a value is set at all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SetOnly {
+    Always,
+    IfAbsent,
+    IfPresent,
+}
+
+/// What SET and its relatives answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SetAnswer {
+    /// OK, or nothing if it was not set.
+    Ok,
+    /// 1, or 0 if it was not set.
+    Flag,
+    /// The value from before.
+    Previous,
+}
+
+/// Which expiry gives way to a new one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct ExpiryRule {
+    /// Only where there is none.
+    pub(crate) if_none: bool,
+    /// Only where there is one.
+    pub(crate) if_any: bool,
+    /// Only a later one.
+    pub(crate) if_later: bool,
+    /// Only an earlier one.
+    pub(crate) if_earlier: bool,
+}
+
+/// What is done with one key.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum PartAction {
+    Get,
+    Length,
+    Exists,
+    Type,
+    /// How long it lives: the number of milliseconds in the unit.
+    TimeToLive(u64),
+    /// When it expires, likewise.
+    ExpiryTime(u64),
+    Range {
+        start: i64,
+        end: i64,
+    },
+    Set {
+        value: ClientArgument,
+        expiry: NewExpiry,
+        only: SetOnly,
+        answer: SetAnswer,
+    },
+    GetAndDelete,
+    GetAndExpire(Result<NewExpiry, ExpiryRefusal>),
+    Add {
+        delta: i64,
+    },
+    AddDecimal {
+        delta: ClientArgument,
+    },
+    Append {
+        value: ClientArgument,
+    },
+    SetRange {
+        offset: usize,
+        value: ClientArgument,
+        bytes_max: usize,
+    },
+    Delete,
+    Expire {
+        at_ms: i64,
+        rule: ExpiryRule,
+    },
+    Persist,
+    GetBit {
+        offset: usize,
+    },
+    SetBit {
+        offset: usize,
+        bit: bool,
+    },
+    CountBits {
+        start: i64,
+        end: i64,
+        unit: BitUnit,
+    },
+    FindBit {
+        bit: bool,
+        start: i64,
+        end: Option<i64>,
+        unit: BitUnit,
+    },
+}
+
+impl PartAction {
+    /// Whether it does the same whatever is stored, and tells nothing of it.
+    pub(crate) fn is_blind(&self) -> bool {
+        matches!(
+            self,
+            PartAction::Set {
+                expiry: NewExpiry::Never | NewExpiry::At(_),
+                only: SetOnly::Always,
+                answer: SetAnswer::Ok,
+                ..
+            }
+        )
+    }
+
+    /// Whether INFO counts it as a look-up.
+    pub(crate) fn is_look_up(&self) -> bool {
+        matches!(
+            self,
+            PartAction::Get | PartAction::Length | PartAction::Range { .. } | PartAction::Exists
+        )
+    }
+}
+
+/// What a part answers.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum PartReply {
+    Null,
+    Ok,
+    Integer(i64),
+    Text(Text),
+    Simple(&'static str),
+    Error(&'static str),
+    /// What the store said, by its number among the failures of the tick.
+    Failed(u32),
+}
+
+/// What is known of the pair that is stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum StoredBase {
+    /// It was not looked up, because nothing depends on it.
+    Unknown,
+    Absent,
+    Version(u64),
+}
+
+/// A key in memory, with what the parts before have left.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct KeyState {
+    pub(crate) base: StoredBase,
+    pub(crate) value: Option<Text>,
+    /// 0 for never.
+    pub(crate) expires_at_ms: u64,
+    pub(crate) is_changed: bool,
+    /// Whether an answer shows the value: then it is not changed in place.
+    pub(crate) is_shown: bool,
+}
+
+/// Why a part is refused.
+type Refusal = &'static str;
+
+impl KeyState {
+    /// A key of which nothing is known yet.
+    pub(crate) const UNKNOWN: Self = Self {
+        base: StoredBase::Unknown,
+        value: None,
+        expires_at_ms: 0,
+        is_changed: false,
+        is_shown: false,
+    };
+
+    /// Carries out a part.
+    pub(crate) fn apply(
+        &mut self,
+        action: &PartAction,
+        texts: &mut Texts<'_>,
+        now_ms: u64,
+    ) -> PartReply {
+        // Set and expired within the same tick.
+        if self.value.is_some() && self.expires_at_ms != 0 && self.expires_at_ms <= now_ms {
+            self.remove();
+        }
+        let answer = match *action {
+            PartAction::Set { value, expiry, only, answer } => {
+                Ok(self.set(value, expiry, only, answer, now_ms))
+            }
+            PartAction::Add { delta } => self.add(delta, texts),
+            PartAction::AddDecimal { delta } => self.add_decimal(delta, texts),
+            PartAction::Append { value } => Ok(self.append(value, texts)),
+            PartAction::SetRange { offset, value, bytes_max } => {
+                self.set_range(offset, value, bytes_max, texts)
+            }
+            PartAction::SetBit { offset, bit } => Ok(self.set_bit(offset, bit, texts)),
+            PartAction::Expire { at_ms, rule } => Ok(self.expire(at_ms, rule, now_ms)),
+            PartAction::GetAndDelete => Ok(self.get_and_delete()),
+            PartAction::GetAndExpire(expiry) => self.get_and_expire(expiry, now_ms),
+            PartAction::Delete => Ok(self.delete()),
+            PartAction::Persist => Ok(self.persist()),
+            ref other => Ok(self.look(other, texts, now_ms)),
+        };
+        // What is refused has changed nothing.
+        let answer = answer.unwrap_or_else(PartReply::Error);
+        self.is_shown |= matches!(answer, PartReply::Text(_));
+        answer
+    }
+
+    /// What only looks at the value.
+    fn look(&self, action: &PartAction, texts: &mut Texts<'_>, now_ms: u64) -> PartReply {
+        let bytes = self.value.map(|value| texts.get(value));
+        match *action {
+            PartAction::Length => PartReply::Integer(bytes.map_or(0, <[u8]>::len) as i64),
+            PartAction::Exists => PartReply::Integer(self.value.is_some().into()),
+            PartAction::Type => {
+                PartReply::Simple(if self.value.is_some() { "string" } else { "none" })
+            }
+            PartAction::TimeToLive(unit_ms) => PartReply::Integer(match self.value {
+                None => -2,
+                Some(_) if self.expires_at_ms == 0 => -1,
+                // Rounded as Redis does it.
+                Some(_) => {
+                    let left_ms = self.expires_at_ms.saturating_sub(now_ms);
+                    (left_ms.saturating_add(unit_ms / 2) / unit_ms) as i64
+                }
+            }),
+            PartAction::ExpiryTime(unit_ms) => PartReply::Integer(match self.value {
+                None => -2,
+                Some(_) if self.expires_at_ms == 0 => -1,
+                Some(_) => (self.expires_at_ms.saturating_add(unit_ms / 2) / unit_ms) as i64,
+            }),
+            PartAction::Range { start, end } => {
+                let bytes = bytes.unwrap_or_default();
+                let (start, end) = byte_range(start, end, bytes.len());
+                let from = texts.begin();
+                if let Some(value) = self.value {
+                    texts.append_part(value, start..end);
+                }
+                PartReply::Text(texts.computed_since(from))
+            }
+            PartAction::GetBit { offset } => {
+                PartReply::Integer(bits::get(bytes.unwrap_or_default(), offset).into())
+            }
+            PartAction::CountBits { start, end, unit } => {
+                PartReply::Integer(bits::count(bytes.unwrap_or_default(), start, end, unit))
+            }
+            PartAction::FindBit { bit, start, end, unit } => {
+                // No value is zeros without an end; an empty one has no bit at all.
+                let found = bytes.map(|bytes| bits::find(bytes, bit, start, end, unit));
+                PartReply::Integer(found.unwrap_or(if bit { -1 } else { 0 }))
+            }
+            // GET, and what else answers with the value itself.
+            _ => self.value.map_or(PartReply::Null, PartReply::Text),
+        }
+    }
+
+    fn put(&mut self, value: Text) {
+        self.value = Some(value);
+        self.is_changed = true;
+        self.is_shown = false;
+    }
+
+    fn remove(&mut self) {
+        self.value = None;
+        self.expires_at_ms = 0;
+        self.is_changed = true;
+    }
+
+    fn set(
+        &mut self,
+        value: ClientArgument,
+        expiry: NewExpiry,
+        only: SetOnly,
+        answer: SetAnswer,
+        now_ms: u64,
+    ) -> PartReply {
+        let previous = self.value.map_or(PartReply::Null, PartReply::Text);
+        let is_set = match only {
+            SetOnly::Always => true,
+            SetOnly::IfAbsent => self.value.is_none(),
+            SetOnly::IfPresent => self.value.is_some(),
+        };
+        if is_set {
+            self.put(Text::Argument(value));
+            self.expire_at(expiry, now_ms);
+        }
+        match (answer, is_set) {
+            (SetAnswer::Previous, _) => previous,
+            (SetAnswer::Flag, is_set) => PartReply::Integer(is_set.into()),
+            (SetAnswer::Ok, true) => PartReply::Ok,
+            (SetAnswer::Ok, false) => PartReply::Null,
+        }
+    }
+
+    fn expire_at(&mut self, expiry: NewExpiry, now_ms: u64) {
+        match expiry {
+            NewExpiry::Kept => {}
+            NewExpiry::Never => self.expires_at_ms = 0,
+            // A time that is over is the end of it.
+            NewExpiry::At(at_ms) if at_ms <= now_ms => self.remove(),
+            NewExpiry::At(at_ms) => self.expires_at_ms = at_ms,
+        }
+    }
+
+    fn add(&mut self, delta: i64, texts: &mut Texts<'_>) -> Result<PartReply, Refusal> {
+        let before = match self.value {
+            None => 0,
+            Some(value) => parse_integer(texts.get(value)).ok_or(words::NOT_AN_INTEGER)?,
+        };
+        let after = before.checked_add(delta).ok_or(words::OVERFLOW)?;
+        let start = texts.begin();
+        let (digits, from) = digits_of(after);
+        texts.computed.extend_from_slice(&digits[from..]);
+        self.put(texts.computed_since(start));
+        Ok(PartReply::Integer(after))
+    }
+
+    fn add_decimal(
+        &mut self,
+        delta: ClientArgument,
+        texts: &mut Texts<'_>,
+    ) -> Result<PartReply, Refusal> {
+        let before = match self.value {
+            None => Decimal::Exact(0),
+            Some(value) => Decimal::parse(texts.get(value)).ok_or(words::NOT_A_FLOAT)?,
+        };
+        let delta = Decimal::parse(texts.argument(delta)).ok_or(words::NOT_A_FLOAT)?;
+        let after = before.checked_add(delta).ok_or(words::NOT_FINITE)?;
+        let mut digits = String::new();
+        after.write(&mut digits);
+        let start = texts.begin();
+        texts.computed.extend_from_slice(digits.as_bytes());
+        let value = texts.computed_since(start);
+        self.put(value);
+        Ok(PartReply::Text(value))
+    }
+
+    /// The value at the end of what was computed, where it can be changed and can grow. A chain of
+    /// appends would copy it once for each of them.
+    fn writable(&self, texts: &mut Texts<'_>) -> usize {
+        match self.value {
+            Some(Text::Computed { start, end })
+                if end == texts.computed.len() && !self.is_shown =>
+            {
+                start
+            }
+            value => {
+                let start = texts.begin();
+                value.into_iter().for_each(|value| texts.append(value));
+                start
+            }
+        }
+    }
+
+    fn append(&mut self, value: ClientArgument, texts: &mut Texts<'_>) -> PartReply {
+        let start = self.writable(texts);
+        texts.append(Text::Argument(value));
+        self.put(texts.computed_since(start));
+        PartReply::Integer((texts.computed.len() - start) as i64)
+    }
+
+    fn set_range(
+        &mut self,
+        offset: usize,
+        value: ClientArgument,
+        bytes_max: usize,
+        texts: &mut Texts<'_>,
+    ) -> Result<PartReply, Refusal> {
+        let len = texts.argument(value).len();
+        if len == 0 {
+            return Ok(self.look(&PartAction::Length, texts, 0));
+        }
+        let end = offset.checked_add(len).filter(|end| *end <= bytes_max);
+        let end = end.ok_or(words::TOO_LONG)?;
+        let start = self.writable(texts);
+        if texts.computed.len() < start + end {
+            texts.computed.resize(start + end, 0);
+        }
+        let Texts { clients, computed, .. } = texts;
+        let bytes = value.span.of(&clients[value.client as usize].input);
+        computed[start + offset..start + end].copy_from_slice(bytes);
+        self.put(texts.computed_since(start));
+        Ok(PartReply::Integer((texts.computed.len() - start) as i64))
+    }
+
+    fn set_bit(&mut self, offset: usize, bit: bool, texts: &mut Texts<'_>) -> PartReply {
+        let start = self.writable(texts);
+        let end = start + offset / 8 + 1;
+        if texts.computed.len() < end {
+            texts.computed.resize(end, 0);
+        }
+        let before = bits::set(&mut texts.computed[start..], offset, bit);
+        self.put(texts.computed_since(start));
+        PartReply::Integer(before.into())
+    }
+
+    fn expire(&mut self, at_ms: i64, rule: ExpiryRule, now_ms: u64) -> PartReply {
+        let has_expiry = self.expires_at_ms != 0;
+        // Without an expiry a value lives for ever, which is later than any time.
+        let current = if has_expiry { self.expires_at_ms as i64 } else { i64::MAX };
+        let is_refused = self.value.is_none()
+            || (rule.if_none && has_expiry)
+            || (rule.if_any && !has_expiry)
+            || (rule.if_later && at_ms <= current)
+            || (rule.if_earlier && at_ms >= current);
+        if is_refused {
+            return PartReply::Integer(0);
+        }
+        self.is_changed = true;
+        self.expire_at(NewExpiry::At(at_ms.max(0) as u64), now_ms);
+        PartReply::Integer(1)
+    }
+
+    fn persist(&mut self) -> PartReply {
+        let had_expiry = self.value.is_some() && self.expires_at_ms != 0;
+        if had_expiry {
+            self.expires_at_ms = 0;
+            self.is_changed = true;
+        }
+        PartReply::Integer(had_expiry.into())
+    }
+
+    fn get_and_delete(&mut self) -> PartReply {
+        let answer = self.value.map_or(PartReply::Null, PartReply::Text);
+        self.delete();
+        answer
+    }
+
+    fn get_and_expire(
+        &mut self,
+        expiry: Result<NewExpiry, ExpiryRefusal>,
+        now_ms: u64,
+    ) -> Result<PartReply, Refusal> {
+        let Some(value) = self.value else { return Ok(PartReply::Null) };
+        let expiry = expiry.map_err(|refusal| match refusal {
+            ExpiryRefusal::NotAnInteger => words::NOT_AN_INTEGER,
+            ExpiryRefusal::Invalid => words::INVALID_GETEX_EXPIRY,
+        })?;
+        if expiry != NewExpiry::Kept {
+            self.is_changed = true;
+            self.expire_at(expiry, now_ms);
+        }
+        Ok(PartReply::Text(value))
+    }
+
+    fn delete(&mut self) -> PartReply {
+        let was_there = self.value.is_some();
+        if was_there {
+            self.remove();
+        }
+        PartReply::Integer(was_there.into())
+    }
+}
+
+/// The bytes from `start` to `end`, both inside, counted from the end where they are negative; as a
+/// half-open range.
+pub(crate) fn byte_range(start: i64, end: i64, len: usize) -> (usize, usize) {
+    let len = len as i64;
+    let from_end = |index: i64| if index < 0 { (len + index).max(0) } else { index };
+    if len == 0 || (start < 0 && end < 0 && start > end) {
+        return (0, 0);
+    }
+    let (start, end) = (from_end(start), from_end(end).min(len - 1));
+    if start > end { (0, 0) } else { (start as usize, end as usize + 1) }
+}

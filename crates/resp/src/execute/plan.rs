@@ -1,0 +1,68 @@
+//! Commands become parts.
+
+use super::part::{PartAction, PartReply};
+use super::texts::ClientArgument;
+use crate::protocol::ArgumentSpan;
+
+/// The words of a command.
+pub(crate) struct CommandArguments<'a> {
+    pub(crate) input: &'a [u8],
+    pub(crate) spans: &'a [ArgumentSpan],
+    pub(crate) client: u32,
+}
+
+impl<'a> CommandArguments<'a> {
+    /// How many there are, with the name of the command.
+    pub(crate) fn len(&self) -> usize {
+        self.spans.len()
+    }
+
+    /// The word at an index; the name of the command is at 0.
+    pub(crate) fn get(&self, index: usize) -> &'a [u8] {
+        self.spans[index].of(self.input)
+    }
+
+    /// The same, as it is kept.
+    pub(crate) fn argument(&self, index: usize) -> ClientArgument {
+        ClientArgument { client: self.client, span: self.spans[index] }
+    }
+}
+
+/// What is to be done with a key, and its answer once it is done.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct KeyPart {
+    pub(crate) key: ClientArgument,
+    pub(crate) action: PartAction,
+    pub(crate) reply: PartReply,
+}
+
+/// How the answers of parts make a reply.
+#[derive(Clone, Debug)]
+pub(crate) enum ReplyShape {
+    /// That of the only part.
+    Single,
+    /// All of them.
+    Array,
+    /// Their sum.
+    Sum,
+    /// OK, unless one failed.
+    Ok,
+    /// There are no parts: an error.
+    Refused(Box<str>),
+}
+
+/// Takes the parts of a command.
+pub(crate) struct PartSink<'p> {
+    pub(crate) parts: &'p mut Vec<KeyPart>,
+    pub(crate) arguments: &'p CommandArguments<'p>,
+    pub(crate) now_ms: u64,
+    pub(crate) value_bytes_max: usize,
+}
+
+impl PartSink<'_> {
+    /// Something to do with the key that stands at an index.
+    pub(crate) fn push(&mut self, key: usize, action: PartAction) {
+        let key = self.arguments.argument(key);
+        self.parts.push(KeyPart { key, action, reply: PartReply::Null });
+    }
+}

@@ -1,0 +1,521 @@
+//! A round: commands of many clients, with one look-up and one write.
+//!
+//! 1. The parts are sorted by their keys. Those of one key are a chain, in the order in which their
+//!    commands came.
+//! 2. The keys are looked up, but for those whose chain begins with a blind SET.
+//! 3. Each chain is carried out in memory. If it leaves a change, that is written on the condition
+//!    that the pair is still the one that was looked up.
+//! 4. A chain whose condition did not hold is looked up and carried out anew: somebody else wrote
+//!    the key meanwhile. Chains do not depend on each other, so the others stand.
+//! 5. Answers become replies once everything is written.
+//!
+//! Commands that come together thus see each other's effects, however many of them change one key,
+//! and cost one write for each key.
+
+use std::ops::Range;
+
+use parking_lot::{RwLockReadGuard, RwLockWriteGuard};
+use tonnage::{Condition, Error, PairBatch, PairWrites, Pairs, Result, WriteResult};
+
+use super::part::{KeyState, PartReply, StoredBase};
+use super::plan::{KeyPart, ReplyShape};
+use super::texts::{Text, Texts};
+use super::words;
+use crate::client::{Client, ClientState};
+use crate::keyspace::Keyspace;
+use crate::protocol::ReplyWriter;
+
+/// How often a chain is tried that others get in the way of.
+const TRIES_MAX: usize = 100;
+
+/// A command of a round.
+#[derive(Debug)]
+pub(super) struct RoundCommand {
+    pub(super) client: u32,
+    /// The end of its parts; they begin where those of the command before end.
+    pub(super) parts_end: u32,
+    pub(super) shape: ReplyShape,
+}
+
+/// The parts of one key.
+#[derive(Clone, Copy, Debug)]
+struct KeyChain {
+    /// Where its parts stand in the order.
+    start: u32,
+    end: u32,
+    state: KeyState,
+}
+
+/// Waits for its turn: alone, or together with all who need not be alone.
+pub(super) enum Turn<'k> {
+    Shared {
+        _guard: RwLockReadGuard<'k, ()>,
+    },
+    Alone {
+        _guard: RwLockWriteGuard<'k, ()>,
+    },
+    /// It was taken further out.
+    Held,
+}
+
+impl<'k> Turn<'k> {
+    pub(super) fn take(keyspace: &'k Keyspace, is_alone: bool, is_held: bool) -> Self {
+        match (is_held, is_alone) {
+            (true, _) => Turn::Held,
+            (false, true) => Turn::Alone { _guard: keyspace.turn.write() },
+            (false, false) => Turn::Shared { _guard: keyspace.turn.read() },
+        }
+    }
+}
+
+/// The commands of a round, and memory that is used again.
+#[derive(Debug)]
+pub(super) struct Round {
+    pub(super) commands: Vec<RoundCommand>,
+    pub(super) parts: Vec<KeyPart>,
+    order: Vec<u32>,
+    chains: Vec<KeyChain>,
+    /// The chains that are looked up, and those that are written, by their numbers.
+    asked: Vec<u32>,
+    written: Vec<u32>,
+    keys: Pairs,
+    found: PairBatch,
+    found_again: PairBatch,
+    writes: PairWrites,
+    computed: Vec<u8>,
+    failures: Vec<String>,
+    pub(super) hits: u64,
+    pub(super) misses: u64,
+}
+
+/// Why a round was not carried out.
+enum RoundFailure {
+    /// Its values are too large for one round.
+    TooLarge,
+    Store(Error),
+}
+
+/// Above so many bytes memory is given back.
+const KEPT_BYTES_MAX: usize = 4 << 20;
+/// The same for parts.
+const KEPT_PARTS_MAX: usize = 64 << 10;
+
+impl Round {
+    pub(super) fn new(keyspace: &Keyspace) -> Self {
+        Self {
+            commands: Vec::new(),
+            parts: Vec::new(),
+            order: Vec::new(),
+            chains: Vec::new(),
+            asked: Vec::new(),
+            written: Vec::new(),
+            keys: Pairs::new(),
+            found: PairBatch::default(),
+            found_again: PairBatch::default(),
+            writes: keyspace.session.writes(),
+            computed: Vec::new(),
+            failures: Vec::new(),
+            hits: 0,
+            misses: 0,
+        }
+    }
+
+    /// Whether several keys change together, so that nobody may look in between.
+    fn is_alone(&self) -> bool {
+        self.commands.iter().any(|command| matches!(command.shape, ReplyShape::Ok))
+    }
+
+    /// Carries all commands out, and answers them.
+    pub(super) fn run(&mut self, keyspace: &Keyspace, clients: &mut [Box<Client>], is_held: bool) {
+        let all = 0..self.commands.len();
+        if self.parts.is_empty() {
+            self.answer(all, clients);
+        } else {
+            let turn = Turn::take(keyspace, self.is_alone(), is_held);
+            self.run_some(keyspace, clients, all, is_held);
+            drop(turn);
+        }
+        self.commands.clear();
+        self.parts.clear();
+        self.clear_memory();
+    }
+
+    fn parts_of(&self, commands: &Range<usize>) -> Range<usize> {
+        let end_of = |command: usize| self.commands[command].parts_end as usize;
+        let start = commands.start.checked_sub(1).map_or(0, end_of);
+        start..commands.end.checked_sub(1).map_or(0, end_of).max(start)
+    }
+
+    /// Carries out some of the commands. Where their values are too large together, halves of them
+    /// are carried out one after the other, so that a greedy command fails alone.
+    fn run_some(
+        &mut self,
+        keyspace: &Keyspace,
+        clients: &mut [Box<Client>],
+        commands: Range<usize>,
+        is_held: bool,
+    ) {
+        let parts = self.parts_of(&commands);
+        self.clear_memory();
+        match self.carry_out(keyspace, clients, parts.clone(), is_held) {
+            Ok(()) => {}
+            Err(RoundFailure::TooLarge) if commands.len() > 1 => {
+                let middle = commands.start + commands.len() / 2;
+                self.run_some(keyspace, clients, commands.start..middle, is_held);
+                return self.run_some(keyspace, clients, middle..commands.end, is_held);
+            }
+            Err(RoundFailure::TooLarge) => {
+                let refused = PartReply::Error(words::REPLY_TOO_LARGE);
+                self.parts[parts].iter_mut().for_each(|part| part.reply = refused);
+            }
+            Err(RoundFailure::Store(error)) => {
+                let failed = self.failure(&error);
+                self.parts[parts].iter_mut().for_each(|part| part.reply = failed);
+            }
+        }
+        self.answer(commands, clients);
+    }
+
+    fn clear_memory(&mut self) {
+        match self.keys.bytes() > KEPT_BYTES_MAX {
+            true => self.keys = Pairs::new(),
+            false => self.keys.clear(),
+        }
+        self.asked.clear();
+        self.written.clear();
+        self.writes.clear();
+        self.computed.clear();
+        self.failures.clear();
+        // One large value is not to keep its memory for ever.
+        if self.found.bytes() > KEPT_BYTES_MAX {
+            self.found = PairBatch::default();
+        }
+        if self.found_again.bytes() > KEPT_BYTES_MAX {
+            self.found_again = PairBatch::default();
+        }
+        if self.computed.capacity() > KEPT_BYTES_MAX {
+            self.computed = Vec::new();
+        }
+        // Nor a command of a million words.
+        if self.order.capacity() > KEPT_PARTS_MAX {
+            self.order = Vec::new();
+            self.chains = Vec::new();
+        }
+        if self.parts.is_empty() && self.parts.capacity() > KEPT_PARTS_MAX {
+            self.parts = Vec::new();
+        }
+    }
+
+    fn failure(&mut self, error: &Error) -> PartReply {
+        self.failures.push(words::of_store(error));
+        PartReply::Failed(self.failures.len() as u32 - 1)
+    }
+
+    fn carry_out(
+        &mut self,
+        keyspace: &Keyspace,
+        clients: &[Box<Client>],
+        parts: Range<usize>,
+        is_held: bool,
+    ) -> std::result::Result<(), RoundFailure> {
+        self.link(clients, parts);
+        self.look_up(keyspace, clients)?;
+        let now_ms = keyspace.now_ms();
+        let computed_max = bytes_max(clients);
+        for chain in 0..self.chains.len() {
+            self.carry_out_chain(chain, clients, (now_ms, computed_max), is_held);
+            // Nothing is written yet, so it can still be done by halves.
+            if self.computed.len() > computed_max {
+                return Err(RoundFailure::TooLarge);
+            }
+        }
+        let mut outcomes = self.write(keyspace);
+        // Usually none is refused, and this ends at once.
+        for _ in 0..TRIES_MAX {
+            let refused = self.refused(outcomes);
+            if refused.is_empty() {
+                return Ok(());
+            }
+            // Others stay as they are, so what was computed for them is kept.
+            if self.computed.len() > computed_max {
+                outcomes = Vec::new();
+                self.give_up(&refused);
+                break;
+            }
+            self.look_up_again(keyspace, clients, &refused).map_err(RoundFailure::Store)?;
+            let now_ms = keyspace.now_ms();
+            self.writes.clear();
+            self.written.clear();
+            for chain in refused {
+                self.carry_out_chain(chain as usize, clients, (now_ms, usize::MAX), is_held);
+            }
+            outcomes = self.write(keyspace);
+        }
+        let refused = self.refused(outcomes);
+        self.give_up(&refused);
+        Ok(())
+    }
+
+    fn give_up(&mut self, chains: &[u32]) {
+        for chain in chains {
+            self.reply_to_all(*chain as usize, PartReply::Error(words::CHANGED_TOO_OFTEN));
+        }
+    }
+
+    /// Sorts parts by their keys, and makes chains of them.
+    fn link(&mut self, clients: &[Box<Client>], parts: Range<usize>) {
+        let Self { parts: all, order, chains, .. } = self;
+        let key = |part: u32| {
+            let key = all[part as usize].key;
+            key.span.of(&clients[key.client as usize].input)
+        };
+        order.clear();
+        order.extend(parts.start as u32..parts.end as u32);
+        // The number of a part decides among those of one key: they stay in their order.
+        order.sort_unstable_by(|one, other| key(*one).cmp(key(*other)).then(one.cmp(other)));
+        chains.clear();
+        let mut start = 0;
+        for end in 1..=order.len() {
+            if end == order.len() || key(order[end]) != key(order[start]) {
+                let state = KeyState::UNKNOWN;
+                chains.push(KeyChain { start: start as u32, end: end as u32, state });
+                start = end;
+            }
+        }
+    }
+
+    fn key_of<'c>(&self, chain: usize, clients: &'c [Box<Client>]) -> &'c [u8] {
+        let key = self.parts[self.order[self.chains[chain].start as usize] as usize].key;
+        key.span.of(&clients[key.client as usize].input)
+    }
+
+    /// Looks up the keys of the chains that depend on what is stored.
+    fn look_up(
+        &mut self,
+        keyspace: &Keyspace,
+        clients: &[Box<Client>],
+    ) -> std::result::Result<(), RoundFailure> {
+        for chain in 0..self.chains.len() {
+            let first = self.order[self.chains[chain].start as usize] as usize;
+            // A blind SET decides what follows it, whatever is stored.
+            if !self.parts[first].action.is_blind() {
+                let key = self.key_of(chain, clients);
+                self.keys.push_parts(&[key], &[], b"").map_err(RoundFailure::Store)?;
+                self.asked.push(chain as u32);
+            }
+        }
+        if self.asked.is_empty() {
+            return Ok(());
+        }
+        let looked_up = keyspace
+            .session
+            .get_many(&self.keys, 0, bytes_max(clients), &mut self.found)
+            .map_err(RoundFailure::Store)?;
+        if looked_up < self.asked.len() {
+            return Err(RoundFailure::TooLarge);
+        }
+        // What is not found is absent.
+        for chain in &self.asked {
+            self.chains[*chain as usize].state.base = StoredBase::Absent;
+        }
+        for row in 0..self.found.len() {
+            let state = &mut self.chains[self.asked[self.found.origin(row)] as usize].state;
+            state.base = StoredBase::Version(self.found.version(row));
+            state.value = Some(Text::Found(row as u32));
+            state.expires_at_ms = self.found.expires_at_ms(row);
+        }
+        Ok(())
+    }
+
+    /// The same for chains that were refused. Their values are copied: answers of other chains
+    /// still show those that were found before.
+    fn look_up_again(
+        &mut self,
+        keyspace: &Keyspace,
+        clients: &[Box<Client>],
+        refused: &[u32],
+    ) -> Result<()> {
+        self.keys.clear();
+        for chain in refused {
+            let key = self.key_of(*chain as usize, clients);
+            self.keys.push_parts(&[key], &[], b"")?;
+        }
+        // Piece by piece, so that the copies are all that this adds.
+        let mut first = 0;
+        while first < refused.len() {
+            let found = &mut self.found_again;
+            let looked_up = keyspace.session.get_many(&self.keys, first, KEPT_BYTES_MAX, found)?;
+            for chain in &refused[first..first + looked_up] {
+                // What the try before left is forgotten.
+                let state = KeyState { base: StoredBase::Absent, ..KeyState::UNKNOWN };
+                self.chains[*chain as usize].state = state;
+            }
+            for row in 0..found.len() {
+                let state = &mut self.chains[refused[found.origin(row)] as usize].state;
+                let start = self.computed.len();
+                self.computed.extend_from_slice(found.value(row));
+                state.base = StoredBase::Version(found.version(row));
+                state.value = Some(Text::Computed { start, end: self.computed.len() });
+                state.expires_at_ms = found.expires_at_ms(row);
+            }
+            first += looked_up;
+        }
+        Ok(())
+    }
+
+    /// Carries out the parts of a key, and adds what they leave to the writes.
+    fn carry_out_chain(
+        &mut self,
+        chain: usize,
+        clients: &[Box<Client>],
+        (now_ms, computed_max): (u64, usize),
+        is_alone: bool,
+    ) {
+        let KeyChain { start, end, mut state } = self.chains[chain];
+        let mut texts = Texts { found: &self.found, clients, computed: &mut self.computed };
+        for part in &self.order[start as usize..end as usize] {
+            let part = &mut self.parts[*part as usize];
+            if part.action.is_look_up() {
+                *(if state.value.is_some() { &mut self.hits } else { &mut self.misses }) += 1;
+            }
+            part.reply = state.apply(&part.action, &mut texts, now_ms);
+            if texts.computed.len() > computed_max {
+                break;
+            }
+        }
+        self.chains[chain].state = state;
+        // Made and deleted again: there is nothing to write.
+        if !state.is_changed || (state.base == StoredBase::Absent && state.value.is_none()) {
+            return;
+        }
+        let condition = match state.base {
+            // Nobody else writes while this has its turn alone.
+            _ if is_alone => Condition::Always,
+            StoredBase::Unknown => Condition::Always,
+            StoredBase::Absent => Condition::IfAbsent,
+            StoredBase::Version(version) => Condition::IfVersion(version),
+        };
+        let key = self.parts[self.order[start as usize] as usize].key;
+        let key = key.span.of(&clients[key.client as usize].input);
+        self.writes.begin();
+        // A key has one component always, and a group was begun.
+        let added = match state.value {
+            Some(value) => {
+                self.writes.put(&[key], &[], texts.get(value), state.expires_at_ms, condition)
+            }
+            None => self.writes.delete(&[key], &[], condition),
+        };
+        debug_assert!(added.is_ok());
+        self.written.push(chain as u32);
+    }
+
+    fn write(&mut self, keyspace: &Keyspace) -> Vec<Result<WriteResult>> {
+        if self.writes.is_empty() {
+            return Vec::new();
+        }
+        let outcomes = keyspace.session.write_many(&self.writes, &keyspace.write_options());
+        keyspace.note_written();
+        outcomes
+    }
+
+    /// The chains to be carried out anew. Those that failed are answered so.
+    fn refused(&mut self, outcomes: Vec<Result<WriteResult>>) -> Vec<u32> {
+        let mut refused = Vec::new();
+        for (index, outcome) in outcomes.into_iter().enumerate() {
+            let chain = self.written[index];
+            match outcome {
+                Ok(WriteResult::Stored { .. }) => {}
+                Ok(WriteResult::ConditionFailed { .. }) => refused.push(chain),
+                Err(error) => {
+                    let failed = self.failure(&error);
+                    self.reply_to_all(chain as usize, failed);
+                }
+            }
+        }
+        refused
+    }
+
+    /// All parts of a key saw what was not stored: they get the same answer.
+    fn reply_to_all(&mut self, chain: usize, reply: PartReply) {
+        let KeyChain { start, end, .. } = self.chains[chain];
+        for part in &self.order[start as usize..end as usize] {
+            self.parts[*part as usize].reply = reply;
+        }
+    }
+
+    /// Writes the replies of some commands.
+    fn answer(&mut self, commands: Range<usize>, clients: &mut [Box<Client>]) {
+        let mut parts = self.parts_of(&commands);
+        for index in commands {
+            let RoundCommand { client, parts_end, ref shape } = self.commands[index];
+            parts.end = parts_end as usize;
+            let client = client as usize;
+            // The replies go to the end of one client's output, and read the inputs of others.
+            let mut output = std::mem::take(&mut clients[client].output);
+            let start = output.len();
+            let mut reply = ReplyWriter::new(&mut output, clients[client].protocol);
+            let texts = Texts { found: &self.found, clients, computed: &mut self.computed };
+            let answers = &self.parts[parts.clone()];
+            write_reply(shape, answers, &texts, &self.failures, &mut reply);
+            let is_too_long = output.len() > clients[client].limits.output_bytes_max;
+            clients[client].output = output;
+            clients[client].end_reply(start);
+            // Whoever reads so little would never catch up.
+            if is_too_long {
+                clients[client].state = ClientState::Closed;
+            }
+            parts.start = parts.end;
+        }
+    }
+}
+
+/// What one client may leave unread bounds what is looked up and computed at a time.
+fn bytes_max(clients: &[Box<Client>]) -> usize {
+    let limits = clients.iter().map(|client| client.limits.output_bytes_max);
+    limits.max().unwrap_or(usize::MAX)
+}
+
+fn write_reply(
+    shape: &ReplyShape,
+    parts: &[KeyPart],
+    texts: &Texts<'_>,
+    failures: &[String],
+    reply: &mut ReplyWriter<'_>,
+) {
+    // One part that failed fails the whole command: its reply has one form.
+    let failed = || {
+        parts.iter().find(|part| matches!(part.reply, PartReply::Failed(_) | PartReply::Error(_)))
+    };
+    match shape {
+        ReplyShape::Refused(error) => reply.error(error),
+        // An error of the only part is its answer already.
+        ReplyShape::Single => parts.iter().for_each(|part| write(part, texts, failures, reply)),
+        ReplyShape::Array | ReplyShape::Sum | ReplyShape::Ok if failed().is_some() => {
+            failed().into_iter().for_each(|part| write(part, texts, failures, reply));
+        }
+        ReplyShape::Array => {
+            reply.array(parts.len());
+            parts.iter().for_each(|part| write(part, texts, failures, reply));
+        }
+        ReplyShape::Sum => {
+            let number = |part: &KeyPart| match part.reply {
+                PartReply::Integer(number) => number,
+                _ => 0,
+            };
+            reply.integer(parts.iter().map(number).sum());
+        }
+        ReplyShape::Ok => reply.ok(),
+    }
+}
+
+fn write(part: &KeyPart, texts: &Texts<'_>, failures: &[String], reply: &mut ReplyWriter<'_>) {
+    match part.reply {
+        PartReply::Null => reply.null(),
+        PartReply::Ok => reply.ok(),
+        PartReply::Integer(number) => reply.integer(number),
+        PartReply::Text(text) => reply.bulk(texts.get(text)),
+        PartReply::Simple(text) => reply.simple(text),
+        PartReply::Error(error) => reply.error(error),
+        PartReply::Failed(index) => reply.error(&failures[index as usize]),
+    }
+}

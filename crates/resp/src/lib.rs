@@ -1,0 +1,49 @@
+//! The protocol and the commands of Redis, over the pairs of a [`Store`](tonnage::Store).
+//!
+//! There are no sockets here and nothing is asynchronous: bytes of [clients](Client) go in, and
+//! bytes for them come out.
+//!
+//! ```
+//! # fn main() -> tonnage::Result<()> {
+//! use tonnage_resp::{Client, ClientAccess, ClientLimits, Executor, Keyspace, SyncPolicy};
+//!
+//! let store = tonnage::Store::open("memory:")?;
+//! let keyspace = Keyspace::new(store, SyncPolicy::EverySecond, false);
+//! let mut executor = Executor::new(keyspace.clone());
+//! let (here, access) = (String::from("127.0.0.1:1"), ClientAccess::Everything);
+//! let mut clients =
+//!     [Client::new(&keyspace, here.clone(), here, access, ClientLimits::default())];
+//! clients[0].receive(b"SET greeting hello\r\nGET greeting\r\n");
+//! executor.run(&mut clients);
+//! assert_eq!(clients[0].output(), b"+OK\r\n$5\r\nhello\r\n");
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! | module | what |
+//! |---|---|
+//! | `protocol` | commands from bytes, replies to bytes; limits, numbers, patterns |
+//! | `command` | the table of commands |
+//! | `execute` | what carries them out, many of many clients together |
+//! | `client`, `client_list`, `access` | a client, all clients, and what they may do |
+//! | `keyspace` | what all clients share |
+//! | `bits` | values as rows of bits |
+
+mod access;
+mod bits;
+mod client;
+mod client_list;
+mod command;
+mod execute;
+mod keyspace;
+mod protocol;
+
+pub use access::{ClientAccess, KeyRight, UserAccess};
+pub use client::{Client, LoginRequest};
+pub use client_list::ClientCard;
+pub use execute::{Executor, RunReport};
+pub use keyspace::{Keyspace, SyncPolicy};
+pub use protocol::{
+    ArgumentSpan, ClientLimits, CommandReader, Decimal, Protocol, ProtocolError, ReadStep,
+    ReplyWriter, glob_matches, parse_integer,
+};

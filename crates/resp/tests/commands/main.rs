@@ -1,0 +1,13 @@
+//! Commands as bytes, and their replies as bytes.
+
+mod bitmaps;
+mod common;
+mod connection;
+mod docs;
+mod keys;
+mod model;
+mod protocol;
+mod rights;
+mod strings;
+mod together;
+mod transactions;

@@ -1,0 +1,89 @@
+//! Logins and rights.
+
+use tonnage::Result;
+use tonnage_resp::{ClientAccess, ClientLimits, KeyRight, UserAccess};
+
+use crate::common::{Clients, command};
+
+/// May read and add keys that begin with `a`.
+struct Ann;
+
+impl UserAccess for Ann {
+    fn user(&self) -> &str {
+        "ann"
+    }
+
+    fn may(&self, right: KeyRight, key: &[u8]) -> Result<bool> {
+        Ok(key.starts_with(b"a") && matches!(right, KeyRight::Read | KeyRight::Insert))
+    }
+
+    fn may_all(&self, _: KeyRight) -> Result<bool> {
+        Ok(false)
+    }
+
+    fn may_operate(&self, _: &str) -> Result<bool> {
+        Ok(false)
+    }
+}
+
+#[test]
+fn nothing_is_done_before_the_login() {
+    let mut clients = Clients::with(1, true, ClientLimits::default());
+    let noauth = "-NOAUTH Authentication required.";
+    clients.expect(&[("GET a", noauth), ("PING", noauth), ("COMMAND", noauth)]);
+    assert!(clients.ask("HELLO 3").starts_with("-NOAUTH HELLO must be called"));
+    let many = command(&[&b"MGET"[..]; 11]);
+    assert_eq!(clients.send(0, many), "-ERR Protocol error: unauthenticated multibulk length\r\n");
+    assert!(clients.all[0].is_closed());
+    let mut clients = Clients::with(1, true, ClientLimits::default());
+    let long = command(&[b"AUTH", &[b'x'; 20_000]]);
+    assert_eq!(clients.send(0, long), "-ERR Protocol error: unauthenticated bulk length\r\n");
+}
+
+#[test]
+fn what_stands_behind_a_login_waits_for_it() {
+    let mut clients = Clients::with(1, true, ClientLimits::default());
+    assert_eq!(clients.send(0, "AUTH ann secret\r\nSET a 1\r\nGET a\r\n"), "");
+    let login = clients.all[0].login().unwrap().clone();
+    assert_eq!((login.user.as_deref(), login.password.as_str()), (Some("ann"), "secret"));
+    clients.all[0].finish_login(Err("WRONGPASS no".into()));
+    clients.run();
+    let answer = clients.answer(0);
+    assert!(answer.starts_with("-WRONGPASS no\r\n-NOAUTH"), "{answer}");
+    assert_eq!(clients.send(0, "HELLO 3 AUTH ann secret SETNAME me\r\nGET a\r\n"), "");
+    clients.all[0].finish_login(Ok(ClientAccess::User(Box::new(Ann))));
+    clients.run();
+    let answer = clients.answer(0);
+    assert!(answer.starts_with("%7\r\n") && answer.ends_with("_\r\n"), "{answer}");
+    clients.expect(&[("CLIENT GETNAME", "$2 me")]);
+}
+
+#[test]
+fn each_key_takes_its_rights() {
+    let mut clients = Clients::with(1, true, ClientLimits::default());
+    clients.all[0].set_access(ClientAccess::User(Box::new(Ann)));
+    let key = "-NOPERM No permissions to access a key";
+    let run = |command: &str| {
+        format!("-NOPERM User ann has no permissions to run the '{command}' command")
+    };
+    let (keys, scan, dbsize, flush, list, config) =
+        (run("keys"), run("scan"), run("dbsize"), run("flushall"), run("client"), run("config"));
+    clients.expect(&[
+        ("SETNX a 1", ":1"),
+        ("GET a", "$1 1"),
+        ("SET a 1", key),
+        ("SETNX b 1", key),
+        ("MGET a b", key),
+        ("DEL a", key),
+        ("INCR a", key),
+        ("RENAME a ab", key),
+        ("OBJECT ENCODING b", key),
+        ("BITOP AND a a", key),
+        ("KEYS *", &keys),
+        ("SCAN 0", &scan),
+        ("DBSIZE", &dbsize),
+        ("FLUSHALL", &flush),
+        ("CLIENT LIST", &list),
+        ("CONFIG SET appendfsync no", &config),
+    ]);
+}

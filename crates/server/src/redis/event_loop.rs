@@ -1,0 +1,341 @@
+//! An event loop: a thread with its connections.
+//!
+//! A turn of the loop:
+//!
+//! 1. It waits until sockets have something, or somebody tells it something.
+//! 2. It reads once from each connection that has sent something.
+//! 3. The commands of all of them are carried out together.
+//! 4. Replies are sent, as far as sockets take them. Who does not take them is read no further.
+//! 5. Connections with more to do come first in the next turn.
+
+use std::io;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use mio::{Events, Poll, Token};
+use tonnage_resp::{Client, ClientAccess, ClientLimits, Executor, Keyspace};
+
+use super::connection::{Connection, NewConnection, OverdueReason};
+use super::inbox::{LoopInbox, LoopMessage};
+use super::login::{LoginOutcome, access_of};
+use super::memory::ClientMemory;
+use crate::auth::{Caller, PeerCertificate};
+use crate::context::ServerContext;
+use crate::metrics::ListenerKind;
+
+const WAKE: Token = Token(usize::MAX);
+const EVENTS_MAX: usize = 1_024;
+/// What is read from a connection in a turn.
+const READ_BYTES: usize = 64 << 10;
+/// How soon a loop notices a client that another one has killed.
+const LOOK_INTERVAL: Duration = Duration::from_millis(100);
+/// How often it looks for clients that take too long.
+const OVERDUE_INTERVAL: Duration = Duration::from_secs(1);
+
+/// What the loops of a listener share.
+pub(super) struct LoopShared {
+    pub(super) context: Arc<ServerContext>,
+    pub(super) keyspace: Arc<Keyspace>,
+    pub(super) memory: Arc<ClientMemory>,
+    pub(super) runtime: tokio::runtime::Handle,
+}
+
+/// A loop with its connections.
+pub(super) struct EventLoop {
+    shared: LoopShared,
+    poll: Poll,
+    inbox: Arc<LoopInbox>,
+    connections: Vec<Option<Connection>>,
+    free: Vec<usize>,
+    /// The connections with something to do.
+    scheduled: Vec<usize>,
+    executor: Executor,
+    buffer: Vec<u8>,
+    kills_seen: u64,
+    users_seen: u64,
+    overdue_seen: Instant,
+    is_draining: bool,
+}
+
+impl EventLoop {
+    pub(super) fn new(shared: LoopShared) -> io::Result<Self> {
+        let poll = Poll::new()?;
+        let inbox = Arc::new(LoopInbox::new(poll.registry(), WAKE)?);
+        Ok(Self {
+            executor: Executor::new(shared.keyspace.clone()),
+            kills_seen: shared.keyspace.kills(),
+            users_seen: shared.context.logins.generation(),
+            shared,
+            poll,
+            inbox,
+            connections: Vec::new(),
+            free: Vec::new(),
+            scheduled: Vec::new(),
+            buffer: vec![0; READ_BYTES],
+            overdue_seen: Instant::now(),
+            is_draining: false,
+        })
+    }
+
+    /// Where it can be told something.
+    pub(super) fn inbox(&self) -> Arc<LoopInbox> {
+        self.inbox.clone()
+    }
+
+    /// Runs until it is told to stop.
+    pub(super) fn run(mut self) {
+        let mut events = Events::with_capacity(EVENTS_MAX);
+        loop {
+            let wait = if self.scheduled.is_empty() { LOOK_INTERVAL } else { Duration::ZERO };
+            // An interrupted wait is one without events.
+            if self.poll.poll(&mut events, Some(wait)).is_err() {
+                events.clear();
+            }
+            for event in &events {
+                let Token(slot) = event.token();
+                if let Some(Some(connection)) = self.connections.get_mut(slot) {
+                    let is_readable = event.is_readable() || event.is_read_closed();
+                    connection.is_readable |= is_readable || event.is_error();
+                    self.schedule(slot);
+                }
+            }
+            for message in self.inbox.take() {
+                if matches!(message, LoopMessage::Stop) {
+                    return self.close_all();
+                }
+                self.handle(message);
+            }
+            self.look_around();
+            self.turn();
+        }
+    }
+
+    fn schedule(&mut self, slot: usize) {
+        if let Some(Some(connection)) = self.connections.get_mut(slot)
+            && !connection.is_scheduled
+        {
+            connection.is_scheduled = true;
+            self.scheduled.push(slot);
+        }
+    }
+
+    fn handle(&mut self, message: LoopMessage) {
+        match message {
+            LoopMessage::Connected(connection) => self.connect(connection),
+            LoopMessage::LoggedIn { slot, client, outcome } => {
+                self.finish_login(slot, client, outcome);
+            }
+            LoopMessage::Drain => {
+                self.is_draining = true;
+                for slot in 0..self.connections.len() {
+                    self.close_when_answered(slot);
+                }
+            }
+            LoopMessage::Stop => {}
+        }
+    }
+
+    fn connect(&mut self, new: NewConnection) {
+        let context = &self.shared.context;
+        let access = match context.logins.is_guarded() {
+            // Without users everybody is allowed everything, which an audit log still notes.
+            true => context.logins.anybody().map_or(ClientAccess::Nothing, access_of),
+            false => ClientAccess::Everything,
+        };
+        let client = Client::new(
+            &self.shared.keyspace,
+            new.address.clone(),
+            new.local_address.clone(),
+            access,
+            ClientLimits::default(),
+        );
+        let mut connection = Connection::new(new, client, self.shared.memory.share());
+        // Slots are used again: events name them, and clients have numbers of their own.
+        let slot = self.free.pop().unwrap_or_else(|| {
+            self.connections.push(None);
+            self.connections.len() - 1
+        });
+        let registered = connection.stream.socket.register(self.poll.registry(), Token(slot));
+        self.connections[slot] = Some(connection);
+        match registered {
+            Ok(()) => self.schedule(slot),
+            Err(_) => self.close(slot),
+        }
+        if self.is_draining {
+            self.close_when_answered(slot);
+        }
+    }
+
+    fn close_when_answered(&mut self, slot: usize) {
+        if let Some(Some(connection)) = self.connections.get_mut(slot) {
+            connection.client.iter_mut().for_each(|client| client.close());
+            self.schedule(slot);
+        }
+    }
+
+    /// Looks whether clients were killed, users changed, or somebody takes too long.
+    fn look_around(&mut self) {
+        let (kills, users) =
+            (self.shared.keyspace.kills(), self.shared.context.logins.generation());
+        if kills != self.kills_seen {
+            self.kills_seen = kills;
+            (0..self.connections.len()).for_each(|slot| self.schedule(slot));
+        }
+        if users != self.users_seen {
+            self.users_seen = users;
+            (0..self.connections.len()).for_each(|slot| self.renew_access(slot));
+        }
+        let now = Instant::now();
+        if now.saturating_duration_since(self.overdue_seen) >= OVERDUE_INTERVAL {
+            self.overdue_seen = now;
+            (0..self.connections.len()).for_each(|slot| self.close_overdue(slot, now));
+        }
+    }
+
+    fn renew_access(&mut self, slot: usize) {
+        let Some(Some(connection)) = self.connections.get_mut(slot) else { return };
+        let Some(caller) = connection.caller.take() else { return };
+        let renewed = self.shared.context.logins.renewed(&caller);
+        let access = renewed.clone().map_or(ClientAccess::Nothing, access_of);
+        // Whoever is logged out has the time of a newcomer to log in again.
+        connection.anonymous_since = Instant::now();
+        if let Some(client) = &mut connection.client {
+            client.set_access(access);
+        }
+        connection.caller = renewed;
+    }
+
+    fn close_overdue(&mut self, slot: usize, now: Instant) {
+        let Some(Some(connection)) = self.connections.get(slot) else { return };
+        match connection.overdue(now, self.shared.context.config.reader_timeout) {
+            Some(OverdueReason::SlowReader) => {
+                self.shared.context.metrics.slow_readers.inc();
+                self.close(slot);
+            }
+            Some(OverdueReason::Silence) => self.close(slot),
+            None => {}
+        }
+    }
+
+    /// Reads, carries out and answers.
+    fn turn(&mut self) {
+        let slots = std::mem::take(&mut self.scheduled);
+        let (mut clients, mut taken) = (Vec::with_capacity(slots.len()), Vec::new());
+        for slot in slots {
+            let Some(Some(connection)) = self.connections.get_mut(slot) else { continue };
+            connection.is_scheduled = false;
+            if connection.read(&mut self.buffer).is_err() {
+                self.close(slot);
+                continue;
+            }
+            login_by_certificate(&self.shared.context, connection);
+            if let Some(client) = connection.client.take() {
+                clients.push(client);
+                taken.push(slot);
+            }
+        }
+        if clients.is_empty() {
+            return;
+        }
+        self.executor.run(&mut clients);
+        for (slot, client) in taken.into_iter().zip(clients) {
+            if let Some(Some(connection)) = self.connections.get_mut(slot) {
+                connection.client = Some(client);
+                self.answer(slot);
+            }
+        }
+    }
+
+    /// Sends what a client is answered, and sees what comes next.
+    fn answer(&mut self, slot: usize) {
+        self.start_login(slot);
+        let Some(Some(connection)) = self.connections.get_mut(slot) else { return };
+        let is_broken = connection.write().is_err();
+        let bytes = connection.client.as_ref().map_or(0, |client| client.memory_bytes());
+        let may_go_on = connection.share.set(bytes);
+        if is_broken || connection.is_over() || !may_go_on {
+            if !may_go_on {
+                self.shared.context.metrics.count_refused(ListenerKind::redis);
+            }
+            return self.close(slot);
+        }
+        if connection.has_work() {
+            self.schedule(slot);
+        }
+    }
+
+    /// Has a password verified by another thread.
+    fn start_login(&mut self, slot: usize) {
+        let Some(Some(connection)) = self.connections.get_mut(slot) else { return };
+        let Some(client) = connection.client.as_ref().filter(|_| !connection.is_logging_in) else {
+            return;
+        };
+        let Some(request) = client.login().cloned() else { return };
+        connection.is_logging_in = true;
+        let (id, context, inbox) = (client.id(), self.shared.context.clone(), self.inbox.clone());
+        self.shared.runtime.spawn(async move {
+            let caller = context.logins.named_caller(request.user.as_deref(), &request.password);
+            let outcome = caller.await.map_err(|error| {
+                context.metrics.count_failed_login(ListenerKind::redis);
+                match error.kind() {
+                    tonnage::ErrorKind::Invalid => WRONG_PASSWORD.to_owned(),
+                    _ => format!("ERR {}", error.message()),
+                }
+            });
+            inbox.post(LoopMessage::LoggedIn { slot, client: id, outcome });
+        });
+    }
+
+    fn finish_login(&mut self, slot: usize, id: u64, outcome: LoginOutcome) {
+        let Some(Some(connection)) = self.connections.get_mut(slot) else { return };
+        let Some(client) = connection.client.as_mut().filter(|client| client.id() == id) else {
+            return;
+        };
+        connection.is_logging_in = false;
+        // The users may have changed while the password was verified.
+        let logins = &self.shared.context.logins;
+        let outcome = outcome.and_then(|caller: Caller| {
+            logins.renewed(&caller).ok_or_else(|| WRONG_PASSWORD.to_owned())
+        });
+        if let Ok(caller) = &outcome {
+            connection.caller = Some(caller.clone());
+        }
+        client.finish_login(outcome.map(access_of));
+        self.schedule(slot);
+    }
+
+    fn close(&mut self, slot: usize) {
+        let Some(mut connection) = self.connections.get_mut(slot).and_then(Option::take) else {
+            return;
+        };
+        connection.stream.close();
+        connection.stream.socket.deregister(self.poll.registry());
+        if let Some(client) = &connection.client {
+            self.shared.keyspace.forget(client.id());
+        }
+        self.free.push(slot);
+    }
+
+    fn close_all(&mut self) {
+        (0..self.connections.len()).for_each(|slot| self.close(slot));
+    }
+}
+
+/// What Redis tells of a wrong name as well as of a wrong password.
+const WRONG_PASSWORD: &str = "WRONGPASS invalid username-password pair or user is disabled.";
+
+/// Logs a client in that showed a certificate.
+fn login_by_certificate(context: &ServerContext, connection: &mut Connection) {
+    let Some(client) = &mut connection.client else { return };
+    if client.access().is_authenticated() || connection.stream.is_handshaking() {
+        return;
+    }
+    let Some(tls) = &connection.stream.tls else { return };
+    let shown = tls.peer_certificates().and_then(|shown| shown.first());
+    let certificate = shown.map(|der| PeerCertificate(der.as_ref().into()));
+    let caller = certificate.and_then(|shown| context.logins.certified_caller(&shown));
+    if let Some(caller) = caller {
+        client.set_access(access_of(caller.clone()));
+        connection.caller = Some(caller);
+    }
+}

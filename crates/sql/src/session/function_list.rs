@@ -1,0 +1,83 @@
+//! `SHOW FUNCTIONS [LIKE 'json%']`: every function that statements may call.
+
+use std::collections::BTreeMap;
+
+use arrow::array::{RecordBatch, StringArray};
+use arrow::compute::{filter_record_batch, like};
+use datafusion::execution::session_state::SessionState;
+use datafusion::sql::sqlparser::tokenizer::Token;
+use tonnage::{Error, Result};
+
+use super::show::texts;
+use crate::text::{Cursor, Piece, own_functions};
+
+/// Whether a statement asks for functions.
+pub(crate) fn is_show_functions(piece: &Piece) -> bool {
+    let mut cursor = Cursor::new(piece);
+    cursor.word("SHOW") && cursor.word("FUNCTIONS")
+}
+
+/// The functions by name, with their kinds, and what stands for them where they are written in
+/// others.
+pub(crate) fn list_functions(state: &SessionState, piece: &Piece) -> Result<RecordBatch> {
+    let pattern = pattern(piece)?;
+    let functions = all(state);
+    let of_each = |tell: fn([&str; 3]) -> &str| -> Vec<String> {
+        functions
+            .iter()
+            .map(|((name, kind), meaning)| tell([name, kind, meaning]).to_owned())
+            .collect()
+    };
+    let rows = texts([
+        ("function", of_each(|[name, ..]| name)),
+        ("kind", of_each(|[_, kind, _]| kind)),
+        ("stands_for", of_each(|[.., meaning]| meaning)),
+    ])?;
+    let Some(pattern) = pattern else { return Ok(rows) };
+    let internal = |error: arrow::error::ArrowError| Error::internal(error.to_string());
+    let is_like = like(rows.column(0), &StringArray::new_scalar(pattern)).map_err(internal)?;
+    filter_record_batch(&rows, &is_like).map_err(internal)
+}
+
+fn pattern(piece: &Piece) -> Result<Option<String>> {
+    let mut cursor = Cursor::new(piece);
+    cursor.word("SHOW");
+    cursor.word("FUNCTIONS");
+    if !cursor.word("LIKE") {
+        cursor.end()?;
+        return Ok(None);
+    }
+    let Some(Token::SingleQuotedString(pattern)) = cursor.peek() else {
+        return Err(cursor.expected("a pattern such as 'json%'"));
+    };
+    cursor.next();
+    cursor.end()?;
+    Ok(Some(pattern.to_ascii_lowercase()))
+}
+
+/// What each name stands for, by name and kind: nothing where it is a function of its own.
+type FunctionsByName = BTreeMap<(String, &'static str), String>;
+
+/// What the planner has, under all names, and what is written in others before planning.
+fn all(state: &SessionState) -> FunctionsByName {
+    let mut found = FunctionsByName::new();
+    let mut note = |name: &str, kind, own_name: &str| {
+        let stands_for = if name == own_name { String::new() } else { own_name.to_owned() };
+        // Names that begin with a line are those of operators.
+        if !name.starts_with('_') {
+            found.insert((name.to_owned(), kind), stands_for);
+        }
+    };
+    let scalars = state.scalar_functions().iter();
+    scalars.for_each(|(name, function)| note(name, "scalar", function.name()));
+    let aggregates = state.aggregate_functions().iter();
+    aggregates.for_each(|(name, function)| note(name, "aggregate", function.name()));
+    let windows = state.window_functions().iter();
+    windows.for_each(|(name, function)| note(name, "window", function.name()));
+    let tables = state.table_functions().keys();
+    tables.for_each(|name| note(name, "table", name));
+    for (name, kind, meaning) in own_functions() {
+        found.insert((name.to_owned(), kind), meaning.to_owned());
+    }
+    found
+}

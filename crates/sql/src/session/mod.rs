@@ -1,0 +1,36 @@
+//! A session: statements and their parameters in, rows and counts out.
+//!
+//! `sql.rs` takes a statement. The other files are the parts of a session (options, settings,
+//! cached statements, the open transaction), what a caller gives (a request, its limits) and gets
+//! (an answer), and the statements that the session answers alone.
+
+mod accesses;
+mod answer;
+mod describe;
+mod fetch_all;
+mod function_list;
+mod given_names;
+mod guard;
+mod levels;
+mod options;
+mod prepared_batch;
+mod request;
+mod session_statement;
+mod settings;
+mod show;
+mod sql;
+mod statement_cache;
+mod summary;
+mod transaction;
+mod wait;
+
+pub use accesses::{Access, TableAccess};
+pub use answer::{Answer, Changes, Rows};
+pub use describe::Description;
+pub(crate) use guard::Guard;
+pub use options::SqlOptions;
+pub use request::{Parameters, Request};
+pub use sql::{Prepared, Script, Sql};
+pub(crate) use statement_cache::{CachedPlan, CachedStatement};
+pub(crate) use transaction::{ChangedRows, Transaction, key_of};
+pub(crate) use wait::wait;
