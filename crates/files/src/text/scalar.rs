@@ -202,15 +202,19 @@ pub(crate) fn write_uuid(out: &mut Vec<u8>, bytes: &[u8]) {
 /// Digits alone behind `0x` are hexadecimal, although they could be base64 too: [`write_bytes`] never
 /// writes such base64.
 pub(crate) fn bytes(text: &[u8], out: &mut Vec<u8>) -> Result<(), Reason> {
-    if let Some(digits) = text.strip_prefix(br"\x") {
-        return hexadecimal_bytes(digits, out);
-    }
-    match text.strip_prefix(b"0x").map(|digits| hexadecimal_bytes(digits, out)) {
-        Some(Ok(())) => Ok(()),
+    let start = out.len();
+    let base64 = |out: &mut Vec<u8>, wrong| STANDARD.decode_vec(text, out).map_err(|_| wrong);
+    let read = match (text.strip_prefix(br"\x"), text.strip_prefix(b"0x")) {
+        (Some(digits), _) => hexadecimal_bytes(digits, out),
         // Base64 may begin with `0x` by chance.
-        Some(Err(reason)) => STANDARD.decode_vec(text, out).map_err(|_| reason),
-        None => STANDARD.decode_vec(text, out).map_err(|_| "is not base64"),
+        (_, Some(digits)) => hexadecimal_bytes(digits, out).or_else(|reason| base64(out, reason)),
+        _ => base64(out, "is not base64"),
+    };
+    if read.is_err() {
+        // What was read of a text that is none would lie before the next value.
+        out.truncate(start);
     }
+    read
 }
 
 fn hexadecimal_bytes(digits: &[u8], out: &mut Vec<u8>) -> Result<(), Reason> {
@@ -223,7 +227,7 @@ fn hexadecimal_bytes(digits: &[u8], out: &mut Vec<u8>) -> Result<(), Reason> {
             _ => None,
         };
         let Some(byte) = byte else {
-            // What was read of a text that is none would lie before the next value.
+            // Base64 that begins with `0x` is read into the same place.
             out.truncate(start);
             return Err(WRONG);
         };
