@@ -30,6 +30,7 @@ mod membership;
 mod merged_lists;
 mod null_joins;
 mod only_rows;
+mod outer_constants;
 mod outer_types;
 mod passes;
 pub(crate) mod patterns;
@@ -75,6 +76,7 @@ use self::dependent_aggregates::DependentRule;
 use self::membership::MembershipRule;
 use self::merged_lists::MergedListRule;
 use self::null_joins::EqualKeysRule;
+use self::outer_constants::OuterConstantsRule;
 use self::outer_types::OuterTypesRule;
 use self::passes::{Analyzing, Optimizing, Pass, Physical, arranged};
 use self::projection_pushdown::FallibleProjectionPushdown;
@@ -185,6 +187,11 @@ const PHYSICAL: &[Pass<Physical>] = &[
     Pass::kept("OutputRequirements"),
     Pass::removed(AGGREGATE_STATISTICS, "It answers from statistics what only rows can say."),
     Pass::kept("join_selection"),
+    Pass::own(
+        "outer_constants",
+        || Arc::new(OuterConstantsRule),
+        "After joins have their sides, and before anything asks which sorts are needed.",
+    ),
     Pass::kept("LimitedDistinctAggregation"),
     Pass::removed("FilterPushdown", "The logical plan has pushed static filters down already."),
     Pass::kept("WindowTopN"),

@@ -195,6 +195,14 @@ pub(super) const REPAIRS: &[Repair] = &[
         "the plan stays as it is",
     ),
     repair(
+        "outer_constants",
+        "outer_constants.rs",
+        Unfiled("outer-constants"),
+        Open,
+        "a sort by a column that is constant below an outer join is left out above it",
+        "what is constant on the side that NULL extends is forgotten there",
+    ),
+    repair(
         "leaf_expressions",
         "removed_rules.rs",
         Issues(&[24241]),

@@ -66,6 +66,26 @@ fn except_all() {
     );
 }
 
+/// Of the rows of r, v is 'x' in all that the join looks at, and NULL where it finds none.
+#[test]
+fn outer_constants() {
+    let with =
+        "WITH l(k) AS (VALUES (1), (2), (3)), r(j, v) AS (VALUES (1, 'x'), (3, 'x'), (2, 'y'))";
+    let numbered = "SELECT k, row_number() OVER (ORDER BY v NULLS FIRST, k)";
+    for joined in [
+        "l LEFT JOIN r ON j = k AND v = 'x'",
+        "r RIGHT JOIN l ON j = k AND v = 'x'",
+        "l LEFT JOIN (SELECT j, 'x' AS v FROM r WHERE j <> 2) ON j = k",
+        "l FULL JOIN (SELECT j, v FROM r WHERE v = 'x') ON j = k",
+    ] {
+        repaired(
+            &format!("{with} {numbered} FROM {joined}"),
+            Rows(&["1|1", "2|2", "3|3"]),
+            Rows(&["1|2", "2|1", "3|3"]),
+        );
+    }
+}
+
 #[test]
 fn leaf_expressions() {
     repaired(
