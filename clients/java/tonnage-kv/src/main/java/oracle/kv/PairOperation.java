@@ -1,7 +1,6 @@
 package oracle.kv;
 
 import dev.tonnage.client.Condition;
-import dev.tonnage.client.WriteResult;
 
 /** A write of a pair. */
 final class PairOperation implements Operation {
@@ -51,11 +50,11 @@ final class PairOperation implements Operation {
 
     /** What became of one. */
     static final class Result implements OperationResult {
-        private final WriteResult written;
+        private final Overwrite<?> written;
         private final ReturnValueVersion before;
         private final boolean isPut;
 
-        Result(WriteResult written, ReturnValueVersion before, PairOperation operation) {
+        Result(Overwrite<?> written, ReturnValueVersion before, PairOperation operation) {
             this.written = written;
             this.before = before;
             this.isPut = operation.value != null;
@@ -68,7 +67,7 @@ final class PairOperation implements Operation {
 
         @Override
         public Version getNewVersion() {
-            return written.isStored() && isPut ? Mapping.version(written.version()) : null;
+            return isPut ? written.written() : null;
         }
 
         @Override

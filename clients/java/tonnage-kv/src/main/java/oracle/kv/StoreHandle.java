@@ -72,7 +72,7 @@ final class StoreHandle implements KVStore {
 
     @Override
     public ValueVersion get(Key key, Consistency consistency, long timeout, TimeUnit timeoutUnit) {
-        Pair pair = Mapping.call(() -> pairs.get(Mapping.key(key)));
+        Pair pair = Mapping.call(() -> pairs.get(Mapping.key(key), limit(timeout, timeoutUnit)));
         return pair == null ? null : new ValueVersion(Value.createValue(pair.value()),
                 Mapping.version(pair.version()));
     }
@@ -89,8 +89,14 @@ final class StoreHandle implements KVStore {
         if (keysOnly) {
             options.keysOnly();
         }
+        return options.timeout(limit(timeout, unit));
+    }
+
+    /** The longest that a call may take: its own time, or that of the configuration. */
+    private Duration limit(long timeout, TimeUnit unit) {
         Duration time = Mapping.time(timeout, unit);
-        return time == null ? options : options.timeout(time);
+        return time == null
+                ? Duration.ofMillis(config.getRequestTimeout(TimeUnit.MILLISECONDS)) : time;
     }
 
     /** The pairs at and below keys, as they come. */
@@ -125,10 +131,10 @@ final class StoreHandle implements KVStore {
     public SortedMap<Key, ValueVersion> multiGet(Key parentKey, KeyRange subRange, Depth depth,
             Consistency consistency, long timeout, TimeUnit timeoutUnit) {
         SortedMap<Key, ValueVersion> found = new TreeMap<>();
-        Mapping.time(timeout, timeoutUnit);
+        Duration limit = limit(timeout, timeoutUnit);
         if (subRange == null) {
             int level = parentKey.getFullPath().size();
-            for (Pair pair : Mapping.call(() -> pairs.family(Mapping.key(parentKey)))) {
+            for (Pair pair : Mapping.call(() -> pairs.family(Mapping.key(parentKey), limit))) {
                 Key key = Mapping.key(pair.key());
                 if (isAtDepth(depth, key.getFullPath().size() - level)) {
                     found.put(key, new ValueVersion(Value.createValue(pair.value()),
@@ -312,8 +318,8 @@ final class StoreHandle implements KVStore {
     @Override
     public Version put(Key key, Value value, ReturnValueVersion prevValue, Durability durability,
             long timeout, TimeUnit timeoutUnit) {
-        return version(write(key, value, Condition.ALWAYS, prevValue,
-                writing(durability, timeout, timeoutUnit)));
+        return write(key, value, Condition.ALWAYS, prevValue,
+                writing(durability, timeout, timeoutUnit)).written();
     }
 
     @Override
@@ -324,8 +330,8 @@ final class StoreHandle implements KVStore {
     @Override
     public Version putIfAbsent(Key key, Value value, ReturnValueVersion prevValue,
             Durability durability, long timeout, TimeUnit timeoutUnit) {
-        return version(write(key, value, Condition.IF_ABSENT, prevValue,
-                writing(durability, timeout, timeoutUnit)));
+        return write(key, value, Condition.IF_ABSENT, prevValue,
+                writing(durability, timeout, timeoutUnit)).written();
     }
 
     @Override
@@ -336,8 +342,8 @@ final class StoreHandle implements KVStore {
     @Override
     public Version putIfPresent(Key key, Value value, ReturnValueVersion prevValue,
             Durability durability, long timeout, TimeUnit timeoutUnit) {
-        return version(write(key, value, Condition.IF_PRESENT, prevValue,
-                writing(durability, timeout, timeoutUnit)));
+        return write(key, value, Condition.IF_PRESENT, prevValue,
+                writing(durability, timeout, timeoutUnit)).written();
     }
 
     @Override
@@ -349,8 +355,8 @@ final class StoreHandle implements KVStore {
     public Version putIfVersion(Key key, Value value, Version matchVersion,
             ReturnValueVersion prevValue, Durability durability, long timeout,
             TimeUnit timeoutUnit) {
-        return version(write(key, value, Condition.ifVersion(matchVersion.getVersion()), prevValue,
-                writing(durability, timeout, timeoutUnit)));
+        return write(key, value, Condition.ifVersion(matchVersion.getVersion()), prevValue,
+                writing(durability, timeout, timeoutUnit)).written();
     }
 
     @Override
@@ -377,44 +383,26 @@ final class StoreHandle implements KVStore {
                 writing(durability, timeout, timeoutUnit)).isStored();
     }
 
-    private static Version version(WriteResult result) {
-        return result.isStored() ? Mapping.version(result.version()) : null;
-    }
-
     private WriteOptions writing(Durability durability, long timeout, TimeUnit unit) {
-        WriteOptions options = new WriteOptions().durability(
+        return new WriteOptions().timeout(limit(timeout, unit)).durability(
                 Mapping.durability(durability == null ? config.getDurability() : durability));
-        Duration time = Mapping.time(timeout, unit);
-        return options.timeout(time == null
-                ? Duration.ofMillis(config.getRequestTimeout(TimeUnit.MILLISECONDS)) : time);
     }
 
-    /**
-     * Writes a pair; no value deletes it. Where the pair before is wanted, the write is made over the
-     * version that was read, again and again until nobody came between.
-     */
-    private WriteResult write(Key key, Value value, Condition condition, ReturnValueVersion before,
-            WriteOptions options) {
+    /** Writes a pair; no value deletes it. Where the pair before is wanted, it is told. */
+    private Overwrite<Pair> write(Key key, Value value, Condition condition,
+            ReturnValueVersion before, WriteOptions options) {
         dev.tonnage.client.Key mapped = Mapping.key(key);
+        Function<Condition, WriteResult> write = held -> value == null
+                ? pairs.delete(mapped, held, options)
+                : pairs.put(mapped, value.getValue(), held, options);
         boolean isWanted = before != null
                 && before.getReturnChoice() != ReturnValueVersion.Choice.NONE;
-        while (true) {
-            Pair found = isWanted ? Mapping.call(() -> pairs.get(mapped)) : null;
-            Condition held = condition;
-            if (isWanted && (condition == Condition.ALWAYS || condition == Condition.IF_PRESENT)) {
-                held = found != null ? Condition.ifVersion(found.version())
-                        : condition == Condition.ALWAYS ? Condition.IF_ABSENT : condition;
-            }
-            Condition wanted = held;
-            WriteResult result = Mapping.call(() -> value == null
-                    ? pairs.delete(mapped, wanted, options)
-                    : pairs.put(mapped, value.getValue(), wanted, options));
-            boolean isBetween = isWanted && held != condition && !result.isStored();
-            if (!isBetween) {
-                fill(before, isWanted ? found : null);
-                return result;
-            }
-        }
+        Overwrite<Pair> made = Mapping.call(() -> isWanted
+                ? Overwrite.make(condition, () -> pairs.get(mapped, options.timeout()), Pair::version,
+                        write)
+                : Overwrite.blind(write.apply(condition)));
+        fill(before, made.before());
+        return made;
     }
 
     private static void fill(ReturnValueVersion before, Pair found) {
@@ -459,7 +447,7 @@ final class StoreHandle implements KVStore {
         }
         PairOperation operation = (PairOperation) operations.get(0);
         ReturnValueVersion before = new ReturnValueVersion(operation.returns());
-        WriteResult written = write(operation.getKey(), operation.value(), operation.condition(),
+        Overwrite<Pair> written = write(operation.getKey(), operation.value(), operation.condition(),
                 before, writing(durability, timeout, timeoutUnit));
         PairOperation.Result result = new PairOperation.Result(written, before, operation);
         if (!written.isStored() && operation.getAbortIfUnsuccessful()) {

@@ -251,6 +251,54 @@ class TablesTest {
     }
 
     @Test
+    void rowsOfOneCallLiveEquallyLong() throws TableOpExecutionException {
+        store.executeSync("CREATE TABLE brief (fleet INTEGER, id LONG, PRIMARY KEY (SHARD(fleet), id)) "
+                + "USING TTL 1 DAYS");
+        Table brief = tables.getTable("brief");
+        List<Row> rows = new ArrayList<>();
+        for (long id = 0; id < 3; id++) {
+            rows.add(brief.createRow());
+            rows.get((int) id).put("fleet", 1).put("id", id);
+        }
+        rows.get(0).setTTL(TimeToLive.ofDays(3));
+        rows.get(1).setTTL(TimeToLive.ofDays(3));
+        TableOperationFactory factory = tables.getTableOperationFactory();
+        tables.execute(List.of(factory.createPut(rows.get(0), null, true),
+                factory.createPut(rows.get(1), null, true)), null);
+        long days = 24L * 3_600_000;
+        for (Row row : rows.subList(0, 2)) {
+            long left = tables.get(row.createPrimaryKey(), null).getExpirationTime()
+                    - System.currentTimeMillis();
+            assertTrue(left > 2 * days && left <= 3 * days, "lives " + left + " ms");
+        }
+        // The third would live as its table says.
+        UnsupportedOperationException error = assertThrows(UnsupportedOperationException.class,
+                () -> tables.execute(List.of(factory.createPut(rows.get(0), null, true),
+                        factory.createPut(rows.get(2), null, true)), null));
+        assertTrue(error.getMessage().contains("live equally long"), error.getMessage());
+        rows.get(2).setTTL(TimeToLive.DO_NOT_EXPIRE);
+        tables.put(rows.get(2), null, null);
+        assertEquals(0, tables.get(rows.get(2).createPrimaryKey(), null).getExpirationTime());
+    }
+
+    @Test
+    void multiDeleteTakesTheWholeShardKey() {
+        tables.put(ship(6, 1), null, null);
+        Row call = calls.createRow();
+        call.put("fleet", 6).put("id", 1L).put("port", "Oslo");
+        tables.put(call, null, null);
+        for (Table table : List.of(ships, calls)) {
+            IllegalArgumentException error = assertThrows(IllegalArgumentException.class,
+                    () -> tables.multiDelete(table.createPrimaryKey(), null, null));
+            assertTrue(error.getMessage().contains("`fleet`"), error.getMessage());
+        }
+        PrimaryKey key = calls.createPrimaryKey();
+        key.put("fleet", 6);
+        assertEquals(1, tables.multiDelete(key, null, null));
+        assertNotNull(tables.get(ship(6, 1).createPrimaryKey(), null));
+    }
+
+    @Test
     void statementsAnswerRowsCountsAndDefinitions() {
         tables.put(ship(4, 1), null, null);
         StatementResult query = store.executeSync("SELECT id, name FROM ships WHERE fleet = 4");

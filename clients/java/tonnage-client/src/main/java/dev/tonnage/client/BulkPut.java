@@ -21,12 +21,19 @@ import java.util.UUID;
  * early ends the others, too.
  */
 final class BulkPut<E> {
+    /** How long streams may take to end once the bulk put is stopped. */
+    private static final long STOP_MS = 5_000;
+    private static final long STEP_MS = 50;
+
     private final Wire wire;
     private final EntryTarget<E> target;
     private final BulkPutOptions options;
     private final String job = "java-" + UUID.randomUUID();
     private final Cancel stop = new Cancel();
+    private final List<Thread> readers = new ArrayList<>();
     private RuntimeException failure;
+    private long failed;
+    private long read;
 
     BulkPut(Wire wire, EntryTarget<E> target, BulkPutOptions options) {
         this.wire = wire;
@@ -57,13 +64,52 @@ final class BulkPut<E> {
 
     /** Stops the bulk put. What is told first is what stopped it. */
     void fail(RuntimeException reason) {
+        List<Thread> reading;
         synchronized (this) {
             if (failure != null) {
                 return;
             }
             failure = reason;
+            reading = List.copyOf(readers);
         }
         stop.cancel();
+        // A stream may wait for its source, which nothing else would end.
+        reading.stream().filter(reader -> reader != Thread.currentThread())
+                .forEach(Thread::interrupt);
+    }
+
+    /** What stops a bulk put where a stream throws. */
+    static TonnageException streamFailed(Throwable error) {
+        return new TonnageException(TonnageException.Kind.CANCELLED,
+                "a stream failed: " + Wire.reason(error), error);
+    }
+
+    /** Counts entries that were sent. */
+    synchronized void addRead(long entries) {
+        read += entries;
+    }
+
+    /** Counts entries that failed here or at the server, and stops where they are too many. */
+    void addFailed(long entries, boolean isSent) {
+        synchronized (this) {
+            failed += entries;
+            read += isSent ? 0 : entries;
+        }
+        judgeFailed(false);
+    }
+
+    private void judgeFailed(boolean isAtEnd) {
+        long failedNow;
+        long readNow;
+        synchronized (this) {
+            failedNow = failed;
+            readNow = read;
+        }
+        if (options.isExceeded(failedNow, readNow, isAtEnd)) {
+            fail(new TonnageException(TonnageException.Kind.TOO_MANY_ERRORS, 0, "too-many-errors",
+                    null, failedNow + " entries failed, and errorsMax allows " + options.errorsMax(),
+                    null));
+        }
     }
 
     private synchronized RuntimeException failure() {
@@ -83,6 +129,9 @@ final class BulkPut<E> {
             options.cancel().onCancel(onCancel);
         }
         readAll(runs, parallel);
+        if (options.tellsEntries()) {
+            judgeFailed(true);
+        }
         if (options.cancel() != null) {
             options.cancel().forget(onCancel);
         }
@@ -94,8 +143,7 @@ final class BulkPut<E> {
             throw new BulkPutException((TonnageException) failed, report);
         }
         if (failed != null) {
-            throw new BulkPutException(new TonnageException(TonnageException.Kind.CANCELLED,
-                    "a stream failed: " + Wire.reason(failed), failed), report);
+            throw new BulkPutException(streamFailed(failed), report);
         }
         return report;
     }
@@ -110,13 +158,20 @@ final class BulkPut<E> {
                 }
             }, "tonnage-put-" + count);
             thread.setDaemon(true);
-            thread.start();
             threads.add(thread);
         }
+        synchronized (this) {
+            readers.addAll(threads);
+        }
+        threads.forEach(Thread::start);
+        // A source that hears no interruption is left to itself after a while.
+        long patience = Long.MAX_VALUE;
         for (Thread thread : threads) {
-            while (thread.isAlive()) {
+            while (thread.isAlive() && patience > 0) {
                 try {
-                    thread.join();
+                    thread.join(STEP_MS);
+                    patience = failure() == null ? Long.MAX_VALUE
+                            : Math.min(patience, STOP_MS) - STEP_MS;
                 } catch (InterruptedException error) {
                     // The threads end at once; then the caller hears of the interruption.
                     fail(new TonnageException(TonnageException.Kind.CANCELLED, "interrupted", error));

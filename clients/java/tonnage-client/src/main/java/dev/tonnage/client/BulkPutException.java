@@ -1,6 +1,9 @@
 package dev.tonnage.client;
 
-/** A bulk put that was stopped. What the report counts as acknowledged is stored. */
+/**
+ * A bulk put that was stopped. Entries that the report counts as acknowledged are stored, exist or
+ * failed. Of the others it is not known which are stored.
+ */
 public final class BulkPutException extends TonnageException {
     private static final long serialVersionUID = 1L;
 

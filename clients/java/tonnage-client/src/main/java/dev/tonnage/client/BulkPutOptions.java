@@ -7,10 +7,14 @@ import java.util.Map;
 /** How a bulk put loads. Each setter returns the object itself. */
 public final class BulkPutOptions {
     private static final int REQUEST_BYTES_MIN = 64 << 10;
+    /** Entries that must be read before a share of them means anything. */
+    private static final long SHARE_FROM_ENTRIES = 1_000;
 
     private OnExisting onExisting = OnExisting.KEEP;
     private Durability durability = Durability.WRITE;
     private String errorsMax;
+    private long failedMax = Long.MAX_VALUE;
+    private double failedPercentMax = 100;
     private Duration ttl;
     private Duration timeout;
     private int streamParallelism = 1;
@@ -38,12 +42,19 @@ public final class BulkPutOptions {
     /** How many entries may fail before the load stops: any number unless it is given. */
     public BulkPutOptions errorsMax(long count) {
         errorsMax = Long.toString(count);
+        failedMax = count;
+        failedPercentMax = 100;
         return this;
     }
 
-    /** The share of entries that may fail, in percent. */
+    /**
+     * The share of entries that may fail, in percent of those that were read. It is judged from the
+     * thousandth entry on, and at the end.
+     */
     public BulkPutOptions errorsMaxPercent(double percent) {
         errorsMax = percent + "%";
+        failedMax = Long.MAX_VALUE;
+        failedPercentMax = percent;
         return this;
     }
 
@@ -59,7 +70,7 @@ public final class BulkPutOptions {
         return this;
     }
 
-    /** How many streams are read at a time: 1 unless it is given. Each has a connection. */
+    /** How many streams are read at a time: 1 unless it is given. Each has a connection for each table. */
     public BulkPutOptions streamParallelism(int streams) {
         if (streams < 1) {
             throw new IllegalArgumentException("streamParallelism is " + streams + ": give 1 or more");
@@ -120,6 +131,17 @@ public final class BulkPutOptions {
         words.put("reports", tellsEntries ? "all" : "first");
         words.put("reports_max", 0);
         return words;
+    }
+
+    /** Whether so many failed entries of so many are too many. The server judges its own alike. */
+    boolean isExceeded(long failed, long read, boolean isAtEnd) {
+        boolean isShareJudged = isAtEnd || read >= SHARE_FROM_ENTRIES;
+        return failed > failedMax || isShareJudged && failed * 100.0 > failedPercentMax * read;
+    }
+
+    /** As the server is told it. */
+    String errorsMax() {
+        return errorsMax;
     }
 
     Duration timeout() {

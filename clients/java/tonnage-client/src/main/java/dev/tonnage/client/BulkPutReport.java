@@ -3,7 +3,11 @@ package dev.tonnage.client;
 import java.util.List;
 import java.util.function.ToLongFunction;
 
-/** What became of the entries of a bulk put. Every entry that was sent is accounted for. */
+/**
+ * What became of the entries of a bulk put. Once it has ended well every entry is inserted, existed,
+ * was overtaken or failed; of one that was stopped the server tells no counts of what is not
+ * acknowledged.
+ */
 public final class BulkPutReport {
     private final List<StreamReport> streams;
     private final double seconds;
@@ -33,7 +37,12 @@ public final class BulkPutReport {
         return sum(StreamReport::existed);
     }
 
-    /** Entries that could not be stored. */
+    /** Entries in whose place a later write of the same key stands. */
+    public long overtaken() {
+        return sum(StreamReport::overtaken);
+    }
+
+    /** Entries that could not be stored. Those that fit no column are among them, and were not sent. */
     public long failed() {
         return sum(StreamReport::failed);
     }

@@ -1,8 +1,10 @@
 package dev.tonnage.client;
 
 /**
- * A source of entries for a bulk put. One thread reads it; the other methods are called by another
- * thread, one at a time. What they throw stops the bulk put.
+ * A source of entries for a bulk put. One thread reads it, and is interrupted when the bulk put is
+ * stopped. The other methods are called one at a time: by the reading thread where an entry fits no
+ * column and at the end, else by threads that take the server's answers. What they throw stops the
+ * bulk put.
  *
  * @param <E> rows or pairs
  */

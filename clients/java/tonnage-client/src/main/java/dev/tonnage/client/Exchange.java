@@ -16,7 +16,9 @@ import java.util.concurrent.locks.ReentrantLock;
 /** A call that streams both ways. Its time limit, and who cancels it, close its connection. */
 final class Exchange implements AutoCloseable {
     /** Servers take a stream for dead that is silent for a minute. */
-    private static final Duration HEARTBEAT = Duration.ofSeconds(10);
+    private static final Duration SILENCE_MAX = Duration.ofSeconds(8);
+    /** How often silence is looked for. */
+    private static final Duration LOOK = Duration.ofSeconds(2);
 
     private final DuplexCall call;
     private final Cancel cancel;
@@ -24,7 +26,10 @@ final class Exchange implements AutoCloseable {
     private final ScheduledFuture<?> deadline;
     /** Held while a message is sent. */
     private final ReentrantLock sending = new ReentrantLock();
-    private ScheduledFuture<?> heartbeat;
+    private volatile ScheduledFuture<?> heartbeat;
+    /** Whether the body has its end. Guarded by `sending`. */
+    private boolean isEnded;
+    private volatile boolean isClosed;
     private volatile long sentAt = System.nanoTime();
     private volatile TonnageException why;
 
@@ -102,19 +107,33 @@ final class Exchange implements AutoCloseable {
 
     /** From now on says now and then that this side lives: servers stop streams that are silent. */
     void keepAlive(Wire wire, ArrowWriter writer) {
-        heartbeat = wire.timer().scheduleWithFixedDelay(() -> {
-            boolean isSilent = System.nanoTime() - sentAt > HEARTBEAT.toNanos();
-            // Where another thread sends, there is no silence.
-            if (isSilent && sending.tryLock()) {
-                try {
+        try {
+            heartbeat = wire.timer().scheduleWithFixedDelay(
+                    () -> wire.heartbeats().execute(() -> beat(writer)),
+                    LOOK.toMillis(), LOOK.toMillis(), TimeUnit.MILLISECONDS);
+        } catch (RejectedExecutionException error) {
+            call.close();
+            throw new IllegalStateException("the client is closed", error);
+        }
+        if (isClosed) {
+            heartbeat.cancel(false);
+        }
+    }
+
+    private void beat(ArrowWriter writer) {
+        boolean isSilent = System.nanoTime() - sentAt > SILENCE_MAX.toNanos();
+        // Where another thread sends, there is no silence.
+        if (isSilent && !isClosed && sending.tryLock()) {
+            try {
+                if (!isEnded) {
                     send(() -> writer.words("{}"));
-                } catch (IOException error) {
-                    // Who sends next, or reads the answer, hears of it.
-                } finally {
-                    sending.unlock();
                 }
+            } catch (IOException error) {
+                // Who sends next, or reads the answer, hears of it.
+            } finally {
+                sending.unlock();
             }
-        }, HEARTBEAT.toMillis(), HEARTBEAT.toMillis(), TimeUnit.MILLISECONDS);
+        }
     }
 
     /** Ends the body. */
@@ -124,6 +143,7 @@ final class Exchange implements AutoCloseable {
         }
         sending.lock();
         try {
+            isEnded = true;
             call.body().close();
         } finally {
             sending.unlock();
@@ -158,6 +178,7 @@ final class Exchange implements AutoCloseable {
 
     @Override
     public void close() {
+        isClosed = true;
         if (heartbeat != null) {
             heartbeat.cancel(false);
         }

@@ -26,7 +26,7 @@ final class KeySender<K> implements Runnable {
     private final List<Iterator<? extends K>> sources;
     private final BatchBuilder batch;
     private final BiConsumer<BatchBuilder, K> add;
-    private volatile RuntimeException failure;
+    private volatile Throwable failure;
 
     private KeySender(Wire wire, Exchange exchange, ArrowSchema schema, List<Iterator<? extends K>> sources,
             BiConsumer<BatchBuilder, K> add) {
@@ -57,7 +57,7 @@ final class KeySender<K> implements Runnable {
 
     /** As that of the exchange; a source that failed comes first. */
     private TonnageException lost(IOException error) {
-        RuntimeException failed = failure;
+        Throwable failed = failure;
         if (failed instanceof TonnageException) {
             return (TonnageException) failed;
         }
@@ -84,7 +84,8 @@ final class KeySender<K> implements Runnable {
             exchange.endBody();
         } catch (IOException error) {
             // The answer says why, or its reader hears that the connection is gone.
-        } catch (RuntimeException error) {
+        } catch (Throwable error) {
+            // An `Error` of a source, too: the reader of the rows would wait for ever.
             failure = error instanceof ArrowException ? new TonnageException(
                     TonnageException.Kind.INVALID_REQUEST, error.getMessage(), error) : error;
             exchange.close();
@@ -99,13 +100,15 @@ final class KeySender<K> implements Runnable {
                 if (!take(turn.next(), Math.max(1, wanted / sources.size()))) {
                     turn.remove();
                 }
-            }
-            if (batch.bytes() >= BYTES_MAX) {
-                break;
+                if (batch.bytes() >= BYTES_MAX) {
+                    return true;
+                }
             }
         }
         return batch.rows() > 0;
     }
+
+    /** Takes keys of one source. False where it has no more. */
 
     private boolean take(Iterator<? extends K> source, int wanted) {
         for (int count = 0; count < wanted; count++) {
@@ -113,6 +116,9 @@ final class KeySender<K> implements Runnable {
                 return false;
             }
             add.accept(batch, source.next());
+            if (batch.bytes() >= BYTES_MAX) {
+                break;
+            }
         }
         return true;
     }

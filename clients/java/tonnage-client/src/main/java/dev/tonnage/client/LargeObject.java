@@ -13,7 +13,6 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.InputStreamReader;
-import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -41,6 +40,7 @@ public final class LargeObject extends InputStream {
     static LargeObject open(Wire wire, Key key) {
         Map<String, Object> command = Map.of("get_lob", Map.of("key", key.toString()));
         Exchange exchange = new Exchange(wire, command, null, null);
+        boolean isOpen = false;
         try {
             exchange.body().close();
             ArrowReader reader = new ArrowReader(exchange.answer());
@@ -50,22 +50,30 @@ public final class LargeObject extends InputStream {
                 throw new ArrowException("the answer tells no length of the large object");
             }
             Map<String, Object> info = Json.parseObject(told);
-            return new LargeObject(pieces, Json.whole(info.get("bytes")),
+            LargeObject object = new LargeObject(pieces, Json.whole(info.get("bytes")),
                     Json.whole(info.get("version")));
+            isOpen = true;
+            return object;
         } catch (TonnageException error) {
-            exchange.close();
             if (error.kind() == TonnageException.Kind.NOT_FOUND) {
                 return null;
             }
             throw error;
         } catch (IOException error) {
-            exchange.close();
             throw exchange.lost(error);
+        } finally {
+            if (!isOpen) {
+                exchange.close();
+            }
         }
     }
 
     static long put(Wire wire, Key key, InputStream bytes, Condition condition,
             WriteOptions options) {
+        if (options.ttl() != null) {
+            throw new TonnageException(TonnageException.Kind.INVALID_REQUEST,
+                    "large objects have no time to live: leave out ttl");
+        }
         Map<String, Object> words = new LinkedHashMap<>();
         words.put("key", key.toString());
         if (options.durability() != null) {
@@ -76,19 +84,20 @@ public final class LargeObject extends InputStream {
         }
         try (Exchange exchange = new Exchange(wire, Map.of("put_lob", words), null,
                 options.timeout())) {
-            TonnageException torn = send(exchange, bytes);
+            TonnageException torn = send(wire, exchange, bytes);
             return version(exchange, torn);
         }
     }
 
     /** Sends all bytes. What the connection says is told only if the server says nothing. */
-    private static TonnageException send(Exchange exchange, InputStream bytes) {
-        OutputStream body = exchange.body();
-        ArrowWriter writer = new ArrowWriter(body);
+    private static TonnageException send(Wire wire, Exchange exchange, InputStream bytes) {
+        ArrowWriter writer = new ArrowWriter(exchange.body());
         BatchBuilder batch = new BatchBuilder(BYTES);
         long sent = 0;
         try {
-            writer.schema(BYTES);
+            exchange.send(() -> writer.schema(BYTES));
+            // A source may be slow.
+            exchange.keepAlive(wire, writer);
             while (true) {
                 byte[] piece;
                 try {
@@ -103,12 +112,15 @@ public final class LargeObject extends InputStream {
                 }
                 batch.clear();
                 batch.addBytes(piece, 0, piece.length);
-                writer.batch(batch, null);
+                exchange.send(() -> writer.batch(batch, null));
                 sent += piece.length;
             }
-            writer.words(Json.write(Map.of("end", Map.of("bytes", sent))));
-            writer.end();
-            body.close();
+            String end = Json.write(Map.of("end", Map.of("bytes", sent)));
+            exchange.send(() -> {
+                writer.words(end);
+                writer.end();
+            });
+            exchange.endBody();
             return null;
         } catch (IOException error) {
             return exchange.lost(error);

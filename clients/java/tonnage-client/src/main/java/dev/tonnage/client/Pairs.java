@@ -10,6 +10,7 @@ import dev.tonnage.client.internal.Frames;
 import dev.tonnage.client.internal.Json;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Base64;
 import java.util.Iterator;
@@ -41,8 +42,13 @@ public final class Pairs {
 
     /** Reads a pair, with its version; null where there is none. */
     public Pair get(Key key) {
+        return get(key, null);
+    }
+
+    /** As {@link #get(Key)}; the longest that the call may take may be null. */
+    public Pair get(Key key, Duration timeout) {
         byte[] frame = new Frames().add(Map.of(), keyBatch(key)).toBytes();
-        List<Frames.Frame> found = Frames.read(wire.act("tonnage.GetPair", frame, null));
+        List<Frames.Frame> found = Frames.read(wire.act("tonnage.GetPair", frame, timeout));
         if (found.isEmpty()) {
             return null;
         }
@@ -108,10 +114,15 @@ public final class Pairs {
      * in memory. It takes one request over a connection that is kept; for many keys use a bulk get.
      */
     public List<Pair> family(Key key) {
+        return family(key, null);
+    }
+
+    /** As {@link #family(Key)}; the longest that the call may take may be null. */
+    public List<Pair> family(Key key, Duration timeout) {
         // `/-` ends the major path: without it, longer ones would be meant, too.
         String under = key.minorBytes().isEmpty() ? key + "/-" : key.toString();
         String told = wire.sendText(wire.request("GET", "/v1/pairs?under=" + Wire.encoded(under), null,
-                null, null).build());
+                null, timeout).build());
         List<Pair> pairs = new ArrayList<>();
         for (String line : told.split("\n")) {
             if (!line.isEmpty()) {

@@ -56,6 +56,9 @@ final class StreamRun<E> {
             }
         } catch (RuntimeException error) {
             put.fail(error);
+        } catch (Throwable error) {
+            // The caller hears of an `Error` of a stream; its thread would end without a word.
+            put.fail(BulkPut.streamFailed(error));
         } finally {
             tables.values().forEach(TableStream::close);
         }
@@ -75,6 +78,7 @@ final class StreamRun<E> {
                 report.addFailed(1);
                 stream.failed(new EntryException(null, error.getMessage()), entry);
             }
+            put.addFailed(1, false);
         }
     }
 

@@ -7,6 +7,7 @@ import dev.tonnage.client.arrow.BatchBuilder;
 import dev.tonnage.client.internal.Frames;
 import dev.tonnage.client.internal.Json;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Iterator;
@@ -146,13 +147,18 @@ public final class Table {
 
     /** Reads the row of a whole primary key; how fresh it must be may be null. */
     public Row get(Row key, Consistency consistency) {
+        return get(key, consistency, null);
+    }
+
+    /** As above; the longest that the call may take may be null, too. */
+    public Row get(Row key, Consistency consistency, Duration timeout) {
         Map<String, Object> header = new LinkedHashMap<>();
         header.put("table", path);
         if (consistency != null) {
             header.put("consistency", consistency.word());
         }
         byte[] frame = new Frames().add(header, oneRow(keySchema, key, false)).toBytes();
-        List<Frames.Frame> found = Frames.read(wire.act("tonnage.Get", frame, null));
+        List<Frames.Frame> found = Frames.read(wire.act("tonnage.Get", frame, timeout));
         if (found.isEmpty()) {
             return null;
         }

@@ -92,8 +92,9 @@ final class TableStream<E> implements AutoCloseable {
         if (run.put().options().tellsEntries()) {
             entries.add(entry);
         }
+        // Each row is looked at: 64 large ones could take more than all memory that there is.
         boolean isFull = batch.rows() >= BATCH_ROWS_MAX
-                || batch.rows() % 64 == 0 && batch.bytes() >= run.put().options().requestBytesMax();
+                || batch.bytes() >= run.put().options().requestBytesMax();
         if (isFull) {
             sendBatch();
         }
@@ -117,6 +118,7 @@ final class TableStream<E> implements AutoCloseable {
         entries = keeps ? new ArrayList<>(count) : entries;
         sent += count;
         run.sent(count);
+        run.put().addRead(count);
         String words = "{\"id\":" + id + (flushes ? ",\"flush\":true}" : "}");
         send(() -> writer.batch(batch, words));
         batch.clear();
@@ -180,10 +182,9 @@ final class TableStream<E> implements AutoCloseable {
             failure = failure == null ? exchange.lost(error) : failure;
         } catch (TonnageException error) {
             failure = failure == null ? error : failure;
-        } catch (RuntimeException error) {
-            // What a stream throws stops the bulk put.
-            failure = new TonnageException(TonnageException.Kind.CANCELLED,
-                    "a stream failed: " + Wire.reason(error), error);
+        } catch (Throwable error) {
+            // What a stream throws stops the bulk put, an `Error` too: nobody waits for it in vain.
+            failure = BulkPut.streamFailed(error);
         } finally {
             if (failure != null) {
                 run.put().fail(failure);
@@ -236,6 +237,7 @@ final class TableStream<E> implements AutoCloseable {
     }
 
     private void takeFailed(List<Object> failures) {
+        run.put().addFailed(failures.size(), true);
         if (!run.put().options().tellsEntries()) {
             return;
         }

@@ -13,6 +13,8 @@ import java.net.http.HttpTimeoutException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Map;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 
 /** Sends requests, and makes exceptions of the server's problems. */
@@ -21,11 +23,14 @@ final class Wire implements AutoCloseable {
     static final String JSON = "application/json";
     /** What is kept of an error's body. */
     private static final int PROBLEM_BYTES_MAX = 1 << 20;
+    /** The largest answer that is held whole: a row or pair with its frame, or the family of a key. */
+    private static final int ANSWER_BYTES_MAX = 256 << 20;
 
     private final Endpoint endpoint;
     private final HttpClient client;
     private final Duration timeout;
     private final ScheduledThreadPoolExecutor timer;
+    private final ExecutorService heartbeats;
 
     Wire(String url, Options options) {
         int connectMs = (int) Math.min(options.connectTimeout().toMillis(), Integer.MAX_VALUE);
@@ -39,13 +44,16 @@ final class Wire implements AutoCloseable {
             builder.sslContext(options.tls());
         }
         client = builder.build();
-        // Two: one that sends may wait for its server, and deadlines pass meanwhile.
-        timer = new ScheduledThreadPoolExecutor(2, work -> {
-            Thread thread = new Thread(work, "tonnage-timer");
-            thread.setDaemon(true);
-            return thread;
-        });
+        timer = new ScheduledThreadPoolExecutor(1, work -> daemon(work, "tonnage-timer"));
         timer.setRemoveOnCancelPolicy(true);
+        // A heartbeat may wait for its server. Deadlines pass meanwhile, and other heartbeats go out.
+        heartbeats = Executors.newCachedThreadPool(work -> daemon(work, "tonnage-heartbeat"));
+    }
+
+    private static Thread daemon(Runnable work, String name) {
+        Thread thread = new Thread(work, name);
+        thread.setDaemon(true);
+        return thread;
     }
 
     Endpoint endpoint() {
@@ -54,6 +62,11 @@ final class Wire implements AutoCloseable {
 
     ScheduledThreadPoolExecutor timer() {
         return timer;
+    }
+
+    /** Carries out what may wait for a server. */
+    ExecutorService heartbeats() {
+        return heartbeats;
     }
 
     /** The time that a call has: its own, or that of the options; null for any. */
@@ -117,10 +130,20 @@ final class Wire implements AutoCloseable {
         return error.getMessage() == null ? error.getClass().getSimpleName() : error.getMessage();
     }
 
-    /** Sends a request, and takes the whole answer. */
+    /**
+     * Sends a request, and takes the whole answer.
+     *
+     * @throws TonnageException also for an answer of more than 256 MiB
+     */
     byte[] sendWhole(HttpRequest request) {
         try (InputStream body = send(request).body()) {
-            return body.readAllBytes();
+            byte[] whole = body.readNBytes(ANSWER_BYTES_MAX);
+            if (whole.length == ANSWER_BYTES_MAX && body.read() >= 0) {
+                throw new TonnageException(TonnageException.Kind.INVALID_REQUEST, "the answer has more "
+                        + "than " + ANSWER_BYTES_MAX + " bytes: read it by a bulk get or a scan, which "
+                        + "stream", null);
+            }
+            return whole;
         } catch (IOException error) {
             throw new TonnageException(TonnageException.Kind.CONNECTION_LOST,
                     "the connection was lost within the answer: " + reason(error), error);
@@ -173,5 +196,6 @@ final class Wire implements AutoCloseable {
     @Override
     public void close() {
         timer.shutdownNow();
+        heartbeats.shutdownNow();
     }
 }

@@ -20,9 +20,9 @@ public final class WriteOptions {
         return this;
     }
 
-    /** How long the row or pair lives. */
+    /** How long the row or pair lives: zero is for ever, whatever its table says. */
     public WriteOptions ttl(Duration time) {
-        this.ttl = Options.positive("ttl", time);
+        this.ttl = Duration.ZERO.equals(time) ? time : Options.positive("ttl", time);
         return this;
     }
 
@@ -32,7 +32,8 @@ public final class WriteOptions {
         return this;
     }
 
-    Duration timeout() {
+    /** The longest that the call may take; null for that of the options of the client. */
+    public Duration timeout() {
         return timeout;
     }
 
@@ -45,6 +46,11 @@ public final class WriteOptions {
             words.put("ttl_ms", ttl.toMillis());
         }
         return words;
+    }
+
+    /** How long the row or pair lives; null for as long as the table has it. */
+    Duration ttl() {
+        return ttl;
     }
 
     Durability durability() {

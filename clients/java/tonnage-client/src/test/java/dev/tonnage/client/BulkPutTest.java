@@ -6,10 +6,16 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.io.IOException;
+import java.io.InputStream;
+import java.math.BigDecimal;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -172,6 +178,123 @@ class BulkPutTest {
         assertTrue(error.getMessage().contains("no doubles, please"), error.getMessage());
     }
 
+    @Test
+    void anErrorOfAStreamOrACallbackStopsThePut() {
+        store.bulkPut(ships, List.of(new ListStream<>("first", rows(0, 10))), new BulkPutOptions());
+        ListStream<Row> source = new ListStream<>("source", rows(0, 10)) {
+            @Override
+            public Row getNext() {
+                throw new AssertionError("no source");
+            }
+        };
+        ListStream<Row> callback = new ListStream<>("callback", rows(0, 10)) {
+            @Override
+            public void keyExists(Row entry) {
+                throw new AssertionError("no callback");
+            }
+        };
+        for (ListStream<Row> stream : List.of(source, callback)) {
+            BulkPutException error = assertThrows(BulkPutException.class,
+                    () -> store.bulkPut(ships, List.of(stream), new BulkPutOptions()));
+            assertTrue(error.getMessage().contains("no " + stream.name()), error.getMessage());
+        }
+    }
+
+    /** What waits for its source is interrupted when another stream fails, and also left to itself. */
+    @Test
+    void aStreamThatWaitsForItsSourceDoesNotHoldAFailedPut() {
+        for (boolean isDeaf : new boolean[] {false, true}) {
+            CountDownLatch never = new CountDownLatch(1);
+            AtomicBoolean isInterrupted = new AtomicBoolean();
+            ListStream<Row> waiting = new ListStream<>("waiting", rows(0, 10)) {
+                @Override
+                public Row getNext() {
+                    while (true) {
+                        try {
+                            never.await();
+                            return null;
+                        } catch (InterruptedException error) {
+                            isInterrupted.set(true);
+                            if (!isDeaf) {
+                                throw new IllegalStateException(error);
+                            }
+                        }
+                    }
+                }
+            };
+            ListStream<Row> failing = new ListStream<>("failing", rows(0, 10)) {
+                @Override
+                public Row getNext() {
+                    throw new IllegalStateException("the other one failed");
+                }
+            };
+            BulkPutException error = assertThrows(BulkPutException.class, () -> store.bulkPut(ships,
+                    List.of(waiting, failing), new BulkPutOptions().streamParallelism(2)));
+            assertTrue(error.getMessage().contains("the other one failed"), error.getMessage());
+            assertTrue(isInterrupted.get());
+            never.countDown();
+        }
+    }
+
+    @Test
+    void entriesThatFitNoColumnCountTowardsTheLimitOfErrors() {
+        List<Row> rows = rows(0, 100);
+        rows.subList(0, 20).forEach(row -> row.set("tons", "heavy"));
+        for (BulkPutOptions options : List.of(new BulkPutOptions().errorsMax(19),
+                new BulkPutOptions().errorsMaxPercent(19))) {
+            BulkPutException error = assertThrows(BulkPutException.class, () -> store.bulkPut(ships,
+                    List.of(new ListStream<>("rows", rows)), options));
+            assertEquals(TonnageException.Kind.TOO_MANY_ERRORS, error.kind());
+            assertTrue(error.getMessage().contains("20 entries failed"), error.getMessage());
+        }
+        BulkPutReport report = store.bulkPut(ships, List.of(new ListStream<>("rows", rows)),
+                new BulkPutOptions().errorsMaxPercent(20));
+        assertEquals(20, report.failed());
+        assertEquals(80, report.inserted() + report.existed());
+    }
+
+    /** So many that 64 of them would take all memory go out one or two at a time. */
+    @Test
+    void largeEntriesAreSentBeforeTheyFillTheMemory() {
+        String large = "x".repeat(1 << 20);
+        AtomicLong seen = new AtomicLong();
+        ListStream<Row> stream = new ListStream<>("large", rows(0, 20)) {
+            private int given;
+
+            @Override
+            public Row getNext() {
+                if (given++ == 19) {
+                    long until = System.nanoTime() + Duration.ofSeconds(30).toNanos();
+                    while (seen.get() == 0 && System.nanoTime() < until) {
+                        seen.set(count());
+                    }
+                }
+                Row row = super.getNext();
+                return row == null ? null : row.set("name", large);
+            }
+        };
+        BulkPutReport report = store.bulkPut(ships, List.of(stream),
+                new BulkPutOptions().memoryBytesMax(4 << 20));
+        assertEquals(20, report.inserted());
+        assertTrue(seen.get() > 0, "nothing was stored before the last entry was read");
+    }
+
+    @Test
+    void aNumberBeyondTheRangeOfItsColumnFails() {
+        store.define("DROP TABLE IF EXISTS floats;"
+                + "CREATE TABLE floats (id LONG, f FLOAT, d DOUBLE, PRIMARY KEY (id))");
+        double infinity = Double.POSITIVE_INFINITY;
+        List<Row> rows = List.of(Row.of("id", 1).set("f", 0.1).set("d", new BigDecimal("0.1")),
+                Row.of("id", 2).set("f", infinity).set("d", infinity),
+                Row.of("id", 3).set("f", 1e39), Row.of("id", 4).set("d", new BigDecimal("1e309")));
+        ListStream<Row> stream = new ListStream<>("floats", rows);
+        BulkPutReport report = store.bulkPut(store.table("floats"), List.of(stream),
+                new BulkPutOptions());
+        assertEquals(2, report.inserted());
+        assertEquals(List.of(rows.get(2), rows.get(3)), stream.failed);
+        assertTrue(stream.reasons.get(0).contains("column f"), stream.reasons.toString());
+    }
+
     /** Servers stop streams that are silent; a source may be slow. */
     @Test
     void aStreamThatPausesLivesOn() {
@@ -194,10 +317,32 @@ class BulkPutTest {
                     return super.getNext();
                 }
             };
+            CompletableFuture<Long> large = CompletableFuture.supplyAsync(() -> client.pairs()
+                    .putLarge(Key.of("film"), slow(), Condition.ALWAYS, new WriteOptions()));
             BulkPutReport report = client.bulkPut(client.table("ships"), List.of(stream),
                     new BulkPutOptions());
             assertEquals(10, report.inserted());
+            assertTrue(large.join() > 0);
         }
+    }
+
+    /** Two bytes, with a pause before the second. */
+    private static InputStream slow() {
+        return new InputStream() {
+            private int given;
+
+            @Override
+            public int read() throws IOException {
+                if (given == 1) {
+                    try {
+                        Thread.sleep(25_000);
+                    } catch (InterruptedException error) {
+                        throw new IOException(error);
+                    }
+                }
+                return given++ < 2 ? 'x' : -1;
+            }
+        };
     }
 
     /** An endless stream. */

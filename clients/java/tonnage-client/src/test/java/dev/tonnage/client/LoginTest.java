@@ -1,20 +1,34 @@
 package dev.tonnage.client;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.tonnage.client.internal.DuplexCall;
+import dev.tonnage.client.internal.Endpoint;
 import java.io.IOException;
 import java.io.InputStream;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
+import java.security.KeyFactory;
 import java.security.KeyStore;
 import java.security.MessageDigest;
+import java.security.cert.Certificate;
 import java.security.cert.CertificateFactory;
+import java.security.spec.PKCS8EncodedKeySpec;
+import java.util.Base64;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicLong;
+import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLSocket;
 import javax.net.ssl.TrustManagerFactory;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -107,5 +121,71 @@ class LoginTest {
             assertEquals(TonnageException.Kind.CONNECTION_LOST, assertThrows(TonnageException.class,
                     () -> Tonnage.connect(url, new Options())).kind());
         }
+    }
+
+    /** Over TLS, to a server that reads nothing, so that whoever writes waits. */
+    @Test
+    void aCallIsClosedWhileItsWriterWaits() throws Exception {
+        SSLContext context = serving();
+        try (ServerSocket listener = context.getServerSocketFactory()
+                .createServerSocket(0, 1, InetAddress.getByName("127.0.0.1"))) {
+            CompletableFuture<Socket> accepted = CompletableFuture.supplyAsync(() -> {
+                try {
+                    SSLSocket socket = (SSLSocket) listener.accept();
+                    socket.startHandshake();
+                    return socket;
+                } catch (IOException error) {
+                    throw new IllegalStateException(error);
+                }
+            });
+            Endpoint endpoint = new Endpoint("https://localhost:" + listener.getLocalPort(),
+                    trusting(CERTIFICATES.resolve("cert.pem")), null, 10_000);
+            DuplexCall call = new DuplexCall(endpoint, "/", "text/plain", "text/plain");
+            AtomicLong written = new AtomicLong();
+            Thread writer = new Thread(() -> {
+                try {
+                    while (true) {
+                        call.body().write(new byte[1 << 16]);
+                        written.addAndGet(1 << 16);
+                    }
+                } catch (IOException closed) {
+                    written.set(-1);
+                }
+            });
+            writer.start();
+            long before = -1;
+            while (before != written.get()) {
+                before = written.get();
+                Thread.sleep(500);
+            }
+            Thread closer = new Thread(call::close);
+            closer.start();
+            closer.join(10_000);
+            writer.join(10_000);
+            assertFalse(closer.isAlive(), "close waits for the writer");
+            assertEquals(-1, written.get());
+            accepted.join().close();
+        }
+    }
+
+    private static SSLContext serving() throws Exception {
+        KeyStore own = KeyStore.getInstance("PKCS12");
+        own.load(null, null);
+        CertificateFactory factory = CertificateFactory.getInstance("X.509");
+        String pem = Files.readString(CERTIFICATES.resolve("key.pem"))
+                .replaceAll("-----[A-Z ]+-----", "").replaceAll("\\s", "");
+        PKCS8EncodedKeySpec key = new PKCS8EncodedKeySpec(Base64.getDecoder().decode(pem));
+        try (InputStream from = Files.newInputStream(CERTIFICATES.resolve("cert.pem"))) {
+            Certificate[] chain = {factory.generateCertificate(from)};
+            String algorithm = chain[0].getPublicKey().getAlgorithm();
+            own.setKeyEntry("server", KeyFactory.getInstance(algorithm).generatePrivate(key),
+                    new char[0], chain);
+        }
+        KeyManagerFactory keys =
+                KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
+        keys.init(own, new char[0]);
+        SSLContext context = SSLContext.getInstance("TLS");
+        context.init(keys.getKeyManagers(), null, null);
+        return context;
     }
 }

@@ -11,6 +11,8 @@ import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.math.BigDecimal;
+import java.net.InetAddress;
+import java.net.ServerSocket;
 import java.time.Duration;
 import java.time.LocalDateTime;
 import java.util.ArrayList;
@@ -23,6 +25,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.function.Executable;
 
 @Timeout(120)
 class ReadTest {
@@ -275,6 +278,49 @@ class ReadTest {
                 new WriteOptions().ttl(Duration.ofDays(2)));
         assertEquals(put.version(), pairs.get(binary).version());
         assertTrue(pairs.get(binary).expiresAtMs() > System.currentTimeMillis());
+    }
+
+    @Test
+    void anErrorOfASourceOfKeysEndsTheBulkGet() {
+        Iterator<Key> broken = new Iterator<>() {
+            @Override
+            public boolean hasNext() {
+                return true;
+            }
+
+            @Override
+            public Key next() {
+                throw new AssertionError("no keys");
+            }
+        };
+        TonnageException error = assertThrows(TonnageException.class, () -> {
+            try (Pairs.Found found = store.pairs().bulkGet(List.of(broken), new BulkGetOptions())) {
+                found.forEachRemaining(pair -> { });
+            }
+        });
+        assertTrue(error.getMessage().contains("no keys"), error.getMessage());
+    }
+
+    @Test
+    void aReadThatIsNotAnsweredTimesOut() throws IOException {
+        try (ServerSocket silent = new ServerSocket(0, 5, InetAddress.getByName("127.0.0.1"));
+                Wire wire = new Wire("http://127.0.0.1:" + silent.getLocalPort(), new Options())) {
+            Pairs pairs = new Pairs(wire);
+            Duration limit = Duration.ofMillis(300);
+            for (Executable read : List.<Executable>of(() -> pairs.get(Key.of("x"), limit),
+                    () -> pairs.family(Key.of("x"), limit))) {
+                assertEquals(TonnageException.Kind.TIMED_OUT,
+                        assertThrows(TonnageException.class, read).kind());
+            }
+        }
+    }
+
+    @Test
+    void aTimeToLiveOfALargeObjectIsRefused() {
+        TonnageException error = assertThrows(TonnageException.class, () -> store.pairs().putLarge(
+                Key.of("brief"), InputStream.nullInputStream(), Condition.ALWAYS,
+                new WriteOptions().ttl(Duration.ofDays(1))));
+        assertTrue(error.getMessage().contains("no time to live"), error.getMessage());
     }
 
     @Test

@@ -67,54 +67,57 @@ final class RowOperation implements TableOperation {
         }
     }
 
+    private static RowOperation put(Type type, Row row, Condition condition,
+            ReturnRow.Choice before, boolean aborts) {
+        RowCell cell = (RowCell) row;
+        return new RowOperation(type, row,
+                Write.put(cell.table().client(), cell.mapped(), condition), before, aborts);
+    }
+
+    private static RowOperation delete(Type type, PrimaryKey key, Condition condition,
+            ReturnRow.Choice before, boolean aborts) {
+        RowCell cell = (RowCell) key;
+        return new RowOperation(type, key,
+                Write.delete(cell.table().client(), cell.mapped(), condition), before, aborts);
+    }
+
     /** Makes them. */
     static final class Factory implements TableOperationFactory {
-        private static dev.tonnage.client.Table of(Row row) {
-            return ((RowCell) row).table().client();
-        }
-
         @Override
-        public TableOperation createPut(Row row, ReturnRow.Choice prevReturn,
-                boolean abortIfUnsuccessful) {
-            return new RowOperation(TableOperation.Type.PUT, row,
-                    Write.put(of(row), ((RowCell) row).mapped(), Condition.ALWAYS), prevReturn, abortIfUnsuccessful);
+        public TableOperation createPut(Row row, ReturnRow.Choice prevReturn, boolean aborts) {
+            return put(Type.PUT, row, Condition.ALWAYS, prevReturn, aborts);
         }
 
         @Override
         public TableOperation createPutIfAbsent(Row row, ReturnRow.Choice prevReturn,
-                boolean abortIfUnsuccessful) {
-            return new RowOperation(TableOperation.Type.PUT_IF_ABSENT, row,
-                    Write.put(of(row), ((RowCell) row).mapped(), Condition.IF_ABSENT), prevReturn, abortIfUnsuccessful);
+                boolean aborts) {
+            return put(Type.PUT_IF_ABSENT, row, Condition.IF_ABSENT, prevReturn, aborts);
         }
 
         @Override
         public TableOperation createPutIfPresent(Row row, ReturnRow.Choice prevReturn,
-                boolean abortIfUnsuccessful) {
-            return new RowOperation(TableOperation.Type.PUT_IF_PRESENT, row,
-                    Write.put(of(row), ((RowCell) row).mapped(), Condition.IF_PRESENT), prevReturn, abortIfUnsuccessful);
+                boolean aborts) {
+            return put(Type.PUT_IF_PRESENT, row, Condition.IF_PRESENT, prevReturn, aborts);
         }
 
         @Override
-        public TableOperation createPutIfVersion(Row row, Version versionMatch, ReturnRow.Choice prevReturn,
-                boolean abortIfUnsuccessful) {
-            return new RowOperation(TableOperation.Type.PUT_IF_VERSION, row,
-                    Write.put(of(row), ((RowCell) row).mapped(),
-                            Condition.ifVersion(versionMatch.getVersion())), prevReturn, abortIfUnsuccessful);
+        public TableOperation createPutIfVersion(Row row, Version versionMatch,
+                ReturnRow.Choice prevReturn, boolean aborts) {
+            return put(Type.PUT_IF_VERSION, row, Condition.ifVersion(versionMatch.getVersion()),
+                    prevReturn, aborts);
         }
 
         @Override
         public TableOperation createDelete(PrimaryKey key, ReturnRow.Choice prevReturn,
-                boolean abortIfUnsuccessful) {
-            return new RowOperation(TableOperation.Type.DELETE, key,
-                    Write.delete(of(key), ((RowCell) key).mapped(), Condition.IF_PRESENT), prevReturn, abortIfUnsuccessful);
+                boolean aborts) {
+            return delete(Type.DELETE, key, Condition.IF_PRESENT, prevReturn, aborts);
         }
 
         @Override
-        public TableOperation createDeleteIfVersion(PrimaryKey key, Version versionMatch, ReturnRow.Choice prevReturn,
-                boolean abortIfUnsuccessful) {
-            return new RowOperation(TableOperation.Type.DELETE_IF_VERSION, key,
-                    Write.delete(of(key), ((RowCell) key).mapped(),
-                            Condition.ifVersion(versionMatch.getVersion())), prevReturn, abortIfUnsuccessful);
+        public TableOperation createDeleteIfVersion(PrimaryKey key, Version versionMatch,
+                ReturnRow.Choice prevReturn, boolean aborts) {
+            return delete(Type.DELETE_IF_VERSION, key,
+                    Condition.ifVersion(versionMatch.getVersion()), prevReturn, aborts);
         }
     }
 }

@@ -86,6 +86,11 @@ final class TableHandle implements Table {
 
     @Override
     public List<String> getShardKey() {
+        // The table at the top has it for all tables below.
+        int point = getFullName().indexOf('.');
+        if (point >= 0) {
+            return tables.getTable(getFullName().substring(0, point)).getShardKey();
+        }
         String definition = table.definition();
         int start = definition.toUpperCase(java.util.Locale.ROOT).indexOf("SHARD(");
         if (start < 0) {

@@ -22,6 +22,7 @@ import oracle.kv.Durability;
 import oracle.kv.EntryStream;
 import oracle.kv.KVStoreConfig;
 import oracle.kv.Mapping;
+import oracle.kv.Overwrite;
 import oracle.kv.StatementResult;
 import oracle.kv.StoreIteratorException;
 import oracle.kv.Version;
@@ -75,11 +76,12 @@ public final class Tables implements TableAPI {
 
     @Override
     public Row get(PrimaryKey key, ReadOptions readOptions) {
-        RowCell cell = (RowCell) key;
-        dev.tonnage.client.Row row = Mapping.call(() -> cell.table().client().get(cell.mapped(),
-                Mapping.consistency(readOptions == null || readOptions.getConsistency() == null
-                        ? config.getConsistency() : readOptions.getConsistency())));
-        return row == null ? null : RowCell.of(cell.table(), row);
+        dev.tonnage.client.Consistency consistency = Mapping.consistency(
+                readOptions == null || readOptions.getConsistency() == null
+                        ? config.getConsistency() : readOptions.getConsistency());
+        Duration time = limit(readOptions == null ? 0 : readOptions.getTimeout(),
+                readOptions == null ? null : readOptions.getTimeoutUnit());
+        return Mapping.call(() -> read((RowCell) key, consistency, time));
     }
 
     @Override
@@ -190,10 +192,8 @@ public final class Tables implements TableAPI {
                 .direction(Mapping.direction(how == null ? null : how.getDirection()))
                 .consistency(Mapping.consistency(how == null || how.getConsistency() == null
                         ? config.getConsistency() : how.getConsistency()));
-        Duration time = how == null ? null : Mapping.time(how.getTimeout(), how.getTimeoutUnit());
-        if (time != null) {
-            options.timeout(time);
-        }
+        options.timeout(limit(how == null ? 0 : how.getTimeout(),
+                how == null ? null : how.getTimeoutUnit()));
         if (which == null) {
             return options;
         }
@@ -235,12 +235,10 @@ public final class Tables implements TableAPI {
 
     private Version put(Row row, Condition condition, ReturnRow before, WriteOptions options) {
         RowCell cell = (RowCell) row;
-        WriteResult result = write(cell, false, condition, before, options);
-        if (!result.isStored()) {
-            return null;
+        Version version = write(cell, false, condition, before, options).written();
+        if (version != null) {
+            cell.stamp(version);
         }
-        Version version = Mapping.version(result.version());
-        cell.stamp(version);
         return version;
     }
 
@@ -259,49 +257,61 @@ public final class Tables implements TableAPI {
     private dev.tonnage.client.WriteOptions writing(WriteOptions options, TimeToLive ttl) {
         Durability durability = options == null || options.getDurability() == null
                 ? config.getDurability() : options.getDurability();
-        Duration time = options == null ? null
-                : Mapping.time(options.getTimeout(), options.getTimeoutUnit());
         dev.tonnage.client.WriteOptions mapped = new dev.tonnage.client.WriteOptions()
                 .durability(Mapping.durability(durability))
-                .timeout(time == null ? Duration.ofMillis(
-                        config.getRequestTimeout(TimeUnit.MILLISECONDS)) : time);
-        return ttl == null || ttl.getValue() == 0 ? mapped
-                : mapped.ttl(Duration.ofHours(ttl.toHours()));
+                .timeout(limit(options == null ? 0 : options.getTimeout(),
+                        options == null ? null : options.getTimeoutUnit()));
+        // Zero is for ever, also in a table whose rows expire.
+        return ttl == null ? mapped : mapped.ttl(Duration.ofHours(ttl.toHours()));
     }
 
-    /** As for pairs: what was there before is read, and the write is made over that version. */
-    private WriteResult write(RowCell row, boolean isDelete, Condition condition, ReturnRow before,
-            WriteOptions options) {
+    /** Writes a row. Where the row before is wanted, it is told. */
+    private Overwrite<RowCell> write(RowCell row, boolean isDelete, Condition condition,
+            ReturnRow before, WriteOptions options) {
         boolean isWanted = before != null && before.getReturnChoice() != ReturnRow.Choice.NONE;
         dev.tonnage.client.Table table = row.table().client();
         dev.tonnage.client.WriteOptions mapped = writing(options, row.getTTL());
-        while (true) {
-            RowCell found = isWanted
-                    ? (RowCell) get(isDelete ? (PrimaryKey) row : row.createPrimaryKey(), null) : null;
-            Condition held = condition;
-            if (isWanted && (condition == Condition.ALWAYS || condition == Condition.IF_PRESENT)) {
-                held = found != null ? Condition.ifVersion(found.getVersion().getVersion())
-                        : condition == Condition.ALWAYS ? Condition.IF_ABSENT : condition;
-            }
-            Condition wanted = held;
-            WriteResult result = Mapping.call(() -> isDelete
-                    ? table.delete(row.mapped(), wanted, mapped)
-                    : table.put(row.mapped(), wanted, mapped));
-            boolean isBetween = isWanted && held != condition && !result.isStored();
-            if (!isBetween) {
-                if (isWanted) {
-                    ReturnRow.Choice choice = before.getReturnChoice();
-                    ((RowCell) before).fill(found, choice != ReturnRow.Choice.VERSION,
-                            choice != ReturnRow.Choice.VALUE);
-                }
-                return result;
-            }
+        Function<Condition, WriteResult> write = held -> isDelete
+                ? table.delete(row.mapped(), held, mapped)
+                : table.put(row.mapped(), held, mapped);
+        if (!isWanted) {
+            return Overwrite.blind(Mapping.call(() -> write.apply(condition)));
         }
+        RowCell key = isDelete ? row : (RowCell) row.createPrimaryKey();
+        Duration time = limit(options == null ? 0 : options.getTimeout(),
+                options == null ? null : options.getTimeoutUnit());
+        // What is written over is what is stored now, however fresh other reads have to be.
+        Overwrite<RowCell> made = Mapping.call(() -> Overwrite.make(condition,
+                () -> read(key, dev.tonnage.client.Consistency.ABSOLUTE, time),
+                found -> found.getVersion().getVersion(), write));
+        ReturnRow.Choice choice = before.getReturnChoice();
+        ((RowCell) before).fill(made.before(), choice != ReturnRow.Choice.VERSION,
+                choice != ReturnRow.Choice.VALUE);
+        return made;
+    }
+
+    private static RowCell read(RowCell key, dev.tonnage.client.Consistency consistency,
+            Duration time) {
+        dev.tonnage.client.Row row = key.table().client().get(key.mapped(), consistency, time);
+        return row == null ? null : RowCell.of(key.table(), row);
+    }
+
+    /** The longest that a call may take: its own time, or that of the configuration. */
+    private Duration limit(long timeout, TimeUnit unit) {
+        Duration time = Mapping.time(timeout, unit);
+        return time == null
+                ? Duration.ofMillis(config.getRequestTimeout(TimeUnit.MILLISECONDS)) : time;
     }
 
     @Override
     public int multiDelete(PrimaryKey key, MultiRowOptions getOptions, WriteOptions writeOptions) {
         RowCell cell = (RowCell) key;
+        for (String column : cell.table().getShardKey()) {
+            if (cell.values().get(column) == null) {
+                throw new IllegalArgumentException("multiDelete takes the whole shard key, and the key "
+                        + "lacks `" + column + "`: DELETE by executeSync takes other conditions");
+            }
+        }
         List<TableHandle> tables = new ArrayList<>(List.of(cell.table()));
         if (getOptions != null && getOptions.getIncludedChildTables() != null) {
             getOptions.getIncludedChildTables().forEach(child -> tables.add((TableHandle) child));
@@ -351,15 +361,9 @@ public final class Tables implements TableAPI {
     public List<TableOperationResult> execute(List<TableOperation> operations,
             WriteOptions writeOptions) throws TableOpExecutionException {
         List<Write> writes = new ArrayList<>();
-        TimeToLive ttl = null;
-        for (TableOperation operation : operations) {
-            writes.add(((RowOperation) operation).write());
-            if (operation.getRow() != null && operation.getRow().getTTL() != null) {
-                ttl = operation.getRow().getTTL();
-            }
-        }
-        TimeToLive lives = ttl;
-        WriteResult result = Mapping.call(() -> client.write(writes, writing(writeOptions, lives)));
+        operations.forEach(operation -> writes.add(((RowOperation) operation).write()));
+        TimeToLive ttl = commonTtl(operations);
+        WriteResult result = Mapping.call(() -> client.write(writes, writing(writeOptions, ttl)));
         List<TableOperationResult> results = new ArrayList<>();
         if (!result.isStored()) {
             int index = result.failedOperation();
@@ -372,6 +376,25 @@ public final class Tables implements TableAPI {
                     isPut ? Mapping.version(result.version()) : null));
         }
         return results;
+    }
+
+    /** The time that all rows of a call live: the server takes one for all of them. */
+    private static TimeToLive commonTtl(List<TableOperation> operations) {
+        TimeToLive common = null;
+        boolean isFirst = true;
+        for (TableOperation operation : operations) {
+            if (operation.getRow() == null) {
+                continue;
+            }
+            TimeToLive ttl = operation.getRow().getTTL();
+            if (!isFirst && !java.util.Objects.equals(common, ttl)) {
+                throw new UnsupportedOperationException("the rows of one call live equally long: put "
+                        + "rows of another time to live by a call of their own");
+            }
+            common = ttl;
+            isFirst = false;
+        }
+        return common;
     }
 
     @Override

@@ -332,8 +332,16 @@ final class ColumnBuilder {
         return whole.longValue();
     }
 
+    /** Adds the nearest number. Of one beyond the range of the column there is none. */
     private void addFloat(Object value) {
         double number = cast(value, Number.class).doubleValue();
+        boolean isNarrow = field.type().width() == 4;
+        boolean isBeyond = isNarrow ? Float.isInfinite((float) number) : Double.isInfinite(number);
+        boolean isInfinity = value instanceof Double && ((Double) value).isInfinite()
+                || value instanceof Float && ((Float) value).isInfinite();
+        if (isBeyond && !isInfinity) {
+            throw unfit(value);
+        }
         beginValue(true);
         if (field.type().width() == 4) {
             data.put32(Float.floatToRawIntBits((float) number));

@@ -30,7 +30,8 @@ public final class DuplexCall implements Closeable {
     private static final int HEADERS_MAX = 256;
     private static final int BUFFER_BYTES = 64 << 10;
 
-    private final Socket socket;
+    /** Beneath TLS, where there is any. */
+    private final Socket plain = new Socket();
     private final OutputStream out;
     private final InputStream in;
     private final Map<String, String> headers = new HashMap<>();
@@ -46,9 +47,9 @@ public final class DuplexCall implements Closeable {
      */
     public DuplexCall(Endpoint endpoint, String target, String contentType, String accept)
             throws IOException {
-        this.socket = connect(endpoint);
         boolean isOpen = false;
         try {
+            Socket socket = connect(endpoint, plain);
             out = new BufferedOutputStream(socket.getOutputStream(), BUFFER_BYTES);
             in = new BufferedInputStream(socket.getInputStream(), BUFFER_BYTES);
             body = new ChunkedOutput();
@@ -70,21 +71,12 @@ public final class DuplexCall implements Closeable {
         }
     }
 
-    private static Socket connect(Endpoint endpoint) throws IOException {
-        Socket plain = new Socket();
-        boolean isDone = false;
-        try {
-            plain.setTcpNoDelay(true);
-            int port = endpoint.base().getPort();
-            plain.connect(new InetSocketAddress(endpoint.host(), port), endpoint.connectTimeoutMs());
-            Socket socket = endpoint.hasTls() ? secured(endpoint, plain) : plain;
-            isDone = true;
-            return socket;
-        } finally {
-            if (!isDone) {
-                plain.close();
-            }
-        }
+    private static Socket connect(Endpoint endpoint, Socket plain) throws IOException {
+        plain.setTcpNoDelay(true);
+        plain.setKeepAlive(true);
+        int port = endpoint.base().getPort();
+        plain.connect(new InetSocketAddress(endpoint.host(), port), endpoint.connectTimeoutMs());
+        return endpoint.hasTls() ? secured(endpoint, plain) : plain;
     }
 
     /** The host's name is held against its certificate: sockets alone do not do that. */
@@ -191,11 +183,15 @@ public final class DuplexCall implements Closeable {
         return isClosed;
     }
 
+    /**
+     * Ends both directions at once. A socket of TLS would first wait for whoever writes, and a writer
+     * may wait for a server that reads no more: so the connection beneath it is closed.
+     */
     @Override
     public void close() {
         isClosed = true;
         try {
-            socket.close();
+            plain.close();
         } catch (IOException ignored) {
             // It is of no more use either way.
         }
