@@ -1,7 +1,8 @@
 """Programs that were written for the direct driver of another store, unchanged, on `tonnage-kv`:
 
 1. `BulkPutExample`, the sample of the white paper on bulk put, with pairs and with a table;
-2. YCSB's own binding `nosqldb`, with YCSB's core of the registry: workloads a, b and c.
+2. YCSB's own binding `nosqldb`, with YCSB's core of the registry: operations of workloads a, b and c;
+3. `tonnage-ycsb`, with the same core: those of a to f.
 
 Their sources lie at `$ACCEPTANCE_SOURCES/OWNER+NAME`, else they are cloned; where neither is to be
 had, the suite says what it left out. Nothing of them is kept here. Needs a JDK 17 and Maven.
@@ -36,7 +37,7 @@ def built(directory):
     run("mvn", "-B", "-q", "-DskipTests", f"-Djava.build={directory}", "package",
         cwd=os.path.join(ROOT, "clients", "java"))
     return [os.path.join(directory, name, f"{name}-0.1.0.jar")
-            for name in ("tonnage-kv", "tonnage-client")]
+            for name in ("tonnage-kv", "tonnage-client", "tonnage-ycsb")]
 
 
 def compiled(sources, classpath, directory):
@@ -67,11 +68,11 @@ def the_sample_loads_rows(classpath, server):
     assert "Loaded 100,000 rows to users, 100,000 pre-existing." in told, told
 
 
-def ycsb(classpath, server, workload, phase):
+def ycsb(classpath, server, workload, phase, database="site.ycsb.db.NoSqlDbClient"):
     """Runs a workload, and gives its operations of each kind that succeeded, and failed."""
     host = server.http.removeprefix("http://")
-    told = run("java", "-cp", classpath, "site.ycsb.Client", phase, "-db",
-               "site.ycsb.db.NoSqlDbClient", "-threads", "8", "-p", "helperHost=" + host,
+    told = run("java", "-cp", classpath, "site.ycsb.Client", phase, "-db", database, "-threads", "8",
+               "-p", "helperHost=" + host, "-p", "tonnage.url=" + server.http,
                "-p", "workload=site.ycsb.workloads.CoreWorkload", "-p", f"recordcount={RECORDS}",
                "-p", f"operationcount={OPERATIONS}", "-p", "fieldcount=2", *workload)
     counts = re.findall(r"^\[(\w+)\], Return=(\w+), (\d+)$", told, re.MULTILINE)
@@ -89,6 +90,26 @@ def ycsb_loads_and_runs_a_b_and_c(classpath, server):
         counts = ycsb(classpath, server, workload, "-t")
         assert sum(counts.values()) == OPERATIONS, counts
         assert all(outcome == "OK" for _, outcome in counts), counts
+
+
+def our_binding_runs_a_to_f(classpath, server):
+    database = "dev.tonnage.ycsb.TonnageDb"
+    counts = ycsb(classpath, server, ["-p", "batchsize=1000"], "-load", database)
+    assert sum(counts.values()) == RECORDS, counts
+    assert {outcome for _, outcome in counts} == {"OK", "BATCHED_OK"}, counts
+    shares = {
+        "a": "read=0.5 update=0.5", "b": "read=0.95 update=0.05", "c": "read=1 update=0",
+        "d": "read=0.95 update=0 insert=0.05", "e": "read=0 update=0 scan=0.95 insert=0.05",
+        "f": "read=0.5 update=0 readmodifywrite=0.5",
+    }
+    for name, share in shares.items():
+        workload = ["-p", "maxscanlength=20"]
+        for part in share.split():
+            workload += ["-p", part.replace("=", "proportion=")]
+        counts = ycsb(classpath, server, workload, "-t", database)
+        assert all(outcome == "OK" for _, outcome in counts), (name, counts)
+        kinds = {kind for kind, _ in counts}
+        assert "SCAN" in kinds if name == "e" else "READ" in kinds, (name, counts)
 
 
 def told(case, *arguments):
@@ -115,15 +136,16 @@ def main():
             told(the_sample_loads_pairs, classpath)
             told(the_sample_loads_rows, classpath)
         source = "nosqldb/src/main/java/site/ycsb/db/NoSqlDbClient.java"
-        file = checked_out("brianfrankcooper+YCSB", source, os.path.join(directory, "ycsb"))
-        if file is None:
-            print("# left out: YCSB's binding: its sources are not to be had")
-            return
         libraries = os.path.join(directory, "libraries")
         for artifact in CORE:
             run("mvn", "-B", "-q", "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy",
                 f"-Dartifact={artifact}", f"-DoutputDirectory={libraries}")
         jars += [os.path.join(libraries, name) for name in os.listdir(libraries)]
+        told(our_binding_runs_a_to_f, os.pathsep.join(jars))
+        file = checked_out("brianfrankcooper+YCSB", source, os.path.join(directory, "ycsb"))
+        if file is None:
+            print("# left out: YCSB's binding: its sources are not to be had")
+            return
         classpath = compiled([file], jars, os.path.join(directory, "ycsb-classes"))
         told(ycsb_loads_and_runs_a_b_and_c, classpath)
 
