@@ -1,5 +1,6 @@
 //! A client: what it sent, what it is answered, and what it has set up.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -7,7 +8,8 @@ use crate::access::ClientAccess;
 use crate::client_list::ClientCard;
 use crate::keyspace::Keyspace;
 use crate::protocol::{
-    ClientLimits, CommandReader, Protocol, ProtocolError, REDIS_VERSION, ReadStep, ReplyWriter,
+    ArgumentSpan, ClientLimits, CommandReader, Protocol, ProtocolError, REDIS_VERSION, ReadStep,
+    ReplyWriter,
 };
 
 /// An empty buffer larger than this is given back.
@@ -42,16 +44,15 @@ pub(crate) enum ClientState {
     Closed,
 }
 
-/// Which replies a client gets.
+/// Which replies a client does not get.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum ReplyMode {
-    #[default]
-    On,
-    Off,
-    /// That of the next command is left out.
-    SkipNext,
-    /// That of this command is left out.
-    Skip,
+pub(crate) struct MutedReplies {
+    /// All of them.
+    pub(crate) all: bool,
+    /// That of this command.
+    pub(crate) this: bool,
+    /// That of the next command.
+    pub(crate) next: bool,
 }
 
 /// What was read and is not carried out yet, because commands before it are under way.
@@ -63,11 +64,24 @@ pub(crate) enum HeldRead {
     Failure(ProtocolError),
 }
 
-/// A key that a transaction depends on, and its version when it was looked at.
-#[derive(Debug)]
-pub(crate) struct WatchedKey {
-    pub(crate) key: Vec<u8>,
-    pub(crate) version: Option<u64>,
+/// The keys that a transaction depends on, with their versions when they were looked at.
+#[derive(Debug, Default)]
+pub(crate) struct WatchedKeys {
+    pub(crate) versions: BTreeMap<Vec<u8>, Option<u64>>,
+    pub(crate) bytes: usize,
+}
+
+impl WatchedKeys {
+    /// What a key takes beside its bytes.
+    const ENTRY_BYTES: usize = 64;
+
+    /// Watches a key. What was watched first counts: it may have changed since.
+    pub(crate) fn add(&mut self, key: &[u8], version: Option<u64>) {
+        if !self.versions.contains_key(key) {
+            self.bytes += key.len() + Self::ENTRY_BYTES;
+            self.versions.insert(key.to_vec(), version);
+        }
+    }
 }
 
 /// Commands that wait for EXEC, as they were sent.
@@ -83,18 +97,24 @@ pub(crate) struct Transaction {
 #[derive(Debug)]
 pub struct Client {
     pub(crate) input: Vec<u8>,
+    /// Replies, those before `sent_bytes` sent already.
     pub(crate) output: Vec<u8>,
+    sent_bytes: usize,
     pub(crate) reader: CommandReader,
     pub(crate) held: HeldRead,
+    /// What is wrong behind the last byte that came: told once all before it is answered.
+    pub(crate) failure_behind: Option<ProtocolError>,
     /// Whether the command that is being read goes on behind what came.
     pub(crate) needs_more: bool,
     pub(crate) protocol: Protocol,
     pub(crate) access: ClientAccess,
     pub(crate) state: ClientState,
-    pub(crate) reply_mode: ReplyMode,
+    pub(crate) muted: MutedReplies,
     pub(crate) login: Option<LoginRequest>,
+    /// Whether RESET logged it out, and nobody has looked since.
+    pub(crate) was_reset: bool,
     pub(crate) transaction: Option<Transaction>,
-    pub(crate) watched: Vec<WatchedKey>,
+    pub(crate) watched: WatchedKeys,
     pub(crate) card: Arc<ClientCard>,
     pub(crate) limits: ClientLimits,
 }
@@ -123,16 +143,19 @@ impl Client {
         Self {
             input: Vec::new(),
             output: Vec::new(),
+            sent_bytes: 0,
             reader: CommandReader::default(),
             held: HeldRead::None,
+            failure_behind: None,
             needs_more: true,
             protocol: Protocol::Two,
             access,
             state: ClientState::Open,
-            reply_mode: ReplyMode::On,
+            muted: MutedReplies::default(),
             login: None,
+            was_reset: false,
             transaction: None,
-            watched: Vec::new(),
+            watched: WatchedKeys::default(),
             card,
             limits,
         }
@@ -150,16 +173,22 @@ impl Client {
 
     /// What it is to be sent.
     pub fn output(&self) -> &[u8] {
-        &self.output
+        &self.output[self.sent_bytes..]
     }
 
     /// So many bytes were sent.
     pub fn sent(&mut self, bytes: usize) {
-        if bytes < self.output.len() {
-            self.output.drain(..bytes);
+        self.sent_bytes += bytes;
+        if self.sent_bytes < self.output.len() {
+            // What is moved is less than what was sent since: each byte moves once at most.
+            if self.sent_bytes > self.output.len() / 2 {
+                self.output.drain(..self.sent_bytes);
+                self.sent_bytes = 0;
+            }
             return;
         }
         self.output.clear();
+        self.sent_bytes = 0;
         if self.output.capacity() > KEPT_BYTES_MAX {
             self.output = Vec::new();
         }
@@ -180,14 +209,14 @@ impl Client {
     pub(crate) fn can_go_on(&self) -> bool {
         self.state == ClientState::Open
             && self.login.is_none()
-            && self.output.len() < self.limits.output_pause_bytes
+            && self.output().len() < self.limits.output_pause_bytes
     }
 
     /// Whether it is to be closed: at once, or when it has all its replies.
     pub fn is_closed(&self) -> bool {
         match self.state {
             ClientState::Open => self.card.is_killed.load(Ordering::Relaxed),
-            ClientState::Closing => self.output.is_empty(),
+            ClientState::Closing => self.output().is_empty(),
             ClientState::Closed => true,
         }
     }
@@ -206,12 +235,17 @@ impl Client {
     /// The memory of its buffers.
     pub fn memory_bytes(&self) -> usize {
         let queued = self.transaction.as_ref().map_or(0, |transaction| transaction.bytes);
-        self.input.capacity() + self.output.capacity() + queued
+        self.input.capacity() + self.output.capacity() + queued + self.watched.bytes
     }
 
     /// Who it says it is, once: nothing of it is carried out before [`Client::finish_login`].
     pub fn login(&self) -> Option<&LoginRequest> {
         self.login.as_ref()
+    }
+
+    /// Whether RESET logged it out since this was asked last.
+    pub fn take_reset(&mut self) -> bool {
+        std::mem::take(&mut self.was_reset)
     }
 
     /// The access of a client that has logged in.
@@ -228,6 +262,7 @@ impl Client {
     /// Ends a login: with the access of its user, or the reason why it is refused.
     pub fn finish_login(&mut self, outcome: Result<ClientAccess, String>) {
         let Some(request) = self.login.take() else { return };
+        let start = self.output.len();
         match (outcome, request.hello) {
             (Err(reason), _) => ReplyWriter::new(&mut self.output, self.protocol).error(&reason),
             (Ok(access), None) => {
@@ -239,6 +274,7 @@ impl Client {
                 self.greet(&hello);
             }
         }
+        self.end_reply(start);
     }
 
     /// Carries out a HELLO of a client that has logged in.
@@ -280,6 +316,11 @@ impl Client {
         let is_authenticated = self.access.is_authenticated();
         let step = self.reader.next(&mut self.input, &self.limits, is_authenticated)?;
         self.needs_more = step == ReadStep::Incomplete;
+        if self.needs_more
+            && let Some(error) = self.failure_behind.take()
+        {
+            return Err(error);
+        }
         // Nobody could ever carry it out.
         let waiting = self.input.len() - self.reader.needed_from();
         if self.needs_more && waiting >= self.limits.input_bytes_max {
@@ -306,22 +347,64 @@ impl Client {
         }
     }
 
-    /// Leaves out the reply that begins at `start`, where the client asked for that.
+    /// Ends a command: leaves out its reply, which begins at `start`, where the client asked for
+    /// that.
     pub(crate) fn end_reply(&mut self, start: usize) {
-        self.reply_mode = match self.reply_mode {
-            ReplyMode::On => return,
-            ReplyMode::Off => {
-                self.output.truncate(start);
-                ReplyMode::Off
-            }
-            ReplyMode::SkipNext => {
-                self.output.truncate(start);
-                ReplyMode::Skip
-            }
-            ReplyMode::Skip => {
-                self.output.truncate(start);
-                ReplyMode::On
-            }
-        };
+        self.mute(start);
+        self.muted.this = std::mem::take(&mut self.muted.next);
     }
+
+    /// The same for a command that may be one of a transaction: that is one command.
+    pub(crate) fn end_command(&mut self, start: usize, is_held: bool) {
+        match is_held {
+            true => self.mute(start),
+            false => self.end_reply(start),
+        }
+    }
+
+    /// Forgets what it was answered: it is closed.
+    pub(crate) fn forget_replies(&mut self) {
+        (self.output, self.sent_bytes) = (Vec::new(), 0);
+    }
+
+    /// Leaves out what was written since `start`, where the client asked for that.
+    pub(crate) fn mute(&mut self, start: usize) {
+        if self.muted.all || self.muted.this {
+            self.output.truncate(start);
+        }
+    }
+
+    /// Takes back what was read and not carried out: the command at `from`, and all behind it.
+    /// `lines` are those of them that came as lines of words, which reading has changed.
+    pub(crate) fn take_back(&mut self, from: usize, lines: &[(usize, usize, Vec<u8>)]) {
+        match std::mem::take(&mut self.held) {
+            HeldRead::Failure(error) => {
+                self.input.truncate(self.reader.begun_at());
+                self.failure_behind = Some(error);
+            }
+            HeldRead::Command => {
+                let (start, end) = (self.reader.begun_at(), self.reader.position());
+                if self.input[start] != b'*' {
+                    let command = encode_command(self.reader.arguments(), &self.input);
+                    self.input.splice(start..end, command);
+                }
+            }
+            HeldRead::None => {}
+        }
+        // The last one first, so that the places of the others stay.
+        for (start, end, command) in lines.iter().rev() {
+            self.input.splice(*start..*end, command.iter().copied());
+        }
+        self.reader.go_back(from);
+        self.needs_more = false;
+    }
+}
+
+/// A command as programs send it.
+pub(crate) fn encode_command(words: &[ArgumentSpan], input: &[u8]) -> Vec<u8> {
+    let mut command = Vec::new();
+    let mut writer = ReplyWriter::new(&mut command, Protocol::Two);
+    writer.array(words.len());
+    words.iter().for_each(|word| writer.bulk(word.of(input)));
+    command
 }

@@ -3,15 +3,18 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU8, AtomicU16, AtomicU64, Ordering};
+use std::time::Duration;
 
 use parking_lot::{Mutex, RwLock};
-use tonnage::{Durability, PairPosition, PairSession, Result, Store, WriteOptions};
+use tonnage::{
+    Durability, PairPosition, PairSession, PairWrites, Result, Store, WriteOptions, WriteResult,
+};
 
 use crate::client_list::ClientList;
 use crate::command::COMMANDS;
 
 /// Scans of which a position is kept. Older ones begin anew.
-const POSITIONS_MAX: u64 = 16_384;
+const POSITIONS_MAX: usize = 16_384;
 
 /// When a write is acknowledged, and what survives a power failure.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -59,17 +62,25 @@ pub(crate) struct Counters {
 }
 
 /// The positions of scans, by the numbers that clients know them by.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct ScanCursors {
     next: u64,
     positions: BTreeMap<u64, PairPosition>,
 }
 
 impl ScanCursors {
-    /// The number of a position. Numbers go round, so that old positions make room.
+    /// Numbers from this time on: one that was given before a restart stands for no other position.
+    fn new(now_ms: u64) -> Self {
+        Self { next: now_ms << 10, positions: BTreeMap::new() }
+    }
+
+    /// The number of a position. No number comes twice, and the oldest position makes room.
     pub(crate) fn keep(&mut self, position: PairPosition) -> u64 {
-        self.next = self.next % POSITIONS_MAX + 1;
+        self.next += 1;
         self.positions.insert(self.next, position);
+        if self.positions.len() > POSITIONS_MAX {
+            self.positions.pop_first();
+        }
         self.next
     }
 
@@ -98,6 +109,8 @@ pub struct Keyspace {
     sync_policy: AtomicU8,
     /// Whether something was written since the last sync.
     is_unsynced: AtomicBool,
+    /// How long a write waits at most, in nanoseconds; 0 for as long as it takes.
+    write_timeout_ns: AtomicU64,
 }
 
 impl Keyspace {
@@ -109,7 +122,7 @@ impl Keyspace {
             key_bytes_max: store.capability().key_bytes_max,
             store,
             clients: ClientList::default(),
-            cursors: Mutex::default(),
+            cursors: Mutex::new(ScanCursors::new(started_ms)),
             counters: Counters::default(),
             calls: COMMANDS.iter().map(|_| AtomicU64::new(0)).collect(),
             started_ms,
@@ -118,6 +131,7 @@ impl Keyspace {
             turn: RwLock::new(()),
             sync_policy: AtomicU8::new(sync_policy as u8),
             is_unsynced: AtomicBool::new(false),
+            write_timeout_ns: AtomicU64::new(0),
             session,
         })
     }
@@ -156,18 +170,43 @@ impl Keyspace {
         }
     }
 
-    pub(crate) fn set_sync_policy(&self, policy: SyncPolicy) {
-        self.sync_policy.store(policy as u8, Ordering::Relaxed);
+    /// Acknowledges writes by another policy from now on. What was acknowledged before keeps what
+    /// it was promised, and has what the new policy promises: it is synced.
+    ///
+    /// # Errors
+    /// What the store says. Then the policy is the one from before.
+    pub(crate) fn set_sync_policy(&self, policy: SyncPolicy) -> Result<()> {
+        let before = self.sync_policy.swap(policy as u8, Ordering::Relaxed);
+        let synced = self.sync();
+        if synced.is_err() {
+            self.sync_policy.store(before, Ordering::Relaxed);
+        }
+        synced
     }
 
-    pub(crate) fn write_options(&self) -> WriteOptions {
-        WriteOptions { durability: self.durability(), ..WriteOptions::default() }
+    /// How long a write waits at most.
+    pub fn set_write_timeout(&self, timeout: Option<Duration>) {
+        let nanos = timeout.map_or(0, |timeout| timeout.as_nanos().clamp(1, u64::MAX.into()));
+        self.write_timeout_ns.store(nanos as u64, Ordering::Relaxed);
+    }
+
+    /// Writes, as the policy of the moment says.
+    pub(crate) fn write(&self, writes: &PairWrites) -> Vec<Result<WriteResult>> {
+        let timeout_ns = self.write_timeout_ns.load(Ordering::Relaxed);
+        let timeout = (timeout_ns > 0).then(|| Duration::from_nanos(timeout_ns));
+        let durability = self.durability();
+        let options = WriteOptions { durability, timeout, ..WriteOptions::default() };
+        let outcomes = self.session.write_many(writes, &options);
+        self.note_written(durability);
+        outcomes
     }
 
     /// Something was written: the next sync has work. Told behind the write, since a sync between
     /// the two would not cover it.
-    pub(crate) fn note_written(&self) {
-        self.is_unsynced.store(true, Ordering::Relaxed);
+    pub(crate) fn note_written(&self, durability: Durability) {
+        if durability != Durability::Fsync {
+            self.is_unsynced.store(true, Ordering::Relaxed);
+        }
     }
 
     pub(crate) fn durability(&self) -> Durability {
@@ -177,21 +216,24 @@ impl Keyspace {
         }
     }
 
-    /// Syncs what was written, where the policy asks for that each second. Called each second.
+    /// Syncs what was written and is not synced yet, where the policy asks for that. Called each
+    /// second.
     ///
     /// # Errors
-    /// What the store says.
+    /// What the store says. Then it is tried again a second later.
     pub fn sync_each_second(&self) -> Result<()> {
-        if self.sync_policy() == SyncPolicy::EverySecond
-            && self.is_unsynced.swap(false, Ordering::Relaxed)
-        {
+        if self.sync_policy() != SyncPolicy::No && self.is_unsynced.load(Ordering::Relaxed) {
             self.sync()?;
         }
         Ok(())
     }
 
     pub(crate) fn sync(&self) -> Result<()> {
-        self.store.sync()?;
+        let was_unsynced = self.is_unsynced.swap(false, Ordering::Relaxed);
+        if let Err(error) = self.store.sync() {
+            self.is_unsynced.fetch_or(was_unsynced, Ordering::Relaxed);
+            return Err(error);
+        }
         let now_s = (self.now_ms() / 1_000) as i64;
         self.counters.synced_s.store(now_s, Ordering::Relaxed);
         Ok(())

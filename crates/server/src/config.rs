@@ -67,7 +67,7 @@ pub struct Settings {
     /// Connections at a time, of all listeners together [default: 1000]
     #[arg(long, env = "TONNAGE_CONNECTIONS_MAX", value_name = "N")]
     pub connections_max: Option<usize>,
-    /// Connections at a time from one address [default: 500]
+    /// Connections at a time from one address, to all listeners together [default: 500]
     #[arg(long, env = "TONNAGE_CONNECTIONS_PER_ADDRESS_MAX", value_name = "N")]
     pub connections_per_address_max: Option<usize>,
     /// Largest Flight message taken [default: 128MiB]

@@ -43,6 +43,11 @@ impl CallMemory {
         lock(&self.0).kept = true;
     }
 
+    /// Why more was refused, once.
+    pub(crate) fn take_refusal(&self) -> Option<Error> {
+        lock(&self.0).refused.take()
+    }
+
     /// Gives it back. What comes from now on takes none.
     pub(crate) fn release(&self) {
         lock(&self.0).taken = None;
@@ -88,19 +93,26 @@ impl HttpBody for CountedBody {
     }
 }
 
+/// A body whose bytes count until its memory is released.
+pub(crate) fn counted(inner: Body, budget: &Arc<MemoryBudget>) -> (Body, CallMemory) {
+    let taken = Some(budget.reservation());
+    let holding = Arc::new(Mutex::new(BodyMemory { taken, ..BodyMemory::default() }));
+    let memory = CallMemory(holding.clone());
+    (Body::new(CountedBody { inner, holding }), memory)
+}
+
 /// Counts the body of a request until the request is answered, or longer where its call keeps it.
 pub(crate) async fn count_body(
     State((budget, listener)): State<(Arc<MemoryBudget>, ListenerKind)>,
     request: Request,
     next: Next,
 ) -> Response {
-    let taken = Some(budget.reservation());
-    let holding = Arc::new(Mutex::new(BodyMemory { taken, ..BodyMemory::default() }));
-    let held = holding.clone();
-    let mut request = request.map(|inner| Body::new(CountedBody { inner, holding: held }));
-    request.extensions_mut().insert(CallMemory(holding.clone()));
+    let (parts, inner) = request.into_parts();
+    let (body, memory) = counted(inner, &budget);
+    let mut request = Request::from_parts(parts, body);
+    request.extensions_mut().insert(memory.clone());
     let response = next.run(request).await;
-    let mut holding = lock(&holding);
+    let mut holding = lock(&memory.0);
     if !holding.kept {
         holding.taken = None;
     }

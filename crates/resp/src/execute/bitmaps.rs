@@ -1,7 +1,7 @@
 //! Strings as rows of bits.
 
 use super::immediate::ImmediateCall;
-use super::keys::{fetch, store};
+use super::keys::{each_value, store};
 use super::part::PartAction;
 use super::plan::{CommandArguments, PartSink, ReplyShape};
 use super::words::{self, Refusal};
@@ -95,28 +95,55 @@ pub(crate) fn combine(call: &mut ImmediateCall<'_>) -> Result<(), Refusal> {
     let sources: Vec<&[u8]> = (3..call.len()).map(|index| call.word(index)).collect();
     let target = call.word(2);
     let _turn = call.turn(true);
-    let found = call.stored(fetch(call.keyspace, &sources))?;
-    let values =
-        found.iter().map(|value| value.as_ref().map_or(&[][..], |value| value.bytes.as_slice()));
-    let len = values.clone().map(<[u8]>::len).max().unwrap_or(0);
-    // Shorter values go on with zeros.
-    let at = |value: &[u8], index: usize| value.get(index).copied().unwrap_or(0);
-    let mut combined: Vec<u8> = Vec::new();
-    for (number, value) in values.enumerate() {
-        match number {
-            0 => combined = (0..len).map(|index| at(value, index)).collect(),
-            _ => combined
-                .iter_mut()
-                .enumerate()
-                .for_each(|(index, byte)| *byte = combine(*byte, at(value, index))),
-        }
+    let bytes_max = call.client.limits.output_bytes_max;
+    let mut combined = CombinedBits { combine, bytes: Vec::new(), values: 0, read: 0, bytes_max };
+    let read = each_value(call.keyspace, &sources, |number, value, _| {
+        // Keys that there are not are values without bytes.
+        (combined.values..number).for_each(|_| combined.add(b""));
+        combined.add(value);
+        combined.read <= bytes_max
+    });
+    call.stored(read)?;
+    (combined.values..sources.len()).for_each(|_| combined.add(b""));
+    if combined.read > bytes_max {
+        return Err(format!("OOM BITOP reads at most {bytes_max} bytes: give fewer keys").into());
     }
+    let mut combined = combined.bytes;
     if call.lower(1) == "not" {
         combined.iter_mut().for_each(|byte| *byte = combine(*byte, 0));
     }
     // Nothing is no value: the key goes.
     let change = (!combined.is_empty()).then_some((combined.as_slice(), 0));
     call.stored(store(call.keyspace, &[(target, change)]))?;
-    call.reply().integer(len as i64);
+    call.reply().integer(combined.len() as i64);
     Ok(())
+}
+
+/// The bytes of some values together.
+struct CombinedBits {
+    combine: fn(u8, u8) -> u8,
+    bytes: Vec<u8>,
+    /// How many values there were.
+    values: usize,
+    /// How many bytes were looked at; beyond the most nothing is combined.
+    read: usize,
+    bytes_max: usize,
+}
+
+impl CombinedBits {
+    fn add(&mut self, value: &[u8]) {
+        self.values += 1;
+        self.read = self.read.saturating_add(value.len().max(self.bytes.len()));
+        if self.read > self.bytes_max {
+            return;
+        }
+        if self.values == 1 {
+            return self.bytes.extend_from_slice(value);
+        }
+        // Shorter values go on with zeros.
+        self.bytes.resize(self.bytes.len().max(value.len()), 0);
+        let zeros = std::iter::repeat(&0);
+        let pairs = self.bytes.iter_mut().zip(value.iter().chain(zeros));
+        pairs.for_each(|(byte, other)| *byte = (self.combine)(*byte, *other));
+    }
 }

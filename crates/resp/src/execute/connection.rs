@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 
 use super::immediate::ImmediateCall;
 use super::words::{self, Refusal};
-use crate::client::{ClientState, HelloRequest, LoginRequest, ReplyMode};
+use crate::client::{ClientState, HelloRequest, LoginRequest, MutedReplies, WatchedKeys};
 use crate::client_list::ClientCard;
 use crate::command::COMMANDS;
 use crate::protocol::{Protocol, parse_integer};
@@ -52,12 +52,13 @@ pub(crate) fn select(call: &mut ImmediateCall<'_>) -> Handled {
 pub(crate) fn reset(call: &mut ImmediateCall<'_>) -> Handled {
     let client = &mut *call.client;
     client.transaction = None;
-    client.watched.clear();
+    client.watched = WatchedKeys::default();
     client.protocol = Protocol::Two;
-    client.reply_mode = ReplyMode::On;
+    client.muted = MutedReplies { this: client.muted.this, ..MutedReplies::default() };
     client.card.texts.lock().name.clear();
     if call.keyspace.has_users {
         client.set_access(Default::default());
+        client.was_reset = true;
     }
     call.reply().simple("RESET");
     Ok(())
@@ -220,13 +221,18 @@ pub(crate) fn client(call: &mut ImmediateCall<'_>) -> Handled {
 }
 
 fn set_reply_mode(call: &mut ImmediateCall<'_>) -> Handled {
-    call.client.reply_mode = match call.lower(2).as_str() {
-        "on" => ReplyMode::On,
-        "off" => ReplyMode::Off,
-        "skip" => ReplyMode::SkipNext,
+    let mode = call.lower(2);
+    let muted = &mut call.client.muted;
+    match mode.as_str() {
+        "on" => {
+            *muted = MutedReplies::default();
+            call.reply().ok();
+        }
+        // These two are not answered themselves.
+        "off" => muted.all = true,
+        "skip" => muted.next |= !muted.all,
         _ => return Err(words::SYNTAX.into()),
-    };
-    call.reply().ok();
+    }
     Ok(())
 }
 

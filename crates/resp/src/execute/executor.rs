@@ -6,8 +6,9 @@ use std::sync::atomic::Ordering;
 use super::dispatch::{Handler, handler_of};
 use super::immediate::{ImmediateCall, call_immediate, check_right};
 use super::plan::{CommandArguments, PartSink, ReplyShape};
-use super::round::{Round, RoundCommand};
+use super::round::{CommandPlace, Round, RoundCommand};
 use super::words::{self, Refusal};
+use crate::access::KeyRight;
 use crate::client::{Client, ClientState, HeldRead};
 use crate::command::{COMMANDS, Command, find};
 use crate::keyspace::Keyspace;
@@ -24,6 +25,8 @@ pub struct Executor {
     keyspace: Arc<Keyspace>,
     round: Round,
     spans: Vec<ArgumentSpan>,
+    /// Where the command stands that is being taken.
+    place: CommandPlace,
     /// How often each command was called, until it is told to the others.
     calls: Vec<u64>,
     /// The client whose commands the next round begins with.
@@ -56,7 +59,15 @@ impl Executor {
     pub fn new(keyspace: Arc<Keyspace>) -> Self {
         let round = Round::new(&keyspace);
         let calls = vec![0; COMMANDS.len()];
-        Self { keyspace, round, spans: Vec::new(), calls, next_client: 0, is_held: false }
+        Self {
+            keyspace,
+            round,
+            spans: Vec::new(),
+            place: CommandPlace::default(),
+            calls,
+            next_client: 0,
+            is_held: false,
+        }
     }
 
     /// Carries out all that clients sent, while the caller has its turn alone.
@@ -71,19 +82,21 @@ impl Executor {
     pub fn run(&mut self, clients: &mut [Box<Client>]) -> RunReport {
         let mut commands = 0;
         for _ in 0..ROUNDS_MAX {
-            let (taken, has_more) = self.run_round(clients);
+            let (taken, has_more, is_full) = self.run_round(clients);
             commands += taken;
-            if !has_more {
+            // Replies are sent before there are more of them.
+            if !has_more || is_full {
                 self.finish(clients, commands);
-                return RunReport { commands, has_more: false };
+                return RunReport { commands, has_more };
             }
         }
         self.finish(clients, commands);
         RunReport { commands, has_more: true }
     }
 
-    /// How many commands were taken, and whether there may be more.
-    fn run_round(&mut self, clients: &mut [Box<Client>]) -> (u64, bool) {
+    /// How many commands were taken, whether there may be more, and whether there are replies
+    /// enough.
+    fn run_round(&mut self, clients: &mut [Box<Client>]) -> (u64, bool, bool) {
         let (mut taken, mut has_more, mut waits) = (0, false, false);
         let now_ms = self.keyspace.now_ms();
         // Whoever found no room in the round before comes first in this one.
@@ -109,8 +122,8 @@ impl Executor {
                 }
             }
         }
-        self.round.run(&self.keyspace, clients, self.is_held);
-        (taken, has_more || waits)
+        let is_full = !self.round.run(&self.keyspace, clients, self.is_held);
+        (taken, has_more || waits || is_full, is_full)
     }
 
     fn finish(&mut self, clients: &mut [Box<Client>], commands: u64) {
@@ -138,7 +151,8 @@ impl Executor {
         is_first: bool,
         now_ms: u64,
     ) -> GatherStep {
-        if !client.can_go_on() {
+        // A transaction goes on to its end, even where its client is closed meanwhile.
+        if !self.is_held && !client.can_go_on() {
             return GatherStep::None;
         }
         // What waits for the commands before it is held, and read again in the next round.
@@ -157,7 +171,15 @@ impl Executor {
         // Copied, because the reader changes with the client while a command is carried out.
         self.spans.clear();
         self.spans.extend_from_slice(client.reader.arguments());
+        let (start, end) = (client.reader.begun_at(), client.reader.position());
+        let is_line = client.input.get(start).is_some_and(|byte| *byte != b'*');
+        let line = is_line.then(|| self.spans.as_slice().into());
+        self.place = CommandPlace { start, end, line };
         if self.spans.is_empty() {
+            // It counts as a command whose reply is left out.
+            if is_first && !self.is_held {
+                client.end_reply(client.output.len());
+            }
             return GatherStep::Taken;
         }
         self.take(client, index, is_first, now_ms)
@@ -198,7 +220,9 @@ impl Executor {
                 if let Some(transaction) = &mut client.transaction {
                     transaction.is_broken = true;
                 }
+                let start = client.output.len();
                 ReplyWriter::new(&mut client.output, client.protocol).error(&refusal);
+                client.end_reply(start);
             }
             (Err(refusal), _) => self.refuse(index, refusal),
             (Ok(()), None) => {}
@@ -227,6 +251,11 @@ impl Executor {
             for right in command.rights {
                 check_right(client, *right, key)?;
             }
+            // It tells the value from before.
+            let is_get = |span| word(span).eq_ignore_ascii_case(b"get");
+            if command.name == "set" && self.spans[3..].iter().any(is_get) {
+                check_right(client, KeyRight::Read, key)?;
+            }
         }
         Ok(())
     }
@@ -241,7 +270,9 @@ impl Executor {
         let ends_or_checks =
             matches!(command.name, "exec" | "discard" | "multi" | "watch" | "quit" | "reset");
         if client.transaction.is_some() && !ends_or_checks {
-            return super::transactions::queue(client, command.name, &self.spans);
+            let start = client.output.len();
+            super::transactions::queue(client, command.name, &self.spans);
+            return client.end_reply(start);
         }
         match handler {
             Handler::Parts(plan) => {
@@ -277,14 +308,32 @@ impl Executor {
                 };
                 call_immediate(handler, &mut call);
                 client.input = input;
-                client.end_reply(start);
+                Self::end_immediate(client, command, start, self.is_held);
             }
+        }
+    }
+
+    fn end_immediate(client: &mut Client, command: &Command, start: usize, is_held: bool) {
+        let limits = client.limits;
+        // Whoever reads so little would never catch up.
+        if client.output().len() > limits.output_bytes_max.saturating_add(limits.output_pause_bytes)
+        {
+            client.state = ClientState::Closed;
+            client.forget_replies();
+        }
+        match command.name {
+            // Each of its commands left out its own reply.
+            "exec" => client.end_reply(client.output.len()),
+            // A login ends later.
+            _ if client.login.is_some() => {}
+            _ => client.end_command(start, is_held),
         }
     }
 
     fn push(&mut self, client: u32, shape: ReplyShape) {
         let parts_end = self.round.parts.len() as u32;
-        self.round.commands.push(RoundCommand { client, parts_end, shape });
+        let place = std::mem::take(&mut self.place);
+        self.round.commands.push(RoundCommand { client, parts_end, shape, place });
     }
 
     fn refuse(&mut self, client: u32, refusal: Refusal) {

@@ -13,35 +13,63 @@ type Handled = Result<(), Refusal>;
 /// Keys that are read at a time.
 const PAGE: usize = 8_192;
 
+/// Values that are read at a time, in bytes, unless one alone has more.
+const PAGE_BYTES: usize = 8 << 20;
+
 /// A value as it is stored.
 pub(super) struct StoredValue {
     pub(super) bytes: Vec<u8>,
-    pub(super) version: u64,
     pub(super) expires_at_ms: u64,
 }
 
-/// Looks up some keys.
-pub(super) fn fetch(
+/// Looks up a key.
+pub(super) fn fetch(keyspace: &Keyspace, key: &[u8]) -> tonnage::Result<Option<StoredValue>> {
+    let mut value = None;
+    each_value(keyspace, &[key], |_, bytes, expires_at_ms| {
+        value = Some(StoredValue { bytes: bytes.to_vec(), expires_at_ms });
+        true
+    })?;
+    Ok(value)
+}
+
+/// Calls `take` with the number of each key that there is, its value and its expiry, in the order
+/// of the keys, until it answers false. Few values are in memory at a time.
+pub(super) fn each_value(
     keyspace: &Keyspace,
     keys: &[&[u8]],
-) -> tonnage::Result<Vec<Option<StoredValue>>> {
-    let (mut asked, mut found) = (Pairs::new(), PairBatch::default());
-    for key in keys {
-        asked.push_parts(&[key], &[], b"")?;
-    }
-    let mut values: Vec<Option<StoredValue>> = keys.iter().map(|_| None).collect();
+    mut take: impl FnMut(usize, &[u8], u64) -> bool,
+) -> tonnage::Result<()> {
+    let (asked, mut found) = (pairs_of(keys)?, PairBatch::default());
     let mut first = 0;
     while first < keys.len() {
-        first += keyspace.session.get_many(&asked, first, PAGE << 10, &mut found)?;
+        first += keyspace.session.get_many(&asked, first, PAGE_BYTES, &mut found)?;
         for row in 0..found.len() {
-            values[found.origin(row)] = Some(StoredValue {
-                bytes: found.value(row).to_vec(),
-                version: found.version(row),
-                expires_at_ms: found.expires_at_ms(row),
-            });
+            if !take(found.origin(row), found.value(row), found.expires_at_ms(row)) {
+                return Ok(());
+            }
         }
     }
-    Ok(values)
+    Ok(())
+}
+
+/// The versions of some keys; none for those that there are not.
+pub(super) fn fetch_versions(
+    keyspace: &Keyspace,
+    keys: &[&[u8]],
+) -> tonnage::Result<Vec<Option<u64>>> {
+    let (asked, mut found) = (pairs_of(keys)?, PairBatch::default());
+    let (mut versions, mut first) = (vec![None; keys.len()], 0);
+    while first < keys.len() {
+        first += keyspace.session.look_up(&asked, first, PAGE_BYTES, &mut found)?;
+        (0..found.len()).for_each(|row| versions[found.origin(row)] = Some(found.version(row)));
+    }
+    Ok(versions)
+}
+
+fn pairs_of(keys: &[&[u8]]) -> tonnage::Result<Pairs> {
+    let mut pairs = Pairs::new();
+    keys.iter().try_for_each(|key| pairs.push_parts(&[key], &[], b""))?;
+    Ok(pairs)
 }
 
 /// What a key becomes: a value with its expiry, or nothing.
@@ -59,8 +87,7 @@ pub(super) fn store(keyspace: &Keyspace, changes: &[KeyChange<'_>]) -> tonnage::
             None => writes.delete(&[key], &[], Condition::Always)?,
         }
     }
-    let outcomes = keyspace.session.write_many(&writes, &keyspace.write_options());
-    keyspace.note_written();
+    let outcomes = keyspace.write(&writes);
     outcomes.into_iter().try_for_each(|outcome| outcome.map(drop))
 }
 
@@ -142,6 +169,8 @@ pub(crate) fn scan(call: &mut ImmediateCall<'_>) -> Handled {
     call.check_all(KeyRight::Read)?;
     // A number that is not known, or not any more, begins anew: keys may come twice.
     let position = call.keyspace.cursors.lock().get(cursor);
+    // A page shows no half of a transaction.
+    let _turn = call.turn(false);
     let mut found = PairBatch::default();
     let next = call.keyspace.session.scan_keys(position, limit.min(PAGE), &mut found);
     let next = call.stored(next)?;
@@ -203,9 +232,8 @@ pub(crate) fn renamenx(call: &mut ImmediateCall<'_>) -> Handled {
 fn move_key(call: &mut ImmediateCall<'_>, only_if_free: bool) -> Handled {
     let (from, to) = (call.word(1), call.word(2));
     let _turn = call.turn(true);
-    let mut found = call.stored(fetch(call.keyspace, &[from, to]))?;
-    let is_free = found.pop().flatten().is_none();
-    let value = found.pop().flatten().ok_or(words::NO_SUCH_KEY)?;
+    let is_free = call.stored(fetch_versions(call.keyspace, &[to]))?[0].is_none();
+    let value = call.stored(fetch(call.keyspace, from))?.ok_or(words::NO_SUCH_KEY)?;
     if only_if_free && !is_free {
         call.reply().integer(0);
         return Ok(());
@@ -243,9 +271,8 @@ pub(crate) fn copy(call: &mut ImmediateCall<'_>) -> Handled {
     }
     // Nobody may take the target between the look and the write.
     let _turn = call.turn(true);
-    let mut found = call.stored(fetch(call.keyspace, &[from, to]))?;
-    let is_free = found.pop().flatten().is_none();
-    let copied = match found.pop().flatten() {
+    let is_free = call.stored(fetch_versions(call.keyspace, &[to]))?[0].is_none();
+    let copied = match call.stored(fetch(call.keyspace, from))? {
         Some(value) if is_free || replaces => {
             let copied = Some((value.bytes.as_slice(), value.expires_at_ms));
             call.stored(store(call.keyspace, &[(to, copied)]))?;
@@ -264,7 +291,7 @@ pub(crate) fn msetnx(call: &mut ImmediateCall<'_>) -> Handled {
     let indexes = (1..call.len()).step_by(2);
     let keys: Vec<&[u8]> = indexes.clone().map(|index| call.word(index)).collect();
     let _turn = call.turn(true);
-    let found = call.stored(fetch(call.keyspace, &keys))?;
+    let found = call.stored(fetch_versions(call.keyspace, &keys))?;
     if found.iter().any(Option::is_some) {
         call.reply().integer(0);
         return Ok(());
@@ -287,7 +314,7 @@ pub(crate) fn object(call: &mut ImmediateCall<'_>) -> Handled {
     let key = call.word(2);
     check_right(call.client, KeyRight::Read, key)?;
     let _turn = call.turn(false);
-    let found = call.stored(fetch(call.keyspace, &[key]))?.pop().flatten();
+    let found = call.stored(fetch(call.keyspace, key))?;
     match (found, subcommand.as_str()) {
         (None, _) => call.reply().null(),
         (Some(_), "refcount") => call.reply().integer(1),

@@ -73,6 +73,7 @@ pub(crate) enum PartAction {
     },
     Append {
         value: ClientArgument,
+        bytes_max: usize,
     },
     SetRange {
         offset: usize,
@@ -137,7 +138,7 @@ pub(crate) enum PartReply {
     Text(Text),
     Simple(&'static str),
     Error(&'static str),
-    /// What the store said, by its number among the failures of the tick.
+    /// What the store said, by its number among the failures of the round.
     Failed(u32),
 }
 
@@ -182,7 +183,7 @@ impl KeyState {
         texts: &mut Texts<'_>,
         now_ms: u64,
     ) -> PartReply {
-        // Set and expired within the same tick.
+        // Set and expired within the same round.
         if self.value.is_some() && self.expires_at_ms != 0 && self.expires_at_ms <= now_ms {
             self.remove();
         }
@@ -192,7 +193,7 @@ impl KeyState {
             }
             PartAction::Add { delta } => self.add(delta, texts),
             PartAction::AddDecimal { delta } => self.add_decimal(delta, texts),
-            PartAction::Append { value } => Ok(self.append(value, texts)),
+            PartAction::Append { value, bytes_max } => self.append(value, bytes_max, texts),
             PartAction::SetRange { offset, value, bytes_max } => {
                 self.set_range(offset, value, bytes_max, texts)
             }
@@ -356,11 +357,20 @@ impl KeyState {
         }
     }
 
-    fn append(&mut self, value: ClientArgument, texts: &mut Texts<'_>) -> PartReply {
+    fn append(
+        &mut self,
+        value: ClientArgument,
+        bytes_max: usize,
+        texts: &mut Texts<'_>,
+    ) -> Result<PartReply, Refusal> {
+        let before = self.value.map_or(0, |value| texts.get(value).len());
+        if before.saturating_add(texts.argument(value).len()) > bytes_max {
+            return Err(words::TOO_LONG);
+        }
         let start = self.writable(texts);
         texts.append(Text::Argument(value));
         self.put(texts.computed_since(start));
-        PartReply::Integer((texts.computed.len() - start) as i64)
+        Ok(PartReply::Integer((texts.computed.len() - start) as i64))
     }
 
     fn set_range(

@@ -36,6 +36,13 @@ pub(crate) struct KeyPart {
     pub(crate) reply: PartReply,
 }
 
+impl KeyPart {
+    /// Whether its answer is an error.
+    pub(crate) fn is_failed(&self) -> bool {
+        matches!(self.reply, PartReply::Failed(_) | PartReply::Error(_))
+    }
+}
+
 /// How the answers of parts make a reply.
 #[derive(Clone, Debug)]
 pub(crate) enum ReplyShape {

@@ -9,6 +9,10 @@
 //!    the key meanwhile. Chains do not depend on each other, so the others stand.
 //! 5. Answers become replies once everything is written.
 //!
+//! An answer may show one value many times, and many answers the same value. So their bytes are
+//! counted before anything is written. Where they are too many for one round, the commands at its
+//! end are given back to their clients, and come again once replies were sent.
+//!
 //! Commands that come together thus see each other's effects, however many of them change one key,
 //! and cost one write for each key.
 
@@ -21,9 +25,9 @@ use super::part::{KeyState, PartReply, StoredBase};
 use super::plan::{KeyPart, ReplyShape};
 use super::texts::{Text, Texts};
 use super::words;
-use crate::client::{Client, ClientState};
+use crate::client::{Client, ClientState, encode_command};
 use crate::keyspace::Keyspace;
-use crate::protocol::ReplyWriter;
+use crate::protocol::{ArgumentSpan, ClientLimits, ReplyWriter};
 
 /// How often a chain is tried that others get in the way of.
 const TRIES_MAX: usize = 100;
@@ -35,6 +39,25 @@ pub(super) struct RoundCommand {
     /// The end of its parts; they begin where those of the command before end.
     pub(super) parts_end: u32,
     pub(super) shape: ReplyShape,
+    /// Where it stands in the input of its client.
+    pub(super) place: CommandPlace,
+}
+
+/// Where a command stands in the input of its client.
+#[derive(Clone, Debug, Default)]
+pub(super) struct CommandPlace {
+    pub(super) start: usize,
+    pub(super) end: usize,
+    /// The words of one that came as a line: reading has changed its bytes.
+    pub(super) line: Option<Box<[ArgumentSpan]>>,
+}
+
+impl CommandPlace {
+    /// The command as programs send it, if it came as a line.
+    fn restored(&self, input: &[u8]) -> Option<(usize, usize, Vec<u8>)> {
+        let words = self.line.as_ref()?;
+        Some((self.start, self.end, encode_command(words, input)))
+    }
 }
 
 /// The parts of one key.
@@ -84,6 +107,10 @@ pub(super) struct Round {
     writes: PairWrites,
     computed: Vec<u8>,
     failures: Vec<String>,
+    /// The bytes of the replies so far.
+    answered_bytes: usize,
+    /// The first command that there was no room for.
+    given_back_from: Option<usize>,
     pub(super) hits: u64,
     pub(super) misses: u64,
 }
@@ -92,6 +119,8 @@ pub(super) struct Round {
 enum RoundFailure {
     /// Its values are too large for one round.
     TooLarge,
+    /// Its replies find no room beside those that were written before it.
+    NoRoom,
     Store(Error),
 }
 
@@ -99,6 +128,8 @@ enum RoundFailure {
 const KEPT_BYTES_MAX: usize = 4 << 20;
 /// The same for parts.
 const KEPT_PARTS_MAX: usize = 64 << 10;
+/// What stands around the value in a reply.
+const REPLY_HEAD_BYTES: usize = 16;
 
 impl Round {
     pub(super) fn new(keyspace: &Keyspace) -> Self {
@@ -115,6 +146,8 @@ impl Round {
             writes: keyspace.session.writes(),
             computed: Vec::new(),
             failures: Vec::new(),
+            answered_bytes: 0,
+            given_back_from: None,
             hits: 0,
             misses: 0,
         }
@@ -125,19 +158,42 @@ impl Round {
         self.commands.iter().any(|command| matches!(command.shape, ReplyShape::Ok))
     }
 
-    /// Carries all commands out, and answers them.
-    pub(super) fn run(&mut self, keyspace: &Keyspace, clients: &mut [Box<Client>], is_held: bool) {
+    /// Carries all commands out, and answers them. Answers whether that was all: commands whose
+    /// replies were too many were given back to their clients.
+    pub(super) fn run(
+        &mut self,
+        keyspace: &Keyspace,
+        clients: &mut [Box<Client>],
+        is_held: bool,
+    ) -> bool {
         let all = 0..self.commands.len();
         if self.parts.is_empty() {
-            self.answer(all, clients);
+            self.answer(all, clients, is_held);
         } else {
             let turn = Turn::take(keyspace, self.is_alone(), is_held);
             self.run_some(keyspace, clients, all, is_held);
             drop(turn);
         }
+        let given_back_from = self.given_back_from.take();
+        given_back_from.into_iter().for_each(|from| self.give_back(from, clients));
+        self.answered_bytes = 0;
         self.commands.clear();
         self.parts.clear();
         self.clear_memory();
+        given_back_from.is_none()
+    }
+
+    /// Gives the last commands back, from this one on.
+    fn give_back(&mut self, from: usize, clients: &mut [Box<Client>]) {
+        let mut given = self.commands.split_off(from);
+        // Those of a client stay in their order.
+        given.sort_by_key(|command| command.client);
+        for of_one in given.chunk_by(|one, other| one.client == other.client) {
+            let client = &mut clients[of_one[0].client as usize];
+            let restored = |command: &RoundCommand| command.place.restored(&client.input);
+            let lines: Vec<_> = of_one.iter().filter_map(restored).collect();
+            client.take_back(of_one[0].place.start, &lines);
+        }
     }
 
     fn parts_of(&self, commands: &Range<usize>) -> Range<usize> {
@@ -155,9 +211,13 @@ impl Round {
         commands: Range<usize>,
         is_held: bool,
     ) {
+        // Commands of a client stay in their order: none overtakes those that were given back.
+        if self.given_back_from.is_some() {
+            return;
+        }
         let parts = self.parts_of(&commands);
         self.clear_memory();
-        match self.carry_out(keyspace, clients, parts.clone(), is_held) {
+        match self.carry_out(keyspace, clients, &commands, is_held) {
             Ok(()) => {}
             Err(RoundFailure::TooLarge) if commands.len() > 1 => {
                 let middle = commands.start + commands.len() / 2;
@@ -168,12 +228,16 @@ impl Round {
                 let refused = PartReply::Error(words::REPLY_TOO_LARGE);
                 self.parts[parts].iter_mut().for_each(|part| part.reply = refused);
             }
+            Err(RoundFailure::NoRoom) => {
+                self.given_back_from = Some(commands.start);
+                return;
+            }
             Err(RoundFailure::Store(error)) => {
                 let failed = self.failure(&error);
                 self.parts[parts].iter_mut().for_each(|part| part.reply = failed);
             }
         }
-        self.answer(commands, clients);
+        self.answer(commands, clients, is_held);
     }
 
     fn clear_memory(&mut self) {
@@ -215,10 +279,10 @@ impl Round {
         &mut self,
         keyspace: &Keyspace,
         clients: &[Box<Client>],
-        parts: Range<usize>,
+        commands: &Range<usize>,
         is_held: bool,
     ) -> std::result::Result<(), RoundFailure> {
-        self.link(clients, parts);
+        self.link(clients, self.parts_of(commands));
         self.look_up(keyspace, clients)?;
         let now_ms = keyspace.now_ms();
         let computed_max = bytes_max(clients);
@@ -228,6 +292,10 @@ impl Round {
             if self.computed.len() > computed_max {
                 return Err(RoundFailure::TooLarge);
             }
+        }
+        // A transaction is carried out as a whole: its client is closed where it answers too much.
+        if !is_held {
+            self.check_replies(commands, clients)?;
         }
         let mut outcomes = self.write(keyspace);
         // Usually none is refused, and this ends at once.
@@ -254,6 +322,49 @@ impl Round {
         let refused = self.refused(outcomes);
         self.give_up(&refused);
         Ok(())
+    }
+
+    /// Whether the replies may be written, and so the changes.
+    fn check_replies(
+        &self,
+        commands: &Range<usize>,
+        clients: &[Box<Client>],
+    ) -> std::result::Result<(), RoundFailure> {
+        let mut bytes_max = bytes_max(clients);
+        if commands.len() == 1 {
+            let client = self.commands[commands.start].client as usize;
+            bytes_max = clients[client].limits.output_bytes_max;
+        }
+        let bytes = |sum: usize, one| sum.saturating_add(self.reply_bytes(one, clients));
+        let bytes = commands.clone().fold(0, bytes);
+        if bytes > bytes_max {
+            return Err(RoundFailure::TooLarge);
+        }
+        if self.answered_bytes > 0 && self.answered_bytes.saturating_add(bytes) > bytes_max {
+            return Err(RoundFailure::NoRoom);
+        }
+        Ok(())
+    }
+
+    /// How long the reply to a command is, at most.
+    fn reply_bytes(&self, command: usize, clients: &[Box<Client>]) -> usize {
+        let parts = &self.parts[self.parts_of(&(command..command + 1))];
+        let is_list =
+            matches!(self.commands[command].shape, ReplyShape::Single | ReplyShape::Array);
+        if !is_list || parts.iter().any(KeyPart::is_failed) {
+            return REPLY_HEAD_BYTES;
+        }
+        let bytes = |part: &KeyPart| match part.reply {
+            PartReply::Text(Text::Found(row)) => self.found.value(row as usize).len(),
+            PartReply::Text(Text::Computed { start, end }) => end - start,
+            PartReply::Text(Text::Argument(argument)) => {
+                argument.span.of(&clients[argument.client as usize].input).len()
+            }
+            _ => 0,
+        };
+        parts
+            .iter()
+            .fold(REPLY_HEAD_BYTES, |sum, part| sum.saturating_add(bytes(part) + REPLY_HEAD_BYTES))
     }
 
     fn give_up(&mut self, chains: &[u32]) {
@@ -413,9 +524,7 @@ impl Round {
         if self.writes.is_empty() {
             return Vec::new();
         }
-        let outcomes = keyspace.session.write_many(&self.writes, &keyspace.write_options());
-        keyspace.note_written();
-        outcomes
+        keyspace.write(&self.writes)
     }
 
     /// The chains to be carried out anew. Those that failed are answered so.
@@ -444,12 +553,24 @@ impl Round {
     }
 
     /// Writes the replies of some commands.
-    fn answer(&mut self, commands: Range<usize>, clients: &mut [Box<Client>]) {
+    fn answer(&mut self, commands: Range<usize>, clients: &mut [Box<Client>], is_held: bool) {
         let mut parts = self.parts_of(&commands);
         for index in commands {
-            let RoundCommand { client, parts_end, ref shape } = self.commands[index];
+            let RoundCommand { client, parts_end, ref shape, .. } = self.commands[index];
             parts.end = parts_end as usize;
             let client = client as usize;
+            let bytes = self.reply_bytes(index, clients);
+            let ClientLimits { output_bytes_max, output_pause_bytes, .. } = clients[client].limits;
+            let waiting = clients[client].output().len() + bytes;
+            // Whoever reads so little would never catch up.
+            if waiting > output_bytes_max.saturating_add(output_pause_bytes) {
+                clients[client].state = ClientState::Closed;
+            }
+            if clients[client].state == ClientState::Closed {
+                parts.start = parts.end;
+                continue;
+            }
+            self.answered_bytes += bytes;
             // The replies go to the end of one client's output, and read the inputs of others.
             let mut output = std::mem::take(&mut clients[client].output);
             let start = output.len();
@@ -457,13 +578,8 @@ impl Round {
             let texts = Texts { found: &self.found, clients, computed: &mut self.computed };
             let answers = &self.parts[parts.clone()];
             write_reply(shape, answers, &texts, &self.failures, &mut reply);
-            let is_too_long = output.len() > clients[client].limits.output_bytes_max;
             clients[client].output = output;
-            clients[client].end_reply(start);
-            // Whoever reads so little would never catch up.
-            if is_too_long {
-                clients[client].state = ClientState::Closed;
-            }
+            clients[client].end_command(start, is_held);
             parts.start = parts.end;
         }
     }
@@ -483,9 +599,7 @@ fn write_reply(
     reply: &mut ReplyWriter<'_>,
 ) {
     // One part that failed fails the whole command: its reply has one form.
-    let failed = || {
-        parts.iter().find(|part| matches!(part.reply, PartReply::Failed(_) | PartReply::Error(_)))
-    };
+    let failed = || parts.iter().find(|part| part.is_failed());
     match shape {
         ReplyShape::Refused(error) => reply.error(error),
         // An error of the only part is its answer already.

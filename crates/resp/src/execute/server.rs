@@ -30,8 +30,9 @@ pub(crate) fn flush(call: &mut ImmediateCall<'_>) -> Handled {
     }
     call.check_all(KeyRight::Delete)?;
     let _turn = call.turn(true);
-    let cleared = call.keyspace.session.clear(call.keyspace.durability());
-    call.keyspace.note_written();
+    let durability = call.keyspace.durability();
+    let cleared = call.keyspace.session.clear(durability);
+    call.keyspace.note_written(durability);
     call.stored(cleared)?;
     call.reply().ok();
     Ok(())
@@ -173,11 +174,9 @@ fn config_set(call: &mut ImmediateCall<'_>) -> Handled {
              must be one of the following: everysec, always, no",
         )?);
     }
-    // What was acknowledged under the weaker policy is made durable first.
-    if policy == Some(SyncPolicy::Always) {
-        call.stored(call.keyspace.sync())?;
+    if let Some(policy) = policy {
+        call.stored(call.keyspace.set_sync_policy(policy))?;
     }
-    policy.into_iter().for_each(|policy| call.keyspace.set_sync_policy(policy));
     call.reply().ok();
     Ok(())
 }
@@ -246,7 +245,8 @@ fn section_lines(call: &ImmediateCall<'_>, section: &str) -> Result<String, Refu
         "replication" => {
             vec![("role", "master".to_owned()), ("connected_slaves", "0".to_owned())]
         }
-        "keyspace" => {
+        // Who may not count the keys is not told.
+        "keyspace" if call.check_all(KeyRight::Read).is_ok() => {
             let keys = call.stored(count_keys(keyspace, COUNTED_BY_INFO_MAX))?;
             match keys {
                 0 => Vec::new(),

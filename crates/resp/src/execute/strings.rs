@@ -53,7 +53,8 @@ pub(crate) fn incrbyfloat(arguments: &CommandArguments<'_>, sink: &mut PartSink<
 }
 
 pub(crate) fn append(arguments: &CommandArguments<'_>, sink: &mut PartSink<'_>) -> Planned {
-    one(sink, PartAction::Append { value: arguments.argument(2) })
+    let bytes_max = sink.value_bytes_max;
+    one(sink, PartAction::Append { value: arguments.argument(2), bytes_max })
 }
 
 pub(crate) fn getrange(arguments: &CommandArguments<'_>, sink: &mut PartSink<'_>) -> Planned {

@@ -1,4 +1,4 @@
-//! Byte strings of a tick, by where they stand: nothing is copied before a reply or a write needs
+//! Byte strings of a round, by where they stand: nothing is copied before a reply or a write needs
 //! it.
 
 use std::ops::Range;

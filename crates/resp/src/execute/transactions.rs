@@ -1,12 +1,13 @@
 //! MULTI, EXEC, WATCH.
 //!
 //! Commands of a transaction are noted as they were sent. EXEC carries them out with its turn
-//! alone, so nothing comes between them. Those on single keys become one write to the log.
+//! alone, so nothing comes between them. Those on single keys become one write to the log. A
+//! transaction is carried out to its end, even where its client is closed in the middle of it.
 
 use super::immediate::ImmediateCall;
-use super::keys::fetch;
+use super::keys::fetch_versions;
 use super::words::Refusal;
-use crate::client::{Client, Transaction, WatchedKey};
+use crate::client::{Client, Transaction, WatchedKeys};
 use crate::protocol::{ArgumentSpan, ReplyWriter};
 
 type Handled = Result<(), Refusal>;
@@ -27,7 +28,7 @@ pub(crate) fn discard(call: &mut ImmediateCall<'_>) -> Handled {
     if call.client.transaction.take().is_none() {
         return Err("ERR DISCARD without MULTI".into());
     }
-    call.client.watched.clear();
+    call.client.watched = WatchedKeys::default();
     call.reply().ok();
     Ok(())
 }
@@ -55,26 +56,36 @@ pub(super) fn queue(client: &mut Box<Client>, name: &str, spans: &[ArgumentSpan]
 }
 
 pub(crate) fn exec(call: &mut ImmediateCall<'_>) -> Handled {
-    let Some(transaction) = call.client.transaction.take() else {
-        return Err("ERR EXEC without MULTI".into());
+    let start = call.client.output.len();
+    let outcome = match call.client.transaction.take() {
+        Some(transaction) => carry_out(call, transaction),
+        None => Err("ERR EXEC without MULTI".into()),
     };
+    if let Err(refusal) = outcome {
+        call.reply().error(&refusal);
+        call.client.mute(start);
+    }
+    Ok(())
+}
+
+fn carry_out(call: &mut ImmediateCall<'_>, transaction: Transaction) -> Handled {
     let watched = std::mem::take(&mut call.client.watched);
     if transaction.is_broken {
         return Err("EXECABORT Transaction discarded because of previous errors.".into());
     }
     // From here to the end nobody else looks or writes.
     let _turn = call.turn(true);
-    let keys: Vec<&[u8]> = watched.iter().map(|watched| watched.key.as_slice()).collect();
-    let now = call.stored(fetch(call.keyspace, &keys))?;
-    let is_changed = watched
-        .iter()
-        .zip(&now)
-        .any(|(watched, now)| watched.version != now.as_ref().map(|value| value.version));
-    if is_changed {
+    let keys: Vec<&[u8]> = watched.versions.keys().map(Vec::as_slice).collect();
+    let now = call.stored(fetch_versions(call.keyspace, &keys))?;
+    let start = call.client.output.len();
+    if watched.versions.values().ne(&now) {
         call.reply().null_array();
+        call.client.mute(start);
         return Ok(());
     }
     call.reply().array(transaction.commands.len());
+    // Whether the commands are answered they decide themselves.
+    call.client.mute(start);
     // The client itself, with the noted commands as if they came now.
     let mut input = Vec::with_capacity(transaction.bytes);
     let mut writer = ReplyWriter::new(&mut input, Default::default());
@@ -90,18 +101,17 @@ pub(crate) fn exec(call: &mut ImmediateCall<'_>) -> Handled {
 fn run_noted(call: &mut ImmediateCall<'_>, input: Vec<u8>) {
     let client = &mut **call.client;
     let own_reader = std::mem::take(&mut client.reader);
-    let (own_limits, needs_more) = (client.limits, client.needs_more);
-    // Replies of a transaction are not cut in the middle.
-    client.limits.output_pause_bytes = usize::MAX;
+    let failure_behind = client.failure_behind.take();
+    let needs_more = client.needs_more;
     client.input = input;
     let card = client.card.clone();
-    let placeholder = Box::new(Client::with_card(card, Default::default(), own_limits));
+    let placeholder = Box::new(Client::with_card(card, Default::default(), client.limits));
     let mut clients = [std::mem::replace(call.client, placeholder)];
     (call.carry_out)(call.keyspace, &mut clients);
     let [client] = clients;
     *call.client = client;
     call.client.reader = own_reader;
-    call.client.limits = own_limits;
+    call.client.failure_behind = failure_behind;
     call.client.needs_more = needs_more;
     call.client.input = Vec::new();
 }
@@ -111,24 +121,25 @@ pub(crate) fn watch(call: &mut ImmediateCall<'_>) -> Handled {
         return Err("ERR WATCH inside MULTI is not allowed".into());
     }
     let keys: Vec<&[u8]> = (1..call.len()).map(|index| call.word(index)).collect();
-    if call.client.watched.len() + keys.len() > WATCHED_MAX {
+    if call.client.watched.versions.len() + keys.len() > WATCHED_MAX {
         return Err(format!("OOM a client watches at most {WATCHED_MAX} keys").into());
     }
-    let _turn = call.turn(false);
-    let found = call.stored(fetch(call.keyspace, &keys))?;
-    for (key, found) in keys.into_iter().zip(found) {
-        let version = found.map(|value| value.version);
-        // What was watched first counts: it may have changed since.
-        if !call.client.watched.iter().any(|watched| watched.key == key) {
-            call.client.watched.push(WatchedKey { key: key.to_vec(), version });
-        }
+    let bytes_max = call.client.limits.input_bytes_max;
+    let bytes: usize = keys.iter().map(|key| key.len()).sum();
+    if call.client.watched.bytes.saturating_add(bytes) > bytes_max {
+        return Err(
+            format!("OOM the keys that a client watches have {bytes_max} bytes at most").into()
+        );
     }
+    let _turn = call.turn(false);
+    let found = call.stored(fetch_versions(call.keyspace, &keys))?;
+    keys.into_iter().zip(found).for_each(|(key, version)| call.client.watched.add(key, version));
     call.reply().ok();
     Ok(())
 }
 
 pub(crate) fn unwatch(call: &mut ImmediateCall<'_>) -> Handled {
-    call.client.watched.clear();
+    call.client.watched = WatchedKeys::default();
     call.reply().ok();
     Ok(())
 }

@@ -60,6 +60,8 @@ pub struct CommandReader {
     is_begun: bool,
     /// How far the line that is being read was searched for its end.
     searched: usize,
+    /// Where the command begins that was read last, or is being read.
+    begun_at: usize,
 }
 
 impl CommandReader {
@@ -82,14 +84,20 @@ impl CommandReader {
         }
     }
 
-    /// How long the buffer will be at least once the argument that is being read is whole.
-    pub fn announced_end(&self) -> usize {
-        self.position + self.length.map_or(0, |length| length + 2)
+    /// Where the command begins that was read last, or is being read.
+    pub(crate) fn begun_at(&self) -> usize {
+        self.begun_at
+    }
+
+    /// Reads the command at this place next, though it was read before.
+    pub(crate) fn go_back(&mut self, position: usize) {
+        *self = Self { position, begun_at: position, ..Self::default() };
     }
 
     /// The first bytes of the buffer were taken away: those before [`CommandReader::needed_from`].
     pub fn shift(&mut self, bytes: usize) {
         self.position -= bytes;
+        self.begun_at = self.begun_at.saturating_sub(bytes);
         self.searched = self.searched.saturating_sub(bytes);
         if self.is_begun {
             for argument in &mut self.arguments {
@@ -112,6 +120,7 @@ impl CommandReader {
     ) -> Result<ReadStep, ProtocolError> {
         if !self.is_begun {
             self.arguments.clear();
+            self.begun_at = self.position;
             match buffer.get(self.position) {
                 None => return Ok(ReadStep::Incomplete),
                 // Programs send this form.

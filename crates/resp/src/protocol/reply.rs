@@ -127,14 +127,6 @@ impl<'b> ReplyWriter<'b> {
         }
     }
 
-    /// The head of a message that is no reply.
-    pub fn push(&mut self, len: usize) {
-        match self.protocol {
-            Protocol::Two => self.array(len),
-            Protocol::Three => self.number_line(b'>', len as i64),
-        }
-    }
-
     fn line(&mut self, kind: u8, text: &[u8]) {
         self.buffer.push(kind);
         self.buffer.extend_from_slice(text);
@@ -188,7 +180,6 @@ mod tests {
         assert_eq!(both(|reply| reply.null()), ["$-1\r\n", "_\r\n"]);
         assert_eq!(both(|reply| reply.map(2)), ["*4\r\n", "%2\r\n"]);
         assert_eq!(both(|reply| reply.set(2)), ["*2\r\n", "~2\r\n"]);
-        assert_eq!(both(|reply| reply.push(2)), ["*2\r\n", ">2\r\n"]);
         assert_eq!(both(|reply| reply.verbatim("a")), ["$1\r\na\r\n", "=5\r\ntxt:a\r\n"]);
         assert_eq!(both(|reply| reply.integer(i64::MIN))[0], ":-9223372036854775808\r\n");
         assert_eq!(both(|reply| reply.bulk_integer(-10))[1], "$3\r\n-10\r\n");

@@ -92,6 +92,40 @@ fn replies_are_left_out_when_asked_for() {
     assert_eq!(clients.send(0, lines), "+OK\r\n$1\r\n2\r\n");
 }
 
+/// As Redis does it: a transaction is one command, and each of its commands may change the mode.
+#[test]
+fn replies_of_transactions_are_left_out_when_asked_for() {
+    for (lines, expected) in [
+        (
+            "CLIENT REPLY OFF\r\nMULTI\r\nSET a 1\r\nSET\r\nEXEC\r\nEXEC\r\nCLIENT REPLY ON\r\n",
+            "+OK\r\n",
+        ),
+        ("CLIENT REPLY SKIP\r\nMULTI\r\nSET a 1\r\nEXEC\r\n", "+QUEUED\r\n*1\r\n+OK\r\n"),
+        (
+            "CLIENT REPLY OFF\r\nCLIENT REPLY SKIP\r\nCLIENT REPLY ON\r\nPING\r\n",
+            "+OK\r\n+PONG\r\n",
+        ),
+        ("CLIENT REPLY SKIP\r\nCLIENT REPLY SKIP\r\nPING\r\nPING\r\n", "+PONG\r\n"),
+        ("CLIENT REPLY SKIP\r\nRESET\r\nPING\r\n", "+PONG\r\n"),
+        ("CLIENT REPLY SKIP\r\nEXEC\r\nPING\r\n", "+PONG\r\n"),
+        ("CLIENT REPLY SKIP\r\n\r\nPING\r\nPING\r\n", "+PONG\r\n+PONG\r\n"),
+        (
+            "MULTI\r\nSET a 1\r\nCLIENT REPLY OFF\r\nSET a 2\r\nEXEC\r\nPING\r\nCLIENT REPLY ON\r\n",
+            "+OK\r\n+QUEUED\r\n+QUEUED\r\n+QUEUED\r\n*3\r\n+OK\r\n+OK\r\n",
+        ),
+        (
+            "MULTI\r\nCLIENT REPLY SKIP\r\nSET a 1\r\nEXEC\r\nPING\r\nGET a\r\n",
+            "+OK\r\n+QUEUED\r\n+QUEUED\r\n*2\r\n+OK\r\n$1\r\n1\r\n",
+        ),
+        (
+            "CLIENT REPLY OFF\r\nMULTI\r\nSET a 1\r\nCLIENT REPLY ON\r\nPING\r\nEXEC\r\nGET a\r\n",
+            "+OK\r\n+PONG\r\n$1\r\n1\r\n",
+        ),
+    ] {
+        assert_eq!(Clients::new(1).send(0, lines), expected, "{lines}");
+    }
+}
+
 #[test]
 fn quit_discards_what_is_pipelined_behind_it() {
     let mut clients = Clients::new(1);
@@ -134,8 +168,12 @@ fn a_client_that_does_not_read_is_not_served_further() {
 }
 
 #[test]
-fn a_client_over_its_limit_of_unread_bytes_is_closed_and_a_greedy_command_fails_alone() {
-    let limits = ClientLimits { output_bytes_max: 10_000, ..ClientLimits::default() };
+fn a_greedy_command_fails_alone_and_a_pipeline_waits_until_its_replies_are_read() {
+    let limits = ClientLimits {
+        output_bytes_max: 10_000,
+        output_pause_bytes: 1_000,
+        ..ClientLimits::default()
+    };
     let mut clients = Clients::with(2, false, limits);
     clients.ask(&format!("SET a {}", "x".repeat(4_000)));
     clients.ask(&format!("SET b {}", "y".repeat(4_000)));
@@ -145,6 +183,10 @@ fn a_client_over_its_limit_of_unread_bytes_is_closed_and_a_greedy_command_fails_
     clients.run();
     assert!(clients.answer(0).starts_with("-ERR the reply is larger"));
     assert!(clients.answer(1).starts_with("$4000\r\n"));
-    clients.send(1, "GET a\r\nGET a\r\nGET a\r\n");
-    assert!(clients.all[1].is_closed() && !clients.all[0].is_closed());
+    let mut answers = clients.send(1, "GET a\r\nGET a\r\nGET a\r\n");
+    assert!(answers.len() < 10_000);
+    clients.run();
+    answers += &clients.answer(1);
+    assert_eq!(answers.matches("$4000\r\n").count(), 3);
+    assert!(!clients.all[1].is_closed() && !clients.all[0].is_closed());
 }

@@ -127,6 +127,33 @@ fn a_scan_sees_every_key_that_is_there_throughout() {
     assert!(of_another_type.ends_with("*0\r\n"), "{of_another_type}");
 }
 
+/// Cursors of many scans once had the numbers of others, so that scans went on behind keys that they
+/// had not seen.
+#[test]
+fn a_scan_among_very_many_others_misses_no_key() {
+    let mut clients = Clients::new(2);
+    for number in 0..30 {
+        clients.ask(&format!("SET k{number:02} v"));
+    }
+    let (cursor, mut seen) = page(&clients.ask("SCAN 0 COUNT 10"));
+    // Another client is near the end, as often as positions are kept.
+    let (last, _) = page(&clients.ask("SCAN 0 COUNT 29"));
+    assert_ne!(cursor, last);
+    let scans = "SCAN 0 COUNT 29\r\n".repeat(64);
+    for _ in 0..300 {
+        clients.send(1, &scans);
+    }
+    let mut next = cursor;
+    while next != "0" {
+        let (cursor, names) = page(&clients.ask(&format!("SCAN {next} COUNT 10")));
+        seen.extend(names);
+        next = cursor;
+    }
+    seen.sort();
+    seen.dedup();
+    assert_eq!(seen.len(), 30);
+}
+
 /// They are there for the library, and belong to nobody here.
 #[test]
 fn pairs_with_longer_paths_are_no_keys() {

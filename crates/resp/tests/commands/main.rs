@@ -1,6 +1,7 @@
 //! Commands as bytes, and their replies as bytes.
 
 mod bitmaps;
+mod bounds;
 mod common;
 mod connection;
 mod docs;

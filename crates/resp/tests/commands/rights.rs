@@ -58,6 +58,52 @@ fn what_stands_behind_a_login_waits_for_it() {
     clients.expect(&[("CLIENT GETNAME", "$2 me")]);
 }
 
+/// May change keys, and may not read them.
+struct Writer;
+
+impl UserAccess for Writer {
+    fn user(&self) -> &str {
+        "writer"
+    }
+
+    fn may(&self, right: KeyRight, _: &[u8]) -> Result<bool> {
+        Ok(right != KeyRight::Read)
+    }
+
+    fn may_all(&self, _: KeyRight) -> Result<bool> {
+        Ok(false)
+    }
+
+    fn may_operate(&self, _: &str) -> Result<bool> {
+        Ok(false)
+    }
+}
+
+#[test]
+fn who_may_not_read_is_told_no_value_and_no_number_of_keys() {
+    let mut clients = Clients::with(1, true, ClientLimits::default());
+    clients.all[0].set_access(ClientAccess::User(Box::new(Writer)));
+    let key = "-NOPERM No permissions to access a key";
+    clients.expect(&[
+        ("SET a secret", "+OK"),
+        ("SET a other GET", key),
+        ("SET a other EX 10 get", key),
+        ("SET a GET", "+OK"),
+        ("GET a", key),
+    ]);
+    let info = clients.ask("INFO");
+    assert!(info.contains("# Keyspace\r\n") && !info.contains("db0:"), "{info}");
+}
+
+#[test]
+fn reset_forgets_who_logged_in() {
+    let mut clients = Clients::with(1, true, ClientLimits::default());
+    clients.all[0].set_access(ClientAccess::User(Box::new(Ann)));
+    clients.expect(&[("PING", "+PONG"), ("RESET", "+RESET")]);
+    assert!(clients.all[0].take_reset() && !clients.all[0].take_reset());
+    clients.expect(&[("PING", "-NOAUTH Authentication required.")]);
+}
+
 #[test]
 fn each_key_takes_its_rights() {
     let mut clients = Clients::with(1, true, ClientLimits::default());
@@ -73,6 +119,7 @@ fn each_key_takes_its_rights() {
         ("GET a", "$1 1"),
         ("SET a 1", key),
         ("SETNX b 1", key),
+        ("SET b 1 GET", key),
         ("MGET a b", key),
         ("DEL a", key),
         ("INCR a", key),

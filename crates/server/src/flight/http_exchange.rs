@@ -19,7 +19,7 @@ use super::service::FlightHandler;
 use super::stream_event::StreamEvent;
 use crate::auth::Caller;
 use crate::context::ServerContext;
-use crate::counted_body::CallMemory;
+use crate::counted_body::counted;
 
 /// What a client hears.
 pub(crate) enum ExchangeAnswer {
@@ -73,13 +73,19 @@ pub(crate) async fn exchange(
 
 /// Reads the first message of a body.
 async fn open(context: &Arc<ServerContext>, body: Body) -> Result<OpenedStream> {
-    // The layer of HTTP counts no bodies that stream: one message of each is held at a time.
-    let held = MessageMemory::new(CallMemory::default());
+    // The layer of HTTP counts no bodies that stream. Until the call has its place, this counts as
+    // the first message of a call over Flight does.
+    let (body, memory) = counted(body, &context.messages);
+    let held = MessageMemory::new(memory.clone());
     let config = &context.config;
     let phases = context.phases.clone();
     let mut wire =
         ClientStream::of_body(body, config.message_bytes_max, phases, config.idle_timeout);
-    let first = match wire.next().await? {
+    let first = wire.next().await;
+    if let Some(refusal) = memory.take_refusal() {
+        return Err(refusal);
+    }
+    let first = match first? {
         StreamEvent::Message(message) => message,
         StreamEvent::Ended => return Err(Error::invalid("the body is empty: send Arrow IPC")),
         StreamEvent::Torn(why) => return Err(Error::cancelled(why)),

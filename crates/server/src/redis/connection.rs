@@ -32,7 +32,10 @@ pub(super) struct Connection {
     pub(super) caller: Option<Caller>,
     /// Whether the socket may have bytes.
     pub(super) is_readable: bool,
-    /// Whether the client sends nothing more.
+    /// Whether an event said that the client sends nothing more: bytes may still wait before the
+    /// end, and no further event tells of it.
+    pub(super) is_read_closed: bool,
+    /// Whether the client sends nothing more, and all it sent was read.
     pub(super) is_ended: bool,
     /// Whether the loop has it on its list.
     pub(super) is_scheduled: bool,
@@ -61,6 +64,7 @@ impl Connection {
             caller: None,
             // What came before it was registered is told by no event.
             is_readable: true,
+            is_read_closed: false,
             is_ended: false,
             is_scheduled: false,
             is_logging_in: false,
@@ -69,6 +73,12 @@ impl Connection {
             share,
             _counted: new.counted,
         }
+    }
+
+    /// Nobody is logged in any more. Whoever it was has the time of a newcomer to log in again.
+    pub(super) fn forget_caller(&mut self) {
+        self.caller = None;
+        self.anonymous_since = Instant::now();
     }
 
     /// Reads once, if the client wants to be read.
@@ -88,7 +98,7 @@ impl Connection {
                 (0, false)
             }
         };
-        self.is_readable = is_readable;
+        self.is_readable = is_readable || (self.is_read_closed && !self.is_ended);
         client.receive(&buffer[..read]);
         Ok(())
     }

@@ -95,6 +95,7 @@ impl EventLoop {
                 let Token(slot) = event.token();
                 if let Some(Some(connection)) = self.connections.get_mut(slot) {
                     let is_readable = event.is_readable() || event.is_read_closed();
+                    connection.is_read_closed |= event.is_read_closed();
                     connection.is_readable |= is_readable || event.is_error();
                     self.schedule(slot);
                 }
@@ -197,8 +198,7 @@ impl EventLoop {
         let Some(caller) = connection.caller.take() else { return };
         let renewed = self.shared.context.logins.renewed(&caller);
         let access = renewed.clone().map_or(ClientAccess::Nothing, access_of);
-        // Whoever is logged out has the time of a newcomer to log in again.
-        connection.anonymous_since = Instant::now();
+        connection.forget_caller();
         if let Some(client) = &mut connection.client {
             client.set_access(access);
         }
@@ -250,6 +250,9 @@ impl EventLoop {
     fn answer(&mut self, slot: usize) {
         self.start_login(slot);
         let Some(Some(connection)) = self.connections.get_mut(slot) else { return };
+        if connection.client.as_mut().is_some_and(|client| client.take_reset()) {
+            connection.forget_caller();
+        }
         let is_broken = connection.write().is_err();
         let bytes = connection.client.as_ref().map_or(0, |client| client.memory_bytes());
         let may_go_on = connection.share.set(bytes);

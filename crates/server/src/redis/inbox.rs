@@ -11,7 +11,7 @@ use super::login::LoginOutcome;
 
 /// Something that a loop is told.
 pub(super) enum LoopMessage {
-    /// A connection is its own from now on.
+    /// The loop serves this connection from now on.
     Connected(NewConnection),
     /// A login ended.
     LoggedIn { slot: usize, client: u64, outcome: LoginOutcome },

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tokio::io::AsyncWriteExt;
 use tokio_rustls::rustls::ServerConnection;
@@ -24,6 +24,9 @@ use crate::tls::Tls;
 const LOOPS_MAX: usize = 16;
 /// How often what was written is synced.
 const SYNC_INTERVAL: Duration = Duration::from_secs(1);
+/// How long the loops may take to end, and how often they are looked at.
+const STOP_MAX: Duration = Duration::from_secs(5);
+const STOP_PAUSE: Duration = Duration::from_millis(2);
 /// What a client over the limit is told, as Redis does it.
 const TOO_MANY: &[u8] = b"-ERR max number of clients reached\r\n";
 
@@ -34,11 +37,14 @@ pub(crate) struct RedisLoops {
 }
 
 impl RedisLoops {
-    /// Ends the loops, whatever they do.
+    /// Ends the loops. One that the store keeps is left behind: it does not keep the process.
     pub(crate) fn stop(self) {
         self.inboxes.iter().for_each(|inbox| inbox.post(LoopMessage::Stop));
-        // A loop that panicked has ended, too.
-        self.threads.into_iter().for_each(|thread| drop(thread.join()));
+        let begun = Instant::now();
+        while self.threads.iter().any(|thread| !thread.is_finished()) && begun.elapsed() < STOP_MAX
+        {
+            std::thread::sleep(STOP_PAUSE);
+        }
     }
 }
 
@@ -55,6 +61,7 @@ pub(crate) fn start(
     if let Some(address) = socket.address().and_then(|address| address.tcp()) {
         keyspace.set_port(address.port());
     }
+    keyspace.set_write_timeout(context.config.statement_timeout);
     let memory = ClientMemory::new(context.config.redis_memory_bytes);
     let mut loops = RedisLoops { inboxes: Vec::new(), threads: Vec::new() };
     // A loop a core: more would take each other's time.
@@ -164,5 +171,24 @@ async fn sync(context: Arc<ServerContext>, keyspace: Arc<Keyspace>) {
             eprintln!("tonnage: what Redis clients wrote cannot be synced: {error}");
             was_told = true;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+
+    use super::*;
+
+    /// Once a loop whose call of the store never ended kept the server from ending.
+    #[test]
+    fn a_loop_that_does_not_end_is_left_behind() {
+        let (keep, kept) = mpsc::channel::<()>();
+        let stuck = std::thread::spawn(move || drop(kept.recv()));
+        let ended = std::thread::spawn(|| {});
+        let begun = Instant::now();
+        RedisLoops { inboxes: Vec::new(), threads: vec![ended, stuck] }.stop();
+        assert!((STOP_MAX..4 * STOP_MAX).contains(&begun.elapsed()), "{:?}", begun.elapsed());
+        drop(keep);
     }
 }

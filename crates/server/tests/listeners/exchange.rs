@@ -4,12 +4,16 @@
 use std::io::{BufRead, BufReader, Cursor, Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::sync::Arc;
+use std::time::Duration;
 
 use arrow::array::{ArrayRef, AsArray, BinaryArray, Int64Array, RecordBatch, StringArray};
 use arrow::datatypes::Int64Type;
 use arrow_ipc::reader::StreamReader;
 use arrow_ipc::writer::StreamWriter;
 use serde_json::{Value as Json, json};
+
+use tonnage_server::Settings;
+use tonnage_testkit::wait_until;
 
 use crate::support::{Running, ships};
 
@@ -355,4 +359,33 @@ fn a_caller_without_the_right_is_refused() {
         assert!(head.starts_with(&format!("HTTP/1.1 {status}")), "{head}");
     }
     assert_eq!(server.rows(), 0);
+}
+
+/// Once a client without gRPC could have as many first messages in memory as it liked.
+#[test]
+fn first_messages_in_memory_are_bounded_for_all_calls_together() {
+    let server = Running::with(Settings {
+        message_bytes_max: Some("1MiB".into()),
+        calls_max: Some(2),
+        ..Settings::default()
+    });
+    // A message of which the end never comes.
+    let part = [&[0xFF; 4][..], &1_000_000_u32.to_le_bytes(), &[0; 900 << 10]].concat();
+    let rest = |key: &str| {
+        let mut call = Call::new(&server, &json!({"put_lob": {"key": key}}), "");
+        call.send(&part);
+        call
+    };
+    // A busy server takes a while to read what rests.
+    let refused = (1..=8).find_map(|number| {
+        let resting = [rest("/a"), rest("/b")];
+        std::thread::sleep(number * Duration::from_millis(500));
+        let (head, body) = rest("/c").finish();
+        head.starts_with("HTTP/1.1 429").then_some((resting, body))
+    });
+    let (resting, body) = refused.expect("first messages without a bound");
+    let told = String::from_utf8(body).unwrap();
+    assert!(told.contains("2097152 bytes"), "{told}");
+    drop(resting);
+    wait_until("there is memory again", || !rest("/d").finish().0.starts_with("HTTP/1.1 429"));
 }

@@ -4,16 +4,20 @@ use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use rustls_pki_types::pem::PemObject;
 use rustls_pki_types::{CertificateDer, ServerName};
 use tokio_rustls::rustls::crypto::ring;
 use tokio_rustls::rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
-use tonnage::{Key, Store, WriteOptions};
+use tonnage::{Error, Key, ManualClock, Store, WriteOptions};
+use tonnage_engine::MemoryEngine;
 use tonnage_server::{Settings, hash_password};
+use tonnage_testkit::wait_until;
 
 use crate::guarded::{BEARER, Guarded, TOKEN};
+use crate::stepped::{EngineStep, SteppedEngine};
 use crate::support::Running;
 
 fn settings() -> Settings {
@@ -395,6 +399,66 @@ fn a_form_that_a_browser_sends_has_nothing_carried_out() {
     client.send("POST / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\nSET a 1\r\n");
     assert!(!client.read_to_end().contains("OK"));
     assert_eq!(value(&server.store, "a"), None);
+}
+
+/// Its end comes with what it sent, and the kernel tells of it once.
+#[test]
+fn a_client_that_ends_with_its_last_command_is_answered_and_closed() {
+    let server = Running::with(settings());
+    for count in [1, 1_000, 20_000] {
+        let mut client = RedisSocket::new(&server);
+        client.send("PING\r\n".repeat(count));
+        client.0.shutdown(std::net::Shutdown::Write).unwrap();
+        let begun = Instant::now();
+        assert_eq!(client.read_to_end(), "+PONG\r\n".repeat(count));
+        assert!(begun.elapsed() < Duration::from_secs(30));
+    }
+}
+
+/// The story of a bug: a sync that failed was never tried again, and what was acknowledged as synced
+/// within two seconds was not.
+#[test]
+fn a_sync_that_fails_is_tried_again() {
+    let syncs = Arc::new(AtomicUsize::new(0));
+    let counted = syncs.clone();
+    let hook = move |step: EngineStep<'_>| match step {
+        EngineStep::Sync if counted.fetch_add(1, Ordering::SeqCst) == 0 => {
+            Err(Error::unavailable("the disk is away"))
+        }
+        _ => Ok(()),
+    };
+    let engine = SteppedEngine::over(&Arc::new(MemoryEngine::default()), hook);
+    let store = Store::over(engine, Arc::new(ManualClock::new(0))).unwrap();
+    let server = Running::over(store, settings());
+    let mut client = RedisSocket::new(&server);
+    let before = syncs.load(Ordering::SeqCst);
+    assert_eq!(before, 0, "this test tests nothing");
+    client.expect("SET a 1\r\n", "+OK\r\n");
+    wait_until("it is tried again", || syncs.load(Ordering::SeqCst) >= 2);
+    // What was promised is kept when less is promised from now on.
+    client.expect("SET a 2\r\n", "+OK\r\n");
+    let before = syncs.load(Ordering::SeqCst);
+    client.expect("CONFIG SET appendfsync no\r\n", "+OK\r\n");
+    assert!(syncs.load(Ordering::SeqCst) > before);
+}
+
+/// RESET once left the caller, so that the rights came back when the users changed.
+#[test]
+fn who_was_logged_out_by_reset_stays_so_when_the_users_change() {
+    let guarded = Guarded::new();
+    let mut client = RedisSocket::new(&guarded.server);
+    client.expect("AUTH ann pass:word\r\nRESET\r\n", "+OK\r\n+RESET\r\n");
+    let text = format!(
+        "[[user]]\nname = \"root\"\ntokens = [\"{TOKEN}\"]\nroles = [\"admin\"]\n\
+         [[user]]\nname = \"ann\"\npassword = \"{}\"\n\
+         grants = [{{ pairs = \"\", allow = [\"read\"] }}]\n",
+        guarded.hash
+    );
+    std::fs::write(&guarded.users, text).unwrap();
+    assert!(guarded.http("POST /v1/admin/reload", BEARER, "").starts_with("HTTP/1.1 204"));
+    // Each loop looks for changes ten times a second.
+    std::thread::sleep(Duration::from_secs(1));
+    client.expect("GET a\r\n", "-NOAUTH Authentication required.\r\n");
 }
 
 #[test]

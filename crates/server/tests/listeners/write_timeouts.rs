@@ -1,5 +1,7 @@
 //! Writes of single rows and pairs keep to the timeout of statements.
 
+use std::io::{BufRead, BufReader, Write};
+use std::net::TcpStream;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -36,7 +38,8 @@ fn waiting(statement_timeout: Option<&str>) -> (Running, Arc<AtomicBool>) {
     store.table("ships").unwrap().put(&row, &options).unwrap();
     store.kv().put(&Key::of_major(["one"]), b"first", &options).unwrap();
     let statement_timeout = statement_timeout.map(str::to_owned);
-    let settings = Settings { statement_timeout, ..Settings::default() };
+    let redis = Some("127.0.0.1:0".into());
+    let settings = Settings { statement_timeout, redis, ..Settings::default() };
     (Running::over(store, settings), is_slow)
 }
 
@@ -67,6 +70,22 @@ fn a_write_over_http_that_waits_too_long_ends_and_stores_nothing() {
         assert!(head.starts_with("HTTP/1.1 504"), "{request}: {head} {body}");
         assert!(body.contains("timed-out"), "{request}: {body}");
         assert_eq!(stored(&server), before, "{request}");
+    }
+}
+
+#[test]
+fn a_write_of_a_redis_client_that_waits_too_long_ends_and_stores_nothing() {
+    let (server, is_slow) = waiting(Some("300ms"));
+    let before = stored(&server);
+    let mut client = TcpStream::connect(server.addresses.redis.unwrap()).unwrap();
+    for command in ["SET two second", "APPEND one x", "DEL one", "RENAME one two"] {
+        is_slow.store(true, Ordering::SeqCst);
+        client.write_all(format!("{command}\r\n").as_bytes()).unwrap();
+        let mut answer = String::new();
+        BufReader::new(&client).read_line(&mut answer).unwrap();
+        is_slow.store(false, Ordering::SeqCst);
+        assert!(answer.starts_with("-TRYAGAIN"), "{command}: {answer}");
+        assert_eq!(stored(&server), before, "{command}");
     }
 }
 

@@ -93,8 +93,33 @@ impl PairSession {
         bytes_max: usize,
         found: &mut PairBatch,
     ) -> Result<usize> {
+        self.read(Projection::KeysAndValues, keys, first, bytes_max, found)
+    }
+
+    /// The same without the values: which keys there are, with their versions and expiries.
+    ///
+    /// # Errors
+    /// As [`PairSession::get_many`].
+    pub fn look_up(
+        &self,
+        keys: &Pairs,
+        first: usize,
+        bytes_max: usize,
+        found: &mut PairBatch,
+    ) -> Result<usize> {
+        self.read(Projection::KeysOnly, keys, first, bytes_max, found)
+    }
+
+    fn read(
+        &self,
+        projection: Projection,
+        keys: &Pairs,
+        first: usize,
+        bytes_max: usize,
+        found: &mut PairBatch,
+    ) -> Result<usize> {
         let options = ReadOptions {
-            projection: Projection::KeysAndValues,
+            projection,
             keys: first..keys.len(),
             bytes_max,
             deadline: Default::default(),

@@ -19,6 +19,8 @@ pub(crate) enum EngineStep<'s> {
     Scan(SpaceId),
     /// A scan of a space has come to its end.
     Scanned(SpaceId),
+    /// It is about to sync.
+    Sync,
     /// It is about to write.
     Write(&'s WriteBatch),
     /// It is about to begin a load.
@@ -197,6 +199,7 @@ impl Engine for SteppedEngine {
 
 impl Maintenance for SteppedEngine {
     fn sync(&self) -> Result<()> {
+        self.step(EngineStep::Sync)?;
         self.engine.sync()
     }
 
