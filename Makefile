@@ -11,7 +11,7 @@ RUST_MIN := $(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
 TOOLCHAIN := $(shell sed -n 's/^channel = "\(.*\)"/\1/p' rust-toolchain.toml)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo lint test python java dist acceptance torture cluster cluster-test cluster-down bench doc pictures clean
+.PHONY: help setup build demo lint test python java dist acceptance torture cluster cluster-test cluster-down bench doc pictures console clean
 
 help: ## This list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1	/' | while IFS="$$(printf '\t')" read -r verb what; do printf '  make %-12s %s\n' "$$verb" "$$what"; done
@@ -102,6 +102,9 @@ doc: setup ## Builds the documentation of the libraries
 pictures: ## Draws the pictures of the documents again; needs graphviz
 	@command -v dot >/dev/null || { echo "install graphviz, then try again" >&2; exit 1; }
 	@for source in docs/pictures/*.dot; do dot -Tsvg -o "$${source%.dot}.svg" "$$source" || exit 1; done
+
+console: ## Builds the page for browsers again; needs Node 20 and the network
+	cd crates/console/web && npm ci --ignore-scripts=false && npx tsc --noEmit && node build.mjs
 
 clean: ## Deletes everything that was built, RocksDB too
 	$(CARGO) clean

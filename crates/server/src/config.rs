@@ -40,6 +40,9 @@ pub struct Settings {
     /// data.example, data.example:8443
     #[arg(long, env = "TONNAGE_HTTP_HOSTS", value_name = "NAMES", value_delimiter = ',')]
     pub http_hosts: Option<Vec<String>>,
+    /// Whether browsers get the console at /console/: on or off [default: on]
+    #[arg(long, env = "TONNAGE_CONSOLE", value_name = "WHETHER")]
+    pub console: Option<String>,
     /// Listen beyond loopback although everybody may then do everything
     #[arg(long, env = "TONNAGE_INSECURE", num_args = 0..=1, default_missing_value = "true")]
     pub insecure: Option<bool>,
@@ -141,6 +144,8 @@ pub struct Config {
     pub redis_memory_bytes: usize,
     /// The names of the HTTP listener, beside IP addresses and localhost.
     pub http_hosts: Vec<HostName>,
+    /// Whether browsers get the console.
+    pub console: bool,
     /// Whether to listen beyond loopback without users.
     pub insecure: bool,
     /// Certificate chain and private key, both PEM files.
@@ -222,6 +227,7 @@ impl Settings {
             redis_connections_max: self.redis_connections_max.or(other.redis_connections_max),
             redis_memory: self.redis_memory.or(other.redis_memory),
             http_hosts: self.http_hosts.or(other.http_hosts),
+            console: self.console.or(other.console),
             // A `false` that was given counts over a `true` behind it: only silence is None.
             insecure: self.insecure.or(other.insecure),
             tls_cert: self.tls_cert.or(other.tls_cert),
@@ -309,6 +315,13 @@ impl Settings {
                 (memory_bytes() >> 20) / 8,
             )?,
             http_hosts: hosts("http_hosts", self.http_hosts.as_deref().unwrap_or_default())?,
+            console: match self.console.as_deref() {
+                None | Some("on") => true,
+                Some("off") => false,
+                Some(other) => {
+                    return Err(Error::invalid(format!("console is `{other}`: give on or off")));
+                }
+            },
             insecure: self.insecure.unwrap_or(false),
             client_certificates: self.client_certificates(tls.is_some())?,
             tls,
@@ -493,7 +506,8 @@ mod tests {
     #[test]
     fn a_setting_out_of_its_range_is_named() {
         let hosts = Some(vec!["https://data.example/".into()]);
-        let wrong: [(Settings, &str); 8] = [
+        let wrong: [(Settings, &str); 9] = [
+            (Settings { console: Some("yes".into()), ..Settings::default() }, "console"),
             (Settings { http_hosts: hosts, ..Settings::default() }, "http_hosts"),
             (Settings { http: Some("here".into()), ..Settings::default() }, "http"),
             (Settings { redis: Some("6379".into()), ..Settings::default() }, "redis"),

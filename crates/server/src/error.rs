@@ -8,6 +8,7 @@ use tonic::{Code, Status};
 use tonnage::{AlreadyExists, Error, ErrorKind, TooManyErrors};
 
 use crate::auth::AccessDenied;
+use crate::error_position::position_of;
 use crate::request_id::{REQUEST_ID_HEADER, RequestId};
 
 /// gRPC messages travel in headers, of which grpc-java takes 8 KiB by default.
@@ -156,6 +157,10 @@ impl IntoResponse for Problem {
         body.insert("title".to_owned(), title.into());
         body.insert("status".to_owned(), self.status.as_u16().into());
         body.insert("detail".to_owned(), self.error.message().into());
+        if let Some((line, column)) = position_of(self.error.message()) {
+            body.insert("line".to_owned(), line.into());
+            body.insert("column".to_owned(), column.into());
+        }
         if let Some(id) = RequestId::current() {
             body.insert("request_id".to_owned(), id.as_str().into());
         }

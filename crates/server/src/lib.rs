@@ -39,6 +39,7 @@ mod context;
 mod counted_body;
 mod drain;
 mod error;
+mod error_position;
 mod fetch_all;
 mod flight;
 mod http;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::extract::{Request, State};
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use tonic::Status;
@@ -29,18 +29,22 @@ pub(crate) async fn authenticate(
         }
         Err(error) => {
             context.metrics.count_failed_login(listener);
-            unauthorized(listener, error)
+            unauthorized(listener, request.headers(), error)
         }
     }
 }
 
-fn unauthorized(listener: ListenerKind, error: Error) -> Response {
+/// Tells somebody that they are not logged in. A browser shows a dialog of its own where the answer
+/// asks for Basic: a page has a better one.
+pub(crate) fn unauthorized(listener: ListenerKind, asked: &HeaderMap, error: Error) -> Response {
     match listener {
         ListenerKind::flight => Status::unauthenticated(error.message()).into_http(),
         ListenerKind::http | ListenerKind::redis => {
             let mut response = Problem::new(StatusCode::UNAUTHORIZED, error).into_response();
-            let basic = HeaderValue::from_static("Basic realm=\"tonnage\"");
-            response.headers_mut().insert(header::WWW_AUTHENTICATE, basic);
+            if !asked.contains_key("sec-fetch-mode") {
+                let basic = HeaderValue::from_static("Basic realm=\"tonnage\"");
+                response.headers_mut().insert(header::WWW_AUTHENTICATE, basic);
+            }
             response
         }
     }

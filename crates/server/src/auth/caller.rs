@@ -51,6 +51,11 @@ impl Caller {
         self.user.as_ref().map(|user| user.name.as_str())
     }
 
+    /// What the caller may do.
+    pub(crate) fn rights(&self) -> &Rights {
+        &self.rights
+    }
+
     /// The user as they were when the call came.
     pub(super) fn logged_in_user(&self) -> Option<&User> {
         self.user.as_deref()

@@ -19,6 +19,7 @@ use tonnage::{Error, Result};
 use super::audit::Audit;
 use super::caller::Caller;
 use super::digest::sha256;
+use super::login_cookie;
 use super::password::{HASH_OF_NOBODY, is_right_password};
 use super::rights::Rights;
 use super::users::{User, Users};
@@ -167,7 +168,10 @@ impl Logins {
         let user = match headers.get(header::AUTHORIZATION) {
             Some(said) => self.authorized(users, said.to_str().unwrap_or_default()).await?,
             None => {
-                certificate.and_then(|shown| users.of_certificate(&shown.0)).ok_or_else(|| {
+                let of_cookie = login_cookie::token_of(headers);
+                let of_cookie = of_cookie.and_then(|token| self.user_of_token(token));
+                let certified = || users.of_certificate(&certificate?.0);
+                of_cookie.or_else(certified).ok_or_else(|| {
                     Error::invalid("say who you are: user and password, a token, or a certificate")
                 })?
             }
@@ -272,6 +276,11 @@ impl Logins {
         let now = Instant::now();
         known.tokens.insert(token.clone(), SessionToken { user, made: now, used: now });
         Ok(Some(token))
+    }
+
+    /// Ends a token before its time.
+    pub(crate) fn end(&self, token: &str) {
+        self.cache().tokens.remove(token);
     }
 
     fn user_of_token(&self, token: &str) -> Option<Arc<User>> {

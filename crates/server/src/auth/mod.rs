@@ -2,8 +2,8 @@
 //!
 //! 1. A file lists the users ([`users`]): a password, tokens or certificates, and rights
 //!    ([`rights`]). Without the file everybody may do everything, on loopback.
-//! 2. Each call says who makes it ([`login`]): `Authorization: Basic`, `Authorization: Bearer`, or
-//!    a certificate.
+//! 2. Each call says who makes it ([`login`]): `Authorization: Basic`, `Authorization: Bearer`, a
+//!    certificate, or the cookie of a browser that logged in ([`login_cookie`]).
 //! 3. Each use of a table, of pairs or of the server itself is checked against the caller's rights
 //!    where its name is resolved ([`caller`]), and recorded in the audit log ([`audit`]).
 
@@ -13,13 +13,14 @@ mod authenticate;
 mod caller;
 mod digest;
 mod login;
+pub(crate) mod login_cookie;
 mod password;
 mod rights;
 mod users;
 
 pub(crate) use access_denied::AccessDenied;
 pub(crate) use audit::Audit;
-pub(crate) use authenticate::authenticate;
+pub(crate) use authenticate::{authenticate, unauthorized};
 pub(crate) use caller::Caller;
 pub(crate) use login::{Logins, PeerCertificate};
 pub use password::hash_password;

@@ -1,11 +1,12 @@
 //! Roles and grants.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value as Json, json};
 use tonnage::Condition;
 use tonnage_sql::Access;
 
 /// What may be done.
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Deserialize, Serialize, PartialEq, Eq, Hash)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Right {
     /// Rows or pairs are read.
@@ -55,7 +56,7 @@ impl Right {
 }
 
 /// Rights on everything.
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Deserialize, Serialize, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Role {
     /// Reads all tables and pairs.
@@ -104,6 +105,20 @@ impl Rights {
     /// Everything.
     pub(crate) fn all() -> Self {
         Self { roles: vec![Role::Admin], grants: Vec::new() }
+    }
+
+    /// The roles as the file of users names them.
+    pub(crate) fn roles_json(&self) -> Json {
+        json!(self.roles)
+    }
+
+    /// The grants as the file of users has them.
+    pub(crate) fn grants_json(&self) -> Json {
+        let grants = self.grants.iter().map(|grant| match &grant.pairs {
+            Some(pairs) => json!({ "pairs": pairs, "allow": grant.allow }),
+            None => json!({ "table": grant.table, "allow": grant.allow }),
+        });
+        grants.collect()
     }
 
     /// Whether a right holds for a table.

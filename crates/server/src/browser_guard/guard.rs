@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::extract::{Request, State};
-use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri, Version, header};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, Version, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use tonnage::{Error, ErrorKind, Result};
@@ -35,7 +35,7 @@ pub(crate) async fn guard_http(
     request: Request,
     next: Next,
 ) -> Response {
-    let mut response = match guard.check_http(request.uri(), request.headers()) {
+    let mut response = match guard.check_http(&request) {
         Ok(()) => next.run(request).await,
         Err(problem) => problem.into_response(),
     };
@@ -69,12 +69,15 @@ fn mark(response: &mut Response) {
 }
 
 impl BrowserGuard {
-    fn check_http(&self, uri: &Uri, headers: &HeaderMap) -> std::result::Result<(), Problem> {
+    fn check_http(&self, request: &Request) -> std::result::Result<(), Problem> {
+        let (uri, headers) = (request.uri(), request.headers());
         if self.is_unix {
             return Ok(());
         }
         let host = host_of(uri, headers)?;
-        self.check_origin(host.as_ref(), headers)?;
+        if !is_visit(request) {
+            self.check_origin(host.as_ref(), headers)?;
+        }
         // Browsers always name a host, so whoever names none is a program.
         match host {
             Some(host) if !self.has_users && !self.is_known(&host) => Err(unknown_host(&host)),
@@ -119,6 +122,20 @@ impl BrowserGuard {
     fn is_known(&self, host: &HostName) -> bool {
         host.is_fixed() || self.hosts.iter().any(|named| named.names(host))
     }
+}
+
+/// Whether somebody goes to the console by a link that another page has. The console takes the
+/// window for itself, tells nothing of the store, and no other page reads it.
+fn is_visit(request: &Request) -> bool {
+    let headers = request.headers();
+    let path = request.uri().path();
+    let is_page = path == "/" || path == "/console" || path.starts_with("/console/");
+    let says = |name: &str, value: &str| headers.get(name).is_some_and(|said| said == value);
+    is_page
+        && request.method() == Method::GET
+        && !headers.contains_key(header::ORIGIN)
+        && says("sec-fetch-mode", "navigate")
+        && says("sec-fetch-dest", "document")
 }
 
 /// The host that a request names: in its target, in HTTP/2's `:authority`, or in `Host`.

@@ -4,11 +4,14 @@ mod actions;
 mod admin;
 mod answer;
 mod bulk;
+mod console;
 mod events;
 mod exchange;
 mod get;
 mod handler;
 mod health;
+mod login;
+mod me;
 mod multi_table;
 mod openapi;
 mod pair_list;
@@ -16,6 +19,7 @@ mod pairs;
 mod rows;
 mod rows_format;
 mod sql;
+mod table_scan;
 mod tables;
 
 use std::sync::Arc;
@@ -46,6 +50,7 @@ pub(crate) fn router(context: &Arc<ServerContext>) -> Router {
     let calls = Router::new()
         .route("/v1/tables", get(tables::list).post(tables::define))
         .route("/v1/tables/{path}", get(tables::describe).delete(tables::drop))
+        .route("/v1/me", get(me::me))
         .route("/v1/sql", post(sql::sql))
         .route("/v1/fetch-all", post(sql::fetch_all))
         .route("/v1/multi-get", post(multi_table::multi_get))
@@ -54,6 +59,7 @@ pub(crate) fn router(context: &Arc<ServerContext>) -> Router {
             "/v1/tables/{path}/row",
             get(rows::get).put(rows::put).patch(rows::patch).delete(rows::delete),
         )
+        .route("/v1/tables/{path}/scan", get(table_scan::scan))
         .route("/v1/pairs", get(pair_list::list))
         .route("/v1/pairs/{key}", get(pairs::get).put(pairs::put).delete(pairs::delete))
         .route("/v1/jobs", get(tables::jobs))
@@ -81,7 +87,17 @@ pub(crate) fn router(context: &Arc<ServerContext>) -> Router {
             (context.clone(), ListenerKind::http),
             authenticate,
         ));
+    let page = Router::new()
+        .route("/", get(console::front))
+        .route("/console", get(console::front))
+        .route("/console/", get(console::page))
+        .route("/console/{file}", get(console::file));
+    let page = if context.config.console { page } else { Router::new() };
     Router::new()
+        // Nobody is logged in yet.
+        .route("/v1/login", post(login::login))
+        .route("/v1/logout", post(login::logout))
+        .merge(page)
         .route("/v1/openapi.json", get(openapi::description))
         .route("/health/live", get(health::live))
         .route("/health/ready", get(health::ready))
@@ -141,6 +157,7 @@ async fn count(State(context): ContextState, request: Request, next: Next) -> Re
         "/v1/tables/{path}/get" => "get",
         "/v1/tables/{path}/row" => "row",
         "/v1/tables/{path}/rows" => "rows",
+        "/v1/tables/{path}/scan" => "scan",
         "/v1/sql" => "sql",
         "/v1/multi-get" => "multi_get",
         "/v1/multi-put" => "multi_put",

@@ -5,6 +5,7 @@ mod browser_guard;
 mod bulk_get;
 mod bulk_put;
 mod call_rights;
+mod console;
 mod events;
 mod exchange;
 mod fetch_all;
@@ -33,6 +34,7 @@ mod statement_rights;
 #[allow(dead_code, reason = "only writes are waited for here")]
 mod stepped;
 mod support;
+mod table_scan;
 mod tls;
 mod torn;
 mod unix;

@@ -20,6 +20,15 @@ impl ResumeToken {
     pub fn from_bytes(bytes: impl Into<Vec<u8>>) -> Self {
         Self(bytes.into())
     }
+
+    /// The same place for a read in this direction: what lies before a row, and what behind.
+    #[must_use]
+    pub fn facing(mut self, direction: Direction) -> Self {
+        if let Some(reverse) = self.0.get_mut(1) {
+            *reverse = u8::from(direction == Direction::Reverse);
+        }
+        self
+    }
 }
 
 /// What a token holds: the row that a read goes on behind.
@@ -121,7 +130,11 @@ mod tests {
             let direction = if is_reverse { Direction::Reverse } else { Direction::Forward };
             let read = ResumePoint::of(&token, SpaceId(space), direction, number.is_some());
             let read = read.unwrap();
-            prop_assert_eq!(read, point);
+            prop_assert_eq!(&read, &point);
+            let other = if is_reverse { Direction::Forward } else { Direction::Reverse };
+            let turned = token.facing(other);
+            let read = ResumePoint::of(&turned, SpaceId(space), other, number.is_some());
+            prop_assert_eq!(read.unwrap(), ResumePoint { is_reverse: !is_reverse, ..point });
         }
 
         #[test]

@@ -1,0 +1,446 @@
+"""The console in a real browser: Debian's chromium-headless-shell, and axe for what sees no screen.
+
+Pictures of every screen go to the folder TONNAGE_CONSOLE_PICTURES, or nowhere.
+"""
+
+import hashlib
+import http.server
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import urllib.parse
+import urllib.request
+
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import sync_playwright
+
+from suite import Server, run_cases
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+PICTURES = os.environ.get("TONNAGE_CONSOLE_PICTURES")
+SCREENS = ["sql", "tables", "map", "about"]
+SHIPS = """CREATE TABLE ships (mmsi LONG, at TIMESTAMP(3), lat DOUBLE, lon DOUBLE, name STRING,
+    PRIMARY KEY (SHARD(mmsi), at))"""
+# A PNG of one red pixel.
+PICTURE = ("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGP4z8DwHwAFAAH/iZk9HQAAAABJRU5E"
+           "rkJggg==")
+WATCH = """window.broken = [];
+document.addEventListener('securitypolicyviolation',
+    (event) => window.broken.push(`${event.violatedDirective} ${event.blockedURI}`));"""
+
+play = sync_playwright().start()
+browser = play.chromium.launch(
+    executable_path=os.environ.get("CHROMIUM", "/usr/bin/chromium-headless-shell"),
+    args=["--no-sandbox"],
+)
+
+
+def call(server, path, body=None, headers=()):
+    """A call of a program; JSON where that comes."""
+    request = urllib.request.Request(server.http + path, body and body.encode(), dict(headers))
+    with urllib.request.urlopen(request) as answer:
+        text = answer.read().decode()
+    return json.loads(text) if text.startswith(("{", "[")) else text
+
+
+def sql(server, text, **others):
+    return call(server, "/v1/sql", json.dumps({"sql": text, **others}))
+
+
+def put(server, table, text):
+    call(server, f"/v1/tables/{table}/rows", text, [("Content-Type", "text/csv")])
+
+
+def put_fleet(server, ships=300, places=20):
+    lines = ["mmsi,at,lat,lon,name"]
+    for ship in range(ships):
+        for place in range(places):
+            lat = 54 + ship * 7 % 300 / 100 + place / 200
+            lon = 2 + ship * 13 % 500 / 100 + place / 100
+            at = f"2026-01-03T{6 + place // 60:02}:{place % 60:02}:00"
+            lines.append(f"{219000000 + ship},{at},{lat},{lon},SHIP {ship}")
+    put(server, "ships", "\n".join(lines) + "\n")
+
+
+def fill(server):
+    """Tables of which each screen has something to show."""
+    put_fleet(server)
+    call(server, "/v1/tables", "CREATE TABLE phones (id LONG, maker STRING, price NUMBER(10, 2), "
+         "image BINARY, spec JSON, PRIMARY KEY (id)); CREATE TABLE phones.reviews (n LONG, "
+         "said STRING, PRIMARY KEY (n)); CREATE TABLE empty (id LONG, PRIMARY KEY (id))")
+    for number in range(500):
+        row = {"maker": ["Acme", "Borea"][number % 2], "price": "349.90",
+               "image": PICTURE if number % 2 else None, "spec": {"cpu": {"cores": number}}}
+        request = urllib.request.Request(
+            f"{server.http}/v1/tables/phones/row?id={number}", json.dumps(row).encode(),
+            {"Content-Type": "application/json"}, method="PUT")
+        urllib.request.urlopen(request).close()
+
+
+def page_of(server, screen="", scheme="light", size=(1280, 800), **query):
+    context = browser.new_context(
+        viewport={"width": size[0], "height": size[1]}, color_scheme=scheme,
+        reduced_motion="reduce")
+    context.add_init_script(WATCH)
+    page = context.new_page()
+    page.failures = []
+    page.on("pageerror", lambda error: page.failures.append(str(error)))
+    go(page, server, screen, **query)
+    return page
+
+
+def go(page, server, screen, **query):
+    text = urllib.parse.urlencode(query)
+    page.goto(f"{server.http}/console/#/{screen}{text and '?' + text}")
+    page.wait_for_selector("main")
+    page.wait_for_function("!document.querySelector('main p.hint[role=status]')")
+
+
+def picture(page, name):
+    if PICTURES:
+        pathlib.Path(PICTURES).mkdir(parents=True, exist_ok=True)
+        page.screenshot(path=f"{PICTURES}/{name}.png")
+
+
+def grid_cells(page, label):
+    rows = page.locator(f"[role=grid][aria-label='{label}'] .grid-body [role=row]")
+    rows.first.wait_for()
+    return [row.locator("[role=gridcell]").all_inner_texts() for row in rows.all()]
+
+
+def walk(server, scheme, look):
+    """Every screen, empty ones, full ones and failing ones."""
+    page = page_of(server, "about", scheme)
+    look(page, "about")
+    for name, screen, query in [
+        ("sql", "sql", {}),
+        ("sql-rows", "sql", {"q": "SELECT * FROM phones ORDER BY id"}),
+        ("sql-plan", "sql", {"q": "EXPLAIN SELECT maker, count(*) FROM phones GROUP BY maker"}),
+        ("sql-error", "sql", {"q": "SELECT\n  makr FROM phones"}),
+        ("tables", "tables", {"path": "phones"}),
+        ("tables-empty", "tables", {"path": "empty"}),
+        ("map", "map", {"table": "ships"}),
+        ("map-track", "map", {"table": "ships", "key": "219000007"}),
+    ]:
+        page.goto("about:blank")
+        go(page, server, screen, **query)
+        page.wait_for_timeout(800)
+        look(page, name)
+    page.goto("about:blank")
+    go(page, server, "tables", path="phones")
+    page.get_by_role("button", name="Columns").click()
+    look(page, "tables-columns")
+    assert not page.failures, page.failures
+    page.context.close()
+
+
+def axe_finds_nothing_in_light_and_dark(server):
+    fill(server)
+    found = []
+
+    def look(page, name):
+        picture(page, f"{name}-{scheme}")
+        for violation in Axe().run(page).response["violations"]:
+            found.append((name, scheme, violation["id"], violation["nodes"][0]["html"][:100]))
+
+    for scheme in ["light", "dark"]:
+        walk(server, scheme, look)
+    assert not found, found
+
+
+def no_request_leaves_the_origin_and_no_policy_is_broken(server):
+    fill(server)
+    asked, broken = set(), []
+
+    def look(page, name):
+        asked.update(page.evaluate("performance.getEntriesByType('resource').map((e) => e.name)"))
+        broken.extend(page.evaluate("window.broken"))
+
+    walk(server, "light", look)
+    strange = [url for url in asked if not url.startswith((server.http + "/", "blob:", "data:"))]
+    assert not strange and not broken, (strange, broken)
+    assert len(asked) > 10, asked
+
+
+def nothing_is_cut_on_any_width(server):
+    fill(server)
+    for width in [360, 768, 1280, 1920]:
+        page = page_of(server, "about", size=(width, 800))
+        for screen in SCREENS:
+            go(page, server, screen)
+            page.wait_for_timeout(500)
+            picture(page, f"{screen}-{width}")
+            wide = page.evaluate("document.documentElement.scrollWidth")
+            assert wide <= width, f"{screen}: {wide} of {width}"
+        page.context.close()
+
+
+def an_error_is_marked_where_it_is(server):
+    fill(server)
+    page = page_of(server, "sql", q="SELECT id,\n  makr FROM phones")
+    mark = page.locator(".cm-lintRange-error")
+    mark.wait_for()
+    assert mark.inner_text() == "makr", mark.inner_text()
+    assert "line 2, column 3" in page.locator("[role=alert]").inner_text()
+    page.context.close()
+
+
+def cells_are_those_of_the_json_answer(server):
+    text = """SELECT 9007199254740993 AS l, CAST('-1.50' AS DOUBLE) AS d,
+        CAST('123456789012345678901234567890.12' AS NUMBER(60, 2)) AS n, true AS b, 'a "b" <i>' AS s,
+        NULL AS nothing, DATE '2026-01-03' AS day, TIMESTAMP '2026-01-03T06:00:00.123' AS at,
+        TIME '06:00:00' AS t, ARRAY[1, 2] AS list, 0.1 AS tenth"""
+    answer = sql(server, text)
+
+    def shown(value):
+        if value is None:
+            return "NULL"
+        if isinstance(value, (list, dict)):
+            return json.dumps(value, separators=(",", ":"))
+        return str(value).lower() if isinstance(value, bool) else str(value)
+
+    page = page_of(server, "sql", q=text)
+    cells = grid_cells(page, "Result")[0]
+    wanted = [shown(value) for value in answer["rows"][0]]
+    wanted[1] = "-1.5"
+    assert cells == wanted, (cells, wanted)
+    page.context.close()
+
+
+def a_million_rows_scroll(server):
+    page = page_of(server, "about")
+    go(page, server, "sql")
+    page.get_by_label("Rows", exact=True).select_option("1000000")
+    editor = page.locator(".cm-content")
+    editor.click()
+    page.keyboard.press("Control+a")
+    page.keyboard.type("SELECT value AS n FROM generate_series(1, 1000000)")
+    page.keyboard.press("Control+Enter")
+    grid = page.get_by_role("grid", name="Result")
+    grid.wait_for(timeout=60_000)
+    assert grid.get_attribute("aria-rowcount") == "1000001"
+    grid.focus()
+    page.keyboard.press("End")
+    page.wait_for_timeout(300)
+    assert ["1000000"] in grid_cells(page, "Result"), grid_cells(page, "Result")[-3:]
+    elements = page.locator("[role=grid] [role=row]").count()
+    assert elements < 100, elements
+    page.context.close()
+
+
+def pages_go_on_and_back(server):
+    fill(server)
+    page = page_of(server, "tables", path="phones")
+    label = "Rows of phones"
+
+    def first():
+        page.wait_for_timeout(400)
+        return grid_cells(page, label)[0][0]
+
+    seen = [first()]
+    for button in ["Later", "Later", "Earlier", "Last", "Earlier", "First"]:
+        page.get_by_role("button", name=button, exact=True).click()
+        seen.append(first())
+    assert seen == ["0", "200", "400", "200", "300", "100", "0"], seen
+    page.context.close()
+
+
+def the_keyboard_is_enough(server):
+    fill(server)
+    page = page_of(server, "sql")
+    page.locator(".cm-content").wait_for()
+    page.keyboard.press("Control+a")
+    page.keyboard.type("SELECT id FROM phones WHERE id < 3 ORDER BY id")
+    page.keyboard.press("Escape")
+    page.keyboard.press("Control+Enter")
+    assert grid_cells(page, "Result") == [["0"], ["1"], ["2"]]
+    page.locator(".cm-content").focus()
+    page.keyboard.press("Escape")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.textContent") == "Run"
+    go(page, server, "map", table="ships")
+    page.get_by_role("grid", name="In view").focus()
+    page.wait_for_timeout(500)
+    page.keyboard.press("ArrowDown")
+    page.get_by_text("20 places").wait_for(timeout=5_000)
+    page.context.close()
+
+
+def drawn(page):
+    """How many pixels of the map are ships, and their middle."""
+    return page.evaluate("""() => {
+        const canvas = document.querySelector('canvas.top');
+        const data = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data;
+        let [count, x, y] = [0, 0, 0];
+        for (let at = 0; at < data.length; at += 4) if (data[at + 3]) {
+            count++; x += (at / 4) % canvas.width; y += Math.floor(at / 4 / canvas.width);
+        }
+        return { count, x: x / count, y: y / count, width: canvas.width, height: canvas.height };
+    }""")
+
+
+def a_ship_is_drawn_in_the_middle_of_its_own_map(server):
+    for lat, lon in [(54.5, 10.25), (-33.9, 18.4), (1.2, 103.8), (64.1, -179.99), (51.9, 179.99)]:
+        sql(server, "DELETE FROM ships")
+        put(server, "ships", f"mmsi,at,lat,lon,name\n1,2026-01-03T06:00:00,{lat},{lon},ONE\n"
+            f"2,2026-01-03T06:00:00,91,181,NOWHERE\n")
+        page = page_of(server, "map", table="ships")
+        page.wait_for_timeout(1_000)
+        found = drawn(page)
+        assert found["count"] > 0, (lat, lon, found)
+        far = max(abs(found["x"] - found["width"] / 2), abs(found["y"] - found["height"] / 2))
+        assert far <= 2, (lat, lon, found)
+        assert "1 without a place" in page.locator(".legend").inner_text()
+        page.context.close()
+
+
+def a_click_shows_the_track_within_a_second(server):
+    put_fleet(server, ships=1, places=50)
+    page = page_of(server, "map", table="ships")
+    page.wait_for_timeout(1_000)
+    box = page.locator("canvas.top").bounding_box()
+    started = time.monotonic()
+    page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    page.get_by_text("50 places").wait_for(timeout=5_000)
+    seconds = time.monotonic() - started
+    assert seconds < 1, seconds
+    slider = page.get_by_role("slider")
+    assert slider.input_value() == "49", slider.input_value()
+    page.context.close()
+
+
+def a_hundred_thousand_ships_move_with_the_map(server):
+    put_fleet(server, ships=100_000, places=1)
+    page = page_of(server, "map", table="ships")
+    page.get_by_text("100,000", exact=True).wait_for(timeout=30_000)
+    frames = page.evaluate("""async () => {
+        const canvas = document.querySelector('canvas.top');
+        const told = [];
+        let last = performance.now();
+        const end = last + 4000;
+        for (let n = 0; last < end; n++) {
+            const key = ['ArrowLeft', 'ArrowUp', 'ArrowRight', 'ArrowDown', '+', '-'][n % 6];
+            canvas.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true }));
+            await new Promise(requestAnimationFrame);
+            const now = performance.now();
+            told.push(now - last);
+            last = now;
+        }
+        return told;
+    }""")
+    rate = len(frames) / (sum(frames) / 1000)
+    print(f"# {rate:.0f} frames a second", file=sys.stderr)
+    assert rate >= float(os.environ.get("TONNAGE_CONSOLE_FRAMES", "30")), rate
+    page.context.close()
+
+
+def a_page_of_another_origin_reaches_nothing(server):
+    fill(server)
+    here = server.http
+    text = f"""<script>
+        fetch('{here}/v1/sql', {{method: 'POST', mode: 'no-cors', body: '{{"sql": "DROP TABLE ships"}}'}})
+            .catch(() => 0).then(() => document.title = 'done');
+    </script><iframe src="{here}/console/"></iframe><a href="{here}/console/#/about">console</a>"""
+
+    class Foreign(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            self.send_response(200)
+            self.send_header("Content-Type", "text/html")
+            self.end_headers()
+            self.wfile.write(text.encode())
+
+        def log_message(self, *_):
+            pass
+
+    other = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Foreign)
+    threading.Thread(target=other.serve_forever, daemon=True).start()
+    page = page_of(server)
+    page.goto(f"http://127.0.0.1:{other.server_port}/")
+    page.wait_for_function("document.title === 'done'")
+    page.wait_for_timeout(500)
+    assert sql(server, "SELECT count(*) FROM ships")["rows"][0][0] > 0
+    assert not any(frame.locator("nav").count() for frame in page.frames)
+    page.get_by_role("link", name="console").click()
+    page.get_by_role("heading", name="About").wait_for()
+    page.context.close()
+    other.shutdown()
+
+
+def users_see_what_they_may(_):
+    digest = {name: hashlib.sha256(name.encode()).hexdigest() for name in ["root", "reader", "one"]}
+    with tempfile.NamedTemporaryFile("w", suffix=".toml") as users:
+        users.write(f"""[[user]]\nname = "root"\ntokens = ["{digest['root']}"]\nroles = ["admin"]
+[[user]]\nname = "ann"\ntokens = ["{digest['reader']}"]\nroles = ["reader"]
+[[user]]\nname = "bob"\ntokens = ["{digest['one']}"]
+grants = [{{ table = "ships", allow = ["read"] }}]\n""")
+        users.flush()
+        server = Server(arguments=["--users", users.name])
+        try:
+            root = [("Authorization", "Bearer root")]
+            call(server, "/v1/tables", SHIPS + "; CREATE TABLE secrets (id LONG, PRIMARY KEY (id))", root)
+            page = page_of(server, "tables")
+            page.get_by_label("Password").fill("wrong")
+            page.get_by_role("button", name="Log in").click()
+            page.locator("[role=alert] .failure").wait_for(timeout=20_000)
+            picture(page, "login-light")
+            assert not Axe().run(page).response["violations"]
+            for token, name, tables in [("one", "bob", ["ships"]), ("reader", "ann", ["secrets", "ships"])]:
+                page.get_by_label("Password").fill(token)
+                page.get_by_role("button", name="Log in").click()
+                page.locator(".user").wait_for(timeout=20_000)
+                assert page.locator(".user").inner_text() == name
+                page.locator(".tree a").first.wait_for()
+                shown = page.locator(".tree a span:first-child").all_inner_texts()
+                assert shown == tables, shown
+                status = page.evaluate("""async () => (await fetch('/v1/sql',
+                    { method: 'POST', body: '{"sql": "DROP TABLE ships"}' })).status""")
+                assert status == 403, status
+                assert "tonnage_session" not in page.evaluate("document.cookie")
+                page.get_by_role("button", name="Log out").click()
+                page.get_by_role("button", name="Log in").wait_for()
+            page.context.close()
+        finally:
+            server.stop()
+
+
+def the_bundle_is_what_its_sources_give(_):
+    if not shutil.which("npm"):
+        print("# npm is missing: the bundle was not built again", file=sys.stderr)
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        copy = pathlib.Path(folder) / "console"
+        shutil.copytree(ROOT / "crates/console", copy, ignore=shutil.ignore_patterns("node_modules"))
+        for command in [["npm", "ci", "--silent"], ["npx", "tsc", "--noEmit"], ["node", "build.mjs"]]:
+            subprocess.run(command, cwd=copy / "web", check=True, stdout=subprocess.DEVNULL)
+        built, kept = copy / "dist", ROOT / "crates/console/dist"
+        names = sorted(os.listdir(kept))
+        assert sorted(os.listdir(built)) == names, os.listdir(built)
+        other = [name for name in names if (built / name).read_bytes() != (kept / name).read_bytes()]
+        assert not other, other
+
+
+run_cases(
+    [
+        axe_finds_nothing_in_light_and_dark,
+        no_request_leaves_the_origin_and_no_policy_is_broken,
+        nothing_is_cut_on_any_width,
+        an_error_is_marked_where_it_is,
+        cells_are_those_of_the_json_answer,
+        a_million_rows_scroll,
+        pages_go_on_and_back,
+        the_keyboard_is_enough,
+        a_ship_is_drawn_in_the_middle_of_its_own_map,
+        a_click_shows_the_track_within_a_second,
+        a_hundred_thousand_ships_move_with_the_map,
+        a_page_of_another_origin_reaches_nothing,
+        users_see_what_they_may,
+        the_bundle_is_what_its_sources_give,
+    ],
+    SHIPS,
+)

@@ -1,0 +1,5 @@
+// The templates of all components.
+import htm from "htm";
+import { h } from "preact";
+
+export const html = htm.bind(h);

@@ -1,0 +1,84 @@
+// The shell: who is there, the screens they have, and the one that the address names.
+import { signal } from "@preact/signals";
+import { type ComponentType, render } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import { About } from "./about";
+import { call, type Me, read, Refused, setOnLoggedOut } from "./api";
+import { html } from "./html";
+import { Login } from "./login";
+import { address, place } from "./router";
+import { isDark, toggleTheme } from "./theme";
+
+interface Screen {
+  name: string;
+  title: string;
+  load: () => Promise<ComponentType<{ me: Me }>>;
+}
+
+// Each but the last is fetched when somebody goes there.
+const SCREENS: Screen[] = [
+  { name: "sql", title: "SQL", load: async () => (await import("./sql/screen")).default },
+  { name: "tables", title: "Tables", load: async () => (await import("./tables/screen")).default },
+  { name: "map", title: "Map", load: async () => (await import("./map/screen")).default },
+  { name: "about", title: "About", load: async () => About },
+];
+
+const me = signal<Me | null>(null);
+const needsLogin = signal(false);
+const failure = signal("");
+
+async function meet(): Promise<void> {
+  try {
+    me.value = await read<Me>("/v1/me");
+    needsLogin.value = false;
+    failure.value = "";
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error;
+    if (error.problem.status !== 401) {
+      failure.value = error.problem.detail;
+      setTimeout(() => void meet(), 2000);
+    }
+  }
+}
+setOnLoggedOut(() => (needsLogin.value = true));
+
+async function leave(): Promise<void> {
+  await call("/v1/logout", { method: "POST" });
+  me.value = null;
+  needsLogin.value = true;
+}
+
+function Body({ screen }: { screen: Screen }) {
+  const [Loaded, setLoaded] = useState<{ at: string; is: ComponentType<{ me: Me }> } | null>(null);
+  useEffect(() => {
+    let isWanted = true;
+    void screen.load().then((is) => isWanted && setLoaded({ at: screen.name, is }));
+    document.title = `${screen.title} - Tonnage`;
+    return () => void (isWanted = false);
+  }, [screen.name]);
+  if (!Loaded || Loaded.at !== screen.name) return html`<p class="hint" role="status">Loading</p>`;
+  return html`<${Loaded.is} me=${me.value} />`;
+}
+
+function Shell() {
+  if (needsLogin.value) return html`<${Login} onDone=${() => void meet()} />`;
+  if (!me.value) return html`<main><p role="status" class="hint">${failure.value || "Loading"}</p></main>`;
+  const screen = SCREENS.find(({ name }) => name === place.value.screen) ?? SCREENS[0]!;
+  const user = me.value.user;
+  return html`<header class="bar">
+      <a class="brand" href="#/" aria-label="Tonnage"><span class="mark" aria-hidden="true"></span><b>Tonnage</b></a>
+      <nav aria-label="Screens">${SCREENS.map(
+        ({ name, title }) =>
+          html`<a href=${address(name)} aria-current=${name === screen.name ? "page" : undefined}>${title}</a>`,
+      )}</nav>
+      <span class="spring"></span>
+      ${user && html`<span class="user">${user}</span>`}
+      <button onClick=${toggleTheme} aria-label=${isDark.value ? "Light colours" : "Dark colours"}>${isDark.value ? "☀" : "☾"}</button>
+      ${user && html`<button onClick=${() => void leave()}>Log out</button>`}
+    </header>
+    ${failure.value && html`<p class="failure banner" role="alert">${failure.value}</p>`}
+    <main id="main" tabindex="-1" key=${screen.name} class=${`screen-${screen.name}`}><${Body} screen=${screen} /></main>`;
+}
+
+void meet();
+render(html`<${Shell} />`, document.getElementById("app")!);
