@@ -48,8 +48,8 @@
 //! 14. `text/name_case.rs` folds names in quotes.
 //! 15. `text/parse_budget.rs` parses, in the dialect of `text/dialect.rs`, within a bound.
 //! 16. `text/nesting.rs` and `text/growth.rs` refuse what the planner would multiply.
-//! 17. `text/rewrite.rs` rewrites the parsed statement in one walk: 17 parts, each in a file of
-//!     its own.
+//! 17. `text/rewrite.rs` rewrites the parsed statement in one walk: its parts are in files of their
+//!     own.
 //! 18. `views.rs` puts the queries of views into their places.
 //! 19. `upstream/scopes/mod.rs` finds the column that each bare name means.
 //! 20. DataFusion plans the statement. It looks tables up in `catalog/mod.rs`, and asks

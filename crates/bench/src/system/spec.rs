@@ -23,7 +23,8 @@ pub struct SystemSpec {
     pub direct_io: bool,
     /// What an acknowledged single write of a YCSB record survives.
     pub durability: Durability,
-    /// Connections to a server, shared by the threads; one a thread when none.
+    /// Connections to a server, shared by the threads; one when none is given. With Redis each
+    /// thread has its own.
     pub connections: Option<usize>,
     /// Who calls a server, and how it is reached.
     pub client: ClientOptions,

@@ -24,7 +24,8 @@ options! {
         direct_io: bool = false => "direct_io",
         /// What an acknowledged write survives.
         durability: Durability = Durability::Write => "durability" lower,
-        /// Connections to a server, shared by the threads; one when none.
+        /// Connections to a server, shared by the threads; one when none is given. With Redis each
+        /// thread has its own.
         connections: Option<usize> = None => "connections" or_default,
         /// Who calls a server that runs already, and how it is reached.
         client: ClientOptions = ClientOptions::default(),

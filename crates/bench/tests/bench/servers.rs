@@ -13,14 +13,32 @@ use crate::common::assert_all_worked;
 
 /// Runs a test beside a server of Tonnage on a free port of loopback.
 fn beside_a_server(test: impl FnOnce(&Store, Target)) {
+    let address =
+        |server: &Server| format!("grpc://{}", server.addresses().flight.as_ref().unwrap());
+    beside(Settings::default(), address, test);
+}
+
+/// The same by the protocol of Redis.
+fn beside_redis(test: impl FnOnce(&Store, Target)) {
+    let redis = Settings { redis: Some("127.0.0.1:0".to_owned()), ..Settings::default() };
+    let address =
+        |server: &Server| format!("redis://{}", server.addresses().redis.as_ref().unwrap());
+    beside(redis, address, test);
+}
+
+fn beside(
+    settings: Settings,
+    address: impl FnOnce(&Server) -> String,
+    test: impl FnOnce(&Store, Target),
+) {
     let store = Store::open("memory:").unwrap();
     let settings = Settings {
         http: Some("off".to_owned()),
         flight: Some("127.0.0.1:0".to_owned()),
-        ..Settings::default()
+        ..settings
     };
     let server = Server::open(store.clone(), settings.resolve().unwrap()).unwrap();
-    let address = format!("grpc://{}", server.addresses().flight.unwrap());
+    let address = address(&server);
     let stop = ShutdownHandle::default();
     std::thread::scope(|scope| {
         let running = scope.spawn(|| server.run(&stop));
@@ -107,5 +125,47 @@ fn a_table_that_the_benchmark_would_take_is_refused_and_kept() {
         store.execute("CREATE TABLE usertable (id LONG, PRIMARY KEY (id))").unwrap();
         assert!(ycsb(target).is_err());
         assert_eq!(tables(store), ["usertable"]);
+    });
+}
+
+/// Half of the pairs are there before: SETNX tells how many, and the report fails on another count.
+#[test]
+fn pairs_go_through_the_protocol_of_redis_and_are_deleted() {
+    for keep_existing in [false, true] {
+        beside_redis(|store, target| {
+            let options = BulkBenchOptions {
+                data: vec![DataKind::Pairs],
+                records: 300,
+                existing_percent: 50,
+                keep_existing,
+                gets: 100,
+                missing_percent: 20,
+                singles: 50,
+                durabilities: vec![Durability::Write],
+                run: run_options(target.clone()),
+                ..BulkBenchOptions::default()
+            };
+            let report = bulk::run(&options, &NoWatcher).unwrap();
+            assert_all_worked(&report);
+            assert!(!report.runs.is_empty());
+            for run in &report.runs {
+                assert_eq!(run.target, target.name());
+                let connections = run.settings.get("connections").map(String::as_str);
+                assert_eq!(connections, Some("one a thread"));
+            }
+            assert_eq!(store.kv().scan(&Default::default()).unwrap().count(), 0);
+        });
+    }
+}
+
+#[test]
+fn a_database_of_redis_that_holds_keys_is_refused_and_keeps_them() {
+    beside_redis(|store, target| {
+        let key = Key::of_major(["theirs"]);
+        store.kv().put(&key, b"1", &WriteOptions::default()).unwrap();
+        let error = ycsb(target).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Invalid);
+        assert!(error.to_string().contains("holds 1 keys"), "{error}");
+        assert!(store.kv().get(&key).unwrap().is_some());
     });
 }

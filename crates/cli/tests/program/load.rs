@@ -363,3 +363,25 @@ fn options_are_called_as_they_are_given() {
     place.run(&["load", "ships", "a.csv", "--memory", "1K"]).ends(3).says(&["--memory is 1024"]);
     place.run(&["put", "ships", "nojson"]).ends(3).says(&["`nojson` is no object", "JSON object"]);
 }
+
+/// Where only some records named a column of lists, the load ended with an internal error.
+#[test]
+fn records_of_json_take_defaults_of_lists_and_maps() {
+    let place = Place::new();
+    let columns = "k LONG, a ARRAY(STRING) DEFAULT '[\"x\"]', m MAP(LONG) DEFAULT '{\"y\": 1}'";
+    let key = "PRIMARY KEY (k)";
+    place.run(&["sql", &format!("CREATE TABLE t ({columns}, {key})")]).ends(0);
+    place.run(&["sql", &format!("CREATE TABLE d ({columns}, doc JSON, {key})")]).ends(0);
+    let records = "{\"k\": 1}\n{\"k\": 2, \"a\": [\"b\", null], \"m\": {\"z\": 2}}\n{\"k\": 3, \"a\": null}\n";
+    place.write("a.jsonl", records);
+    place.run(&["load", "t", "a.jsonl"]).ends(0);
+    let paths = ["--path", "k=k", "--path", "a=a", "--path", "m=m"];
+    let load = ["load", "d", "a.jsonl", "--document-column", "doc"];
+    place.run(&[&load[..], &paths].concat()).ends(0);
+    for table in ["t", "d"] {
+        let query =
+            format!("SELECT k, a[1] AS a, m['y'] AS y, m['z'] AS z FROM {table} ORDER BY k");
+        let rows = place.run(&["sql", &query]).ends(0).out;
+        assert_eq!(rows, "k,a,y,z\n1,x,1,\n2,b,,2\n3,,1,\n", "{table}");
+    }
+}

@@ -252,3 +252,15 @@ fn wrong_expressions_are_refused_before_anything_is_written() {
         .says(&["fills NAME twice"]);
     assert_eq!(rows(&place, "SELECT count(*) AS n FROM t"), "n\n0\n");
 }
+
+/// The default of the column stood for the field, or its type was not that of the field.
+#[test]
+fn a_field_has_no_default_where_an_expression_fills_its_column() {
+    let place = Place::new();
+    let table = "CREATE TABLE t (k LONG, a NUMBER(8, 3) DEFAULT 5, b LONG DEFAULT 7, c LONG DEFAULT 9, PRIMARY KEY (k))";
+    place.run(&["sql", table]).ends(0);
+    place.write("a.jsonl", "{\"k\": 1, \"a\": \"1.5x\", \"b\": 4}\n{\"k\": 2}\n");
+    let map = ["--map", "a=length(upper(a))", "--map", "B=b*2"];
+    place.run(&[&["load", "t", "a.jsonl"][..], &map].concat()).ends(0);
+    assert_eq!(rows(&place, "SELECT * FROM t ORDER BY k"), "k,a,b,c\n1,4.000,8,9\n2,,,9\n");
+}

@@ -255,9 +255,13 @@ fn refuse_bare_returns(
     if memchr(b'\n', head).is_some() {
         return Ok(());
     }
-    // One in quotes is part of a field.
-    let mut is_quoted = false;
+    // One in quotes is part of a field, and so is one behind the escape character.
+    let (mut is_quoted, mut is_escaped) = (false, false);
     let bare = head.iter().position(|byte| {
+        if std::mem::take(&mut is_escaped) {
+            return false;
+        }
+        is_escaped = Some(*byte) == dialect.escape;
         is_quoted ^= Some(*byte) == dialect.quote;
         *byte == b'\r' && !is_quoted
     });
@@ -436,7 +440,7 @@ fn open_json(
     };
     if let Some(documents) = &options.documents {
         let fields: Vec<_> = match &options.schema {
-            Some(schema) => schema.fields().iter().map(nullable).collect(),
+            Some(schema) => schema.fields().iter().map(text_field).collect(),
             None => found().collect(),
         };
         let layout =

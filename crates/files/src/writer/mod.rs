@@ -34,9 +34,10 @@ use json::JsonWriter;
 /// In both text formats a point in time is `2022-01-03T00:00:00` in UTC with the digits of the
 /// fraction that are not zero, a float has the shortest text that reads back as the same number,
 /// bytes are base64 (`0x` and hexadecimal digits, where their base64 looks like such digits) and a
-/// UUID has its hyphens. All formats read back as the rows that were written, with two exceptions. In a CSV file of a single text column NULL and empty text are the
-/// same, because a line with nothing on it is no record. In JSON lines NULL and the JSON value `null`
-/// of a JSON column are the same.
+/// UUID has its hyphens. All formats read back as the rows that were written, with two exceptions.
+/// In a CSV file of a single text column NULL and empty text are the same, because a line with
+/// nothing on it is no record. In JSON lines NULL and the JSON value `null` of a JSON column are
+/// the same.
 pub struct RecordWriter<W: Write + Send> {
     body: WriterBody<W>,
 }

@@ -365,3 +365,19 @@ fn a_record_has_at_most_16_mebibytes() {
         assert!(rejected.iter().all(|it| it.reason.contains("longer than 16777216 bytes")));
     }
 }
+
+/// A quote behind the escape character ended the field, and the return within it was refused.
+#[test]
+fn carriage_returns_in_quotes_are_looked_for_as_the_dialect_says() {
+    let mut options = ReadOptions::default();
+    options.csv.escape = Some(b'\\');
+    let (batch, rejected) = read(&csv("a,b\r\n"), &options);
+    assert_eq!((batch.num_rows(), rejected.len()), (0, 0));
+    let head = csv("\"a\\\"\rb\",c");
+    let found = infer_schema(&head, &options, 100).unwrap();
+    let names: Vec<_> = found.fields().iter().map(|field| field.name().as_str()).collect();
+    assert_eq!(names, ["a\"\rb", "c"]);
+    let bare = csv("a\\\"\rb\",c");
+    let error = infer_schema(&bare, &options, 100).unwrap_err();
+    assert!(error.to_string().contains("carriage returns alone"), "{error}");
+}

@@ -15,7 +15,7 @@ use datafusion::physical_plan::stream::RecordBatchReceiverStreamBuilder;
 use datafusion::physical_plan::streaming::PartitionStream;
 use tonnage::{ColumnType, Error, Result, TableSchema};
 use tonnage_files::{
-    ExtraColumns, Format, ReadOptions, RecordReader, Sample, Source, StopToken,
+    ColumnDefaults, ExtraColumns, Format, ReadOptions, RecordReader, Sample, Source, StopToken,
     infer_common_schema, type_name,
 };
 
@@ -37,6 +37,8 @@ pub(crate) struct FileTable {
     read: SchemaRef,
     /// The same under the names that SQL finds them by.
     arrow: SchemaRef,
+    /// What members hold that records of JSON lack.
+    defaults: ColumnDefaults,
 }
 
 impl FileTable {
@@ -73,7 +75,8 @@ impl FileTable {
     ) -> Result<Self> {
         let (sources, format) = find_files(file, options)?;
         let fields = table.columns.iter().map(|column| column.to_arrow().with_nullable(true));
-        Self::new(sources, format, fields.collect())
+        let defaults = ColumnDefaults::new(table.default_makers());
+        Ok(Self { defaults, ..Self::new(sources, format, fields.collect())? })
     }
 
     fn new(sources: Vec<Source>, format: Option<Format>, fields: Vec<Field>) -> Result<Self> {
@@ -88,7 +91,8 @@ impl FileTable {
             }
         }
         let read = Arc::new(Schema::new(fields));
-        Ok(Self { sources: Arc::new(sources), format, read, arrow: Arc::new(arrow) })
+        let (sources, arrow) = (Arc::new(sources), Arc::new(arrow));
+        Ok(Self { sources, format, read, arrow, defaults: ColumnDefaults::default() })
     }
 
     /// The same with some of the columns.
@@ -109,6 +113,7 @@ impl FileTable {
             format: self.format,
             schema: Some(self.read.clone()),
             unmentioned: ExtraColumns::Skip,
+            defaults: self.defaults.clone(),
             stop,
             ..ReadOptions::default()
         };

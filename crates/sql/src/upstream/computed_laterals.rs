@@ -60,12 +60,30 @@ pub(crate) fn compute_above(join: &Join) -> Result<Option<LogicalPlan>> {
 /// A projection with what queries below it compute with the row outside in the places where it reads
 /// that; nothing where they compute nothing.
 fn flattened(projection: &Projection) -> Result<Option<Projection>> {
+    if projection.expr.iter().any(holds_subquery) {
+        return Ok(None);
+    }
     let Some(below) = ComputedRows::of(&projection.input)? else { return Ok(None) };
     let schema = projection.input.schema();
     let exprs = projection.expr.iter().map(|expr| below.written_out(expr.clone(), schema));
     let exprs = exprs.collect::<Result<Vec<_>>>()?;
     let rows = Arc::new(below.rows);
     Projection::try_new_with_schema(exprs, rows, projection.schema.clone()).map(Some)
+}
+
+/// Whether an expression holds a query, whose columns could not be written out here.
+fn holds_subquery(expr: &Expr) -> bool {
+    let is_query = |part: &Expr| {
+        let is_it = matches!(
+            part,
+            Expr::ScalarSubquery(_)
+                | Expr::Exists(_)
+                | Expr::InSubquery(_)
+                | Expr::SetComparison(_)
+        );
+        Ok(is_it)
+    };
+    expr.exists(is_query).unwrap_or(true)
 }
 
 /// Rows, and what is computed of each for the columns of a query.
@@ -80,7 +98,8 @@ impl ComputedRows {
         match plan {
             // A value that differs each time would be computed wherever it is read.
             LogicalPlan::Projection(projection)
-                if !projection.expr.iter().any(Expr::is_volatile) =>
+                if !projection.expr.iter().any(Expr::is_volatile)
+                    && !projection.expr.iter().any(holds_subquery) =>
             {
                 let input = &projection.input;
                 let Some(below) = Self::of(input)? else {
@@ -96,7 +115,7 @@ impl ComputedRows {
                 Ok(Some(Self { values, rows: below.rows }))
             }
             // A condition keeps its place above the rows, with the computed values written out.
-            LogicalPlan::Filter(filter) => {
+            LogicalPlan::Filter(filter) if !holds_subquery(&filter.predicate) => {
                 let Some(below) = Self::of(&filter.input)? else { return Ok(None) };
                 // The condition reads what is computed, and so goes below it written out.
                 let condition =

@@ -1,6 +1,7 @@
 //! `x IN (subquery)` with its third value, NULL.
 //!
 //! Upstream: apache/datafusion#8241, #25347, #25473. Gone in: open
+//! Upstream: apache/datafusion#25474. Gone in: open
 //!
 //! Below OR, NOT, IS or CASE, DataFusion 55 makes a join of such a test that marks rows. The mark
 //! knows true and false only: NULL counts as false, and NOT makes it true. In projections it
@@ -9,7 +10,8 @@
 //! 1. A test that may be NULL, where NULL is not the same as false, becomes the following, which
 //!    needs no third value below: `CASE WHEN EXISTS (an equal one) THEN true WHEN EXISTS (a NULL)
 //!    OR x IS NULL AND EXISTS (any) THEN NULL ELSE false END`.
-//! 2. In a projection EXISTS becomes a count that is compared with zero.
+//! 2. The same for a value that may be NULL though none of its columns may.
+//! 3. In a projection EXISTS becomes a count that is compared with zero.
 
 use std::sync::Arc;
 

@@ -72,7 +72,6 @@ pub(crate) use settings::turn_off_faults;
 
 use self::correlated_names::CorrelatedNamesRule;
 use self::dependent_aggregates::DependentRule;
-
 use self::membership::MembershipRule;
 use self::merged_lists::MergedListRule;
 use self::null_joins::EqualKeysRule;

@@ -65,6 +65,14 @@ pub(super) const REPAIRS: &[Repair] = &[
         "it is rewritten to EXISTS and CASE before",
     ),
     repair(
+        "hidden_nulls",
+        "membership.rs",
+        Issues(&[25474]),
+        Open,
+        "`nullif(k, 2) NOT IN (subquery)` keeps rows of NULL where `k` cannot be NULL",
+        "they are left out",
+    ),
+    repair(
         "empty_scalar_subqueries",
         "subqueries.rs",
         Issues(&[24513]),

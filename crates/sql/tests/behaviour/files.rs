@@ -298,3 +298,23 @@ fn columns_of_one_name_have_names_of_their_own_in_a_file() {
         assert_eq!(rows(&sql, read), [["1", "10", "2", "20"]], "{name}");
     }
 }
+
+/// A member that a record lacks was NULL, though `load` gave it the DEFAULT of its column.
+#[test]
+fn copied_records_of_json_take_defaults() {
+    let (sql, folder) = ships();
+    let records = "{\"mmsi\": 1, \"flag\": \"NO\"}\n{\"mmsi\": 2}\n{\"mmsi\": 3, \"flag\": null}\n";
+    fs::write(folder.path().join("some.jsonl"), records).unwrap();
+    let file = path(&folder, "some.jsonl");
+    assert_eq!(changed(&sql, &format!("COPY ships FROM '{file}'")), 3);
+    let flags = "SELECT flag IS NULL, coalesce(flag, '') FROM ships ORDER BY mmsi";
+    let expected = [["false", "NO"], ["false", "none"], ["true", ""]];
+    assert_eq!(rows(&sql, flags), expected);
+    sql.execute("DELETE FROM ships").unwrap();
+    assert_eq!(changed(&sql, &format!("COPY ships (flag, mmsi) FROM '{file}'")), 3);
+    assert_eq!(rows(&sql, flags), expected);
+    // A file by itself has no table whose defaults it could take.
+    sql.execute("DELETE FROM ships").unwrap();
+    changed(&sql, &format!("INSERT INTO ships (mmsi, flag) SELECT mmsi, flag FROM '{file}'"));
+    assert_eq!(rows(&sql, flags), [["false", "NO"], ["true", ""], ["true", ""]]);
+}

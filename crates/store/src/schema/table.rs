@@ -7,7 +7,7 @@ use arrow::datatypes::{Schema, SchemaRef};
 use serde::{Deserialize, Serialize};
 use tonnage_engine::{Error, KeyPart, KeyShape, Result};
 
-use super::{Column, Layout, LayoutColumn};
+use super::{Column, ColumnType, Layout, LayoutColumn};
 
 /// Makes the values of so many rows that do not name a column.
 pub type MakeDefaults = Arc<dyn Fn(usize) -> Result<ArrayRef> + Send + Sync>;
@@ -166,7 +166,11 @@ impl TableSchema {
     }
 }
 
-fn default_maker(column: Column) -> MakeDefaults {
+fn default_maker(mut column: Column) -> MakeDefaults {
+    // Readers give nested values as JSON, so what stands beside them is JSON as well.
+    if column.column_type.is_nested() {
+        column.column_type = ColumnType::Json;
+    }
     Arc::new(move |rows| match column.default_array(rows)? {
         Some(made) => Ok(made),
         None => Ok(new_null_array(&column.column_type.data_type(), rows)),

@@ -269,7 +269,10 @@ impl LoadArgs {
     ) -> CliResult<Vec<FileInput>> {
         let (schema, ignore) = (&table.schema, self.ignore_columns);
         let documents = self.documents.options();
-        let defaults = ColumnDefaults::new(schema.default_makers());
+        // A field that only an expression reads is no column, whatever its name.
+        let is_field = |name: &str| mapping.is_some_and(|mapping| mapping.fills(name));
+        let makers = schema.default_makers().filter(|(name, _)| !is_field(name));
+        let defaults = ColumnDefaults::new(makers);
         let mut options = ReadOptions { documents, defaults, ..self.job.read_options()? };
         // A file of one column has the key alone then, which is never NULL: a blank line is none.
         let is_numbered = schema.key_columns().any(|column| column.identity.is_some());

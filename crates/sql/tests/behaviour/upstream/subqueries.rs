@@ -17,6 +17,15 @@ fn membership() {
 }
 
 #[test]
+fn hidden_nulls() {
+    repaired(
+        "SELECT value FROM generate_series(1, 3) WHERE nullif(value, 2) NOT IN (SELECT 1)",
+        Rows(&["2", "3"]),
+        Rows(&["3"]),
+    );
+}
+
+#[test]
 fn correlated_names() {
     repaired(
         "SELECT o.x FROM (VALUES (1, 2), (2, 2)) o(x, y)
