@@ -228,6 +228,7 @@ impl Round {
                 let refused = PartReply::Error(words::REPLY_TOO_LARGE);
                 self.parts[parts].iter_mut().for_each(|part| part.reply = refused);
             }
+            // Nothing of it is written, so its clients get it back.
             Err(RoundFailure::NoRoom) => {
                 self.given_back_from = Some(commands.start);
                 return;
