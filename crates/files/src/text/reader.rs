@@ -265,6 +265,7 @@ fn refuse_bare_returns(
         is_quoted ^= Some(*byte) == dialect.quote;
         *byte == b'\r' && !is_quoted
     });
+    // At the very end it may be the first half of a line end.
     let is_bare = bare.is_some_and(|at| at + 1 < head.len());
     match is_bare {
         true => Err(Error::invalid(format!(

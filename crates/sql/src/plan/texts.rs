@@ -143,7 +143,7 @@ fn read_call(call: &mut ScalarFunction, schema: &DFSchema) -> Result<bool> {
 pub(super) fn compare(parts: &mut [Part<'_>]) -> Result<bool> {
     let meaning = match meaning(parts) {
         Some(meaning) => meaning,
-        None => return cast_listed_numbers(parts),
+        None => return Ok(cast_beside_float(parts)? | cast_listed_numbers(parts)?),
     };
     match meaning {
         Meaning::Moment(_) => return read_moments(parts, meaning),
@@ -233,6 +233,7 @@ pub(super) fn choose_or_text(parts: &mut [Part<'_>]) -> Result<bool> {
             CastKind::Truth => |text: &str| Value::parse(text, ColumnType::Boolean).is_ok(),
             CastKind::Day | CastKind::Time => return Ok(false),
         },
+        None if read_plain_numbers(parts)? => return Ok(true),
         _ => return choose(parts),
     };
     let is_read = |part: &Part<'_>| match literal_text(part.0) {
@@ -471,6 +472,51 @@ fn gather<'p>(part: &'p mut Expr, schema: &'p DFSchema, found: &mut Vec<Part<'p>
         }
         part => found.push((part, schema)),
     }
+}
+
+/// Texts beside a FLOAT or DOUBLE and further values: each is what it would be beside the first alone.
+/// The planner reads all of them as one type, by which `f IN ('0.1', 2.5)` missed 0.1 of a FLOAT.
+fn cast_beside_float(parts: &mut [Part<'_>]) -> Result<bool> {
+    if parts.len() < 3 {
+        return Ok(false);
+    }
+    let values = parts.iter().filter(|(part, _)| !is_literal(part));
+    let kind = values.filter_map(|(part, schema)| part.get_type(*schema).ok());
+    let Some(kind) = kind.into_iter().find(DataType::is_floating) else { return Ok(false) };
+    let is_single =
+        |(part, schema): &&mut Part<'_>| part.get_type(*schema).is_ok_and(|kind| kind.is_string());
+    let texts = parts.iter_mut().filter(is_single);
+    cast_all(&mut texts.map(|(part, schema)| (&mut **part, *schema)).collect::<Vec<_>>(), &kind)
+}
+
+/// Texts that are written among whole numbers or doubles of one type, of which CASE and UNION give
+/// one. They are read only if all of them spell such numbers.
+fn read_plain_numbers(parts: &mut [Part<'_>]) -> Result<bool> {
+    let mut spread = spread(parts);
+    let (mut kind, mut has_text) = (None, false);
+    for part in &spread {
+        if literal_text(part.0).is_some() {
+            has_text = true;
+            continue;
+        }
+        match part.0.get_type(part.1) {
+            Ok(DataType::Null) => {}
+            Ok(own) if kind.as_ref().is_none_or(|kind| *kind == own) => kind = Some(own),
+            _ => return Ok(false),
+        }
+    }
+    let column_type = match kind {
+        Some(DataType::Int32) => ColumnType::Integer,
+        Some(DataType::Int64) => ColumnType::Long,
+        Some(DataType::Float32) => ColumnType::Float,
+        Some(DataType::Float64) => ColumnType::Double,
+        _ => return Ok(false),
+    };
+    let mut texts = spread.iter().filter_map(|part| literal_text(part.0));
+    if !has_text || !texts.all(|text| Value::parse(text, column_type).is_ok()) {
+        return Ok(false);
+    }
+    cast_all(&mut spread, &column_type.data_type())
 }
 
 /// Texts in lists beside whole numbers and doubles. As texts `'10'` is less than `'9'`.
