@@ -99,7 +99,7 @@ def go(page, server, screen, **query):
     text = urllib.parse.urlencode(query)
     page.goto(f"{server.http}/console/#/{screen}{text and '?' + text}")
     page.wait_for_selector("main")
-    page.wait_for_function("!document.querySelector('main p.hint[role=status]')")
+    page.locator("main p.hint[role=status]").wait_for(state="detached")
 
 
 def picture(page, name):
@@ -216,7 +216,7 @@ def cells_are_those_of_the_json_answer(server):
 def a_million_rows_scroll(server):
     page = page_of(server, "about")
     go(page, server, "sql")
-    page.get_by_label("Rows", exact=True).select_option("1000000")
+    page.locator("label", has_text="Rows").locator("select").select_option("1000000")
     editor = page.locator(".cm-content")
     editor.click()
     page.keyboard.press("Control+a")
@@ -345,7 +345,7 @@ def a_page_of_another_origin_reaches_nothing(server):
     here = server.http
     text = f"""<script>
         fetch('{here}/v1/sql', {{method: 'POST', mode: 'no-cors', body: '{{"sql": "DROP TABLE ships"}}'}})
-            .catch(() => 0).then(() => document.title = 'done');
+            .catch(() => 0).then(() => document.body.append(Object.assign(document.createElement('p'), {{id: 'done', innerText: 'done'}})));
     </script><iframe src="{here}/console/"></iframe><a href="{here}/console/#/about">console</a>"""
 
     class Foreign(http.server.BaseHTTPRequestHandler):
@@ -362,7 +362,7 @@ def a_page_of_another_origin_reaches_nothing(server):
     threading.Thread(target=other.serve_forever, daemon=True).start()
     page = page_of(server)
     page.goto(f"http://127.0.0.1:{other.server_port}/")
-    page.wait_for_function("document.title === 'done'")
+    page.locator("#done").wait_for()
     page.wait_for_timeout(500)
     assert sql(server, "SELECT count(*) FROM ships")["rows"][0][0] > 0
     assert not any(frame.locator("nav").count() for frame in page.frames)

@@ -8,7 +8,7 @@ use tonic::{Code, Status};
 use tonnage::{AlreadyExists, Error, ErrorKind, TooManyErrors};
 
 use crate::auth::AccessDenied;
-use crate::error_position::position_of;
+use crate::error_position::position_members;
 use crate::request_id::{REQUEST_ID_HEADER, RequestId};
 
 /// gRPC messages travel in headers, of which grpc-java takes 8 KiB by default.
@@ -152,21 +152,20 @@ impl IntoResponse for Problem {
             (_, Some(code)) => code.replace('-', " "),
             _ => self.error.kind().label().to_owned(),
         };
+        // The members of RFC 9457, beside those of the call.
         let mut body = self.members;
         body.insert("type".to_owned(), format!("/problems/{}", title.replace(' ', "-")).into());
         body.insert("title".to_owned(), title.into());
         body.insert("status".to_owned(), self.status.as_u16().into());
         body.insert("detail".to_owned(), self.error.message().into());
-        if let Some((line, column)) = position_of(self.error.message()) {
-            body.insert("line".to_owned(), line.into());
-            body.insert("column".to_owned(), column.into());
-        }
+        body.extend(position_members(self.error.message()));
         if let Some(id) = RequestId::current() {
             body.insert("request_id".to_owned(), id.as_str().into());
         }
         let body = Json::Object(body);
         let kind = [(header::CONTENT_TYPE, PROBLEM_TYPE)];
         let mut response = (self.status, kind, body.to_string()).into_response();
+        // Clients that read no problem know this header.
         if self.status == StatusCode::SERVICE_UNAVAILABLE {
             let seconds = axum::http::HeaderValue::from_static("1");
             response.headers_mut().insert(header::RETRY_AFTER, seconds);

@@ -1,7 +1,16 @@
 //! The place in a statement that an error names.
 
+use serde_json::Value as Json;
+
+/// The place that a message begins with, as members of a problem.
+pub(crate) fn position_members(message: &str) -> impl Iterator<Item = (String, Json)> {
+    let members = position_of(message).map(|(line, column)| [("line", line), ("column", column)]);
+    let members = members.into_iter().flatten();
+    members.map(|(name, number)| (name.to_owned(), number.into()))
+}
+
 /// The line and the column that a message begins with, both counted from 1.
-pub(crate) fn position_of(message: &str) -> Option<(u64, u64)> {
+fn position_of(message: &str) -> Option<(u64, u64)> {
     let (line, rest) = message.strip_prefix("line ")?.split_once(", column ")?;
     let (column, _) = rest.split_once(": ")?;
     Some((line.parse().ok()?, column.parse().ok()?))

@@ -28,7 +28,8 @@ pub fn crates() -> io::Result<Vec<PathBuf>> {
 }
 
 /// Folders that are made, and belong to no one's work.
-const MADE: [&str; 5] = [".git", "target", "tonnage-data", "tonnage-demo", "__pycache__"];
+const MADE: [&str; 6] =
+    [".git", "target", "tonnage-data", "tonnage-demo", "__pycache__", "node_modules"];
 
 /// All files and folders of the repository, relative to its root, sorted.
 ///

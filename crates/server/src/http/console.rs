@@ -11,7 +11,7 @@ use flate2::read::GzDecoder;
 use tonnage::Error;
 use tonnage_console::{Asset, CONTENT_SECURITY_POLICY, asset};
 
-use super::handler::HandlerResult;
+use super::handler::{HandlerResult, not_found};
 
 const OPENER_POLICY: HeaderName = HeaderName::from_static("cross-origin-opener-policy");
 /// A name with a digest never has other bytes.
@@ -25,7 +25,7 @@ pub(super) async fn front(request: Request) -> Response {
     let wants_page = tokens(request.headers(), &header::ACCEPT).any(|kind| kind == "text/html");
     match wants_page {
         true => Redirect::temporary("/console/").into_response(),
-        false => super::not_found(request).await.into_response(),
+        false => not_found(request).await.into_response(),
     }
 }
 

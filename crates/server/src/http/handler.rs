@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Extension;
-use axum::extract::State;
+use axum::extract::{Request, State};
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 
@@ -45,4 +45,10 @@ pub(super) fn parse_ttl(name: &str, text: &str) -> Result<Duration> {
 pub(super) fn json(value: &impl Display) -> Response {
     let kind = [(header::CONTENT_TYPE, "application/json")];
     (kind, value.to_string()).into_response()
+}
+
+/// Says that nothing is at a path.
+pub(super) async fn not_found(request: Request) -> Problem {
+    let path = request.uri().path();
+    Error::not_found(format!("nothing is at {path}: /v1/openapi.json tells what there is")).into()
 }

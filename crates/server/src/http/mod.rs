@@ -102,7 +102,7 @@ pub(crate) fn router(context: &Arc<ServerContext>) -> Router {
         .route("/health/live", get(health::live))
         .route("/health/ready", get(health::ready))
         .merge(calls)
-        .fallback(not_found)
+        .fallback(handler::not_found)
         .layer(DefaultBodyLimit::max(context.config.body_bytes_max))
         .layer(middleware::from_fn(as_problem))
         // Before all else, on every path: what a browser sends for another page does nothing.
@@ -116,11 +116,6 @@ pub(crate) fn router(context: &Arc<ServerContext>) -> Router {
             request_id::assign,
         ))
         .with_state(context.clone())
-}
-
-async fn not_found(request: Request) -> Problem {
-    let path = request.uri().path();
-    Error::not_found(format!("nothing is at {path}: /v1/openapi.json tells what there is")).into()
 }
 
 /// What was refused before a handler saw it, for its path, query or body, is a problem like others.
