@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::{
     Capability, Cuts, Deadline, Durability, Error, KeyShape, Levels, LoadOptions, LoadSession,
     Maintenance, Part, Projection, Ranges, ReadOptions, Result, Rows, ScanOptions, Scanner,
-    ShardId, Slices, SpaceId, SpaceInfo, WriteBatch, WriteOutcome,
+    ShardId, Slices, Snapshot, SpaceId, SpaceInfo, TrackedRange, WriteBatch, WriteOutcome,
 };
 
 /// What keeps the bytes.
@@ -177,6 +177,27 @@ pub trait Engine: Maintenance + Send + Sync {
     fn change_count(&self, space: SpaceId) -> Result<Option<u64>> {
         let _ = space;
         Ok(None)
+    }
+
+    /// The store at one moment, with everything acknowledged before. From then on the spaces named
+    /// are followed: what is written into them is noted. Nothing where the engine cannot do so.
+    fn snapshot(&self, followed: &[SpaceId]) -> Result<Option<Arc<dyn Snapshot>>> {
+        let _ = followed;
+        Ok(None)
+    }
+
+    /// Says that the rows of a range were copied at a snapshot, under the id that the range has.
+    /// False, and nothing is changed, where it cannot be told any more what was written since, or
+    /// where a newer copy is there.
+    fn track(&self, space: SpaceId, range: &TrackedRange, snapshot: &dyn Snapshot) -> Result<bool> {
+        let _ = (space, range, snapshot);
+        Ok(false)
+    }
+
+    /// Says that a copy is gone.
+    fn untrack(&self, space: SpaceId, id: u128) -> Result<()> {
+        let _ = (space, id);
+        Ok(())
     }
 
     /// Carries out a batch atomically, if its conditions hold. Whoever reads sees all of it or

@@ -49,6 +49,7 @@ mod slices;
 mod space;
 mod statistics;
 pub mod sync;
+mod tracking;
 mod write;
 
 pub use capability::Capability;
@@ -78,4 +79,5 @@ pub use shard::ShardId;
 pub use slices::Slices;
 pub use space::{SpaceId, SpaceInfo};
 pub use statistics::{Damage, ShardStatistics, Statistics, VerifyReport};
+pub use tracking::{RangeChange, RangeChanges, Snapshot, TicketBook, TrackedRange};
 pub use write::{Condition, Durability, Operation, WriteBatch, WriteOutcome};

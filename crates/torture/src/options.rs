@@ -52,7 +52,7 @@ Options:
   --ledger N       Bytes of ledger after which a workload ends [60000]
   --kind PARTS     Workloads by their parts, such as single+bulk+dirs; several after commas
   --model NAMES    Models of the file system: strict,entries,prefix,pages,zeros,kill
-  --reader NAMES   readers: csv,jsonl,json,parquet,arrow,avro,gzip,zstd,xz,zip,xlsx,key,
+  --reader NAMES   readers: csv,jsonl,json,parquet,arrow,avro,gzip,zstd,xz,zip,xlsx,chunk,key,
                    ddl,sql [all]
   --fault SPEC     faults: always this one: class:n:error:count[:part of the path]
   --dir DIR        Where to work [the temporary directory]

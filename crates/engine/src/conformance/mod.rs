@@ -27,6 +27,7 @@ pub mod reads;
 pub mod scans;
 pub mod shard_prefixed;
 pub mod spaces;
+pub mod tracking;
 pub mod upkeep;
 pub mod versions;
 pub mod write_many;

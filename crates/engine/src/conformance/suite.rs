@@ -70,6 +70,13 @@ macro_rules! conformance_suite {
                 equal_counts_mean_that_nothing_changed,
                 what_is_read_between_equal_counts_stays_true_beside_writers,
             }
+            tracking {
+                a_snapshot_shows_one_moment_and_refuses_writes,
+                every_write_since_a_copy_is_told,
+                a_refused_write_may_be_told_and_changes_nothing,
+                a_copy_that_is_older_than_another_is_not_tracked,
+                copies_beside_writers_stay_right,
+            }
             limits {
                 each_range_has_its_own_limit,
                 each_shard_key_has_its_own_limit,
@@ -251,6 +258,7 @@ mod tests {
             include_str!("shard_prefixed.rs"),
             include_str!("errors.rs"),
             include_str!("upkeep.rs"),
+            include_str!("tracking.rs"),
         ];
         let mut count = 0;
         for line in nouns.iter().flat_map(|noun| noun.lines()) {

@@ -14,6 +14,7 @@
 
 mod scanner;
 mod session;
+mod snapshot;
 mod space;
 mod store;
 mod versions;
@@ -26,12 +27,13 @@ use crate::sync::write;
 use crate::{
     Capability, Clock, Cuts, Deadline, Durability, Engine, Error, KeyShape, LoadOptions,
     LoadSession, Maintenance, Part, Ranges, ReadOptions, Result, Rows, ScanOptions, Scanner,
-    ShardId, ShardStatistics, Slices, SpaceId, SpaceInfo, Statistics, SystemClock, VerifyReport,
-    WriteBatch, WriteOutcome,
+    ShardId, ShardStatistics, Slices, Snapshot, SpaceId, SpaceInfo, Statistics, SystemClock,
+    TrackedRange, VerifyReport, WriteBatch, WriteOutcome,
 };
 
 use scanner::MemoryScanner;
 use session::MemoryLoad;
+use snapshot::MemorySnapshot;
 use space::MemorySpace;
 use store::{MemoryStore, no_such_space};
 use write::BatchSpaces;
@@ -76,6 +78,7 @@ impl Engine for MemoryEngine {
     }
 
     fn create_space_by(&self, name: &str, shape: &KeyShape, deadline: Deadline) -> Result<SpaceId> {
+        self.store.check_writable()?;
         deadline.check("its turn")?;
         let mut spaces = write(&self.store.spaces);
         if spaces.names.contains(name) {
@@ -104,6 +107,7 @@ impl Engine for MemoryEngine {
     }
 
     fn drop_space_by(&self, space: SpaceId, deadline: Deadline) -> Result<()> {
+        self.store.check_writable()?;
         deadline.check("its turn")?;
         let mut spaces = write(&self.store.spaces);
         let dropped = spaces.by_id.remove(&space).ok_or_else(|| no_such_space(space))?;
@@ -165,12 +169,38 @@ impl Engine for MemoryEngine {
         Ok(Some(self.store.space(space)?.change_count()).filter(|_| !self.store.capability.shared))
     }
 
+    fn snapshot(&self, followed: &[SpaceId]) -> Result<Option<Arc<dyn Snapshot>>> {
+        // Where it stands for a cluster, others write what this process does not see.
+        if self.store.capability.shared {
+            return Ok(None);
+        }
+        let open = |store| Arc::new(MemoryEngine { store: Arc::new(store) }) as Arc<dyn Engine>;
+        Ok(Some(Arc::new(MemorySnapshot::take(&self.store, followed, open)?)))
+    }
+
+    fn track(&self, space: SpaceId, range: &TrackedRange, snapshot: &dyn Snapshot) -> Result<bool> {
+        let (Some(id), Some(settled)) = (range.id, snapshot.settled(space, range.shard)) else {
+            return Ok(false);
+        };
+        let space = self.store.space(space)?;
+        let mut book = space.book();
+        Ok(book.as_mut().is_some_and(|book| book.track(&range.start, &range.end, id, settled)))
+    }
+
+    fn untrack(&self, space: SpaceId, id: u128) -> Result<()> {
+        if let Some(book) = &mut *self.store.space(space)?.book() {
+            book.untrack(id);
+        }
+        Ok(())
+    }
+
     fn write_by(
         &self,
         batch: &WriteBatch,
         _durability: Durability,
         deadline: Deadline,
     ) -> Result<WriteOutcome> {
+        self.store.check_writable()?;
         deadline.check("its turn")?;
         let spaces = BatchSpaces::find(batch, |space| self.store.space(space))?;
         self.store.check_batch_size(batch)?;
@@ -179,6 +209,7 @@ impl Engine for MemoryEngine {
     }
 
     fn load(&self, options: LoadOptions) -> Result<Box<dyn LoadSession>> {
+        self.store.check_writable()?;
         Ok(Box::new(MemoryLoad::new(Arc::clone(&self.store), options)))
     }
 
@@ -189,6 +220,7 @@ impl Engine for MemoryEngine {
         _durability: Durability,
         deadline: Deadline,
     ) -> Result<()> {
+        self.store.check_writable()?;
         deadline.check("its turn")?;
         self.store.space(space)?.delete_ranges(ranges);
         Ok(())

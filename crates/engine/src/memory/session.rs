@@ -183,6 +183,7 @@ impl MemoryLoad {
                 let version = if is_late { self.store.versions.next() } else { version };
                 let header = Header { version, expires_at_ms: buffer.entries.expires_at_ms(index) };
                 let is_conditional = is_late || self.is_conditional();
+                space.note(|book, ticket| book.note_key(ticket, key));
                 put(
                     &mut rows,
                     key,

@@ -3,21 +3,22 @@
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::ops::Bound;
+use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Arc, Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use crate::header::Header;
-use crate::sync::{read, write};
+use crate::sync::{lock, read, write};
 use crate::{
     Capability, Cuts, Error, Projection, Ranges, ReadOptions, Result, Rows, Slices, SpaceInfo,
-    prefixed_shard,
+    TicketBook, prefixed_shard,
 };
 
 /// The rows of a space by key.
 pub(super) type RowMap = BTreeMap<Vec<u8>, MemoryRow>;
 
 /// A row as it is stored.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct MemoryRow {
     pub(super) header: Header,
     pub(super) value: Box<[u8]>,
@@ -29,14 +30,43 @@ pub(super) struct MemoryRow {
 #[derive(Debug)]
 pub(super) struct MemorySpace {
     info: SpaceInfo,
-    rows: RwLock<RowMap>,
+    /// Shared with snapshots, which see it as it was.
+    rows: RwLock<Arc<RowMap>>,
     /// How often the rows were locked to be changed. Counted under that lock.
     changes: AtomicU64,
+    /// What is written, once somebody follows the space. Locked within the rows.
+    book: Mutex<Option<TicketBook>>,
+}
+
+/// Changes that a range keeps.
+const CHANGES_MAX: usize = 65_536;
+
+/// The rows of a space, locked to be changed.
+pub(super) struct RowsMut<'a>(RwLockWriteGuard<'a, Arc<RowMap>>);
+
+impl Deref for RowsMut<'_> {
+    type Target = RowMap;
+
+    fn deref(&self) -> &RowMap {
+        &self.0
+    }
+}
+
+impl DerefMut for RowsMut<'_> {
+    fn deref_mut(&mut self) -> &mut RowMap {
+        Arc::make_mut(&mut self.0)
+    }
 }
 
 impl MemorySpace {
     pub(super) fn new(info: SpaceInfo) -> Self {
-        Self { info, rows: RwLock::new(RowMap::new()), changes: AtomicU64::new(0) }
+        Self::with_rows(info, Arc::default())
+    }
+
+    /// A space with the rows of another at one moment.
+    pub(super) fn with_rows(info: SpaceInfo, rows: Arc<RowMap>) -> Self {
+        let (rows, book) = (RwLock::new(rows), Mutex::new(None));
+        Self { info, rows, changes: AtomicU64::new(0), book }
     }
 
     pub(super) fn info(&self) -> &SpaceInfo {
@@ -45,15 +75,35 @@ impl MemorySpace {
 
     /// The rows, to read. No code that runs under this lock can leave the map half-changed, hence a
     /// poisoned lock is sound.
-    pub(super) fn rows(&self) -> RwLockReadGuard<'_, RowMap> {
+    pub(super) fn rows(&self) -> RwLockReadGuard<'_, Arc<RowMap>> {
         read(&self.rows)
     }
 
     /// The rows, to change.
-    pub(super) fn rows_mut(&self) -> RwLockWriteGuard<'_, RowMap> {
+    pub(super) fn rows_mut(&self) -> RowsMut<'_> {
         let rows = write(&self.rows);
         self.changes.fetch_add(1, Ordering::Relaxed);
-        rows
+        RowsMut(rows)
+    }
+
+    /// The book, where the space is followed.
+    pub(super) fn book(&self) -> MutexGuard<'_, Option<TicketBook>> {
+        lock(&self.book)
+    }
+
+    /// Has the space followed from now on. Nobody may change its rows meanwhile.
+    pub(super) fn follow(&self) {
+        self.book().get_or_insert_with(|| TicketBook::new(CHANGES_MAX));
+    }
+
+    /// Notes what is written, while the rows are locked: whoever has them locked sees both or
+    /// neither.
+    pub(super) fn note(&self, note: impl FnOnce(&mut TicketBook, u64)) {
+        if let Some(book) = &mut *self.book() {
+            let ticket = book.begin();
+            note(book, ticket);
+            book.end(ticket);
+        }
     }
 
     pub(super) fn change_count(&self) -> u64 {
@@ -131,7 +181,9 @@ impl MemorySpace {
     pub(super) fn delete_ranges(&self, ranges: &Ranges) {
         let mut rows = self.rows_mut();
         for index in 0..ranges.len() {
-            delete_range(&mut rows, ranges.start(index), ranges.end(index));
+            let (start, end) = (ranges.start(index), ranges.end(index));
+            self.note(|book, ticket| book.note_deleted(ticket, start, end));
+            delete_range(&mut rows, start, end);
         }
     }
 

@@ -19,6 +19,8 @@ pub(super) struct MemoryStore {
     pub(super) clock: Arc<dyn Clock>,
     pub(super) spaces: RwLock<MemorySpaces>,
     pub(super) versions: MemoryVersions,
+    /// Whether it is the store at one moment.
+    pub(super) is_snapshot: bool,
 }
 
 /// The spaces that exist, and the number of the next one.
@@ -60,12 +62,21 @@ impl MemoryStore {
                 next_id: 0,
             }),
             versions: MemoryVersions::default(),
+            is_snapshot: false,
         }
     }
 
     pub(super) fn space(&self, id: SpaceId) -> Result<Arc<MemorySpace>> {
         let spaces = read(&self.spaces);
         spaces.by_id.get(&id).cloned().ok_or_else(|| no_such_space(id))
+    }
+
+    /// Refuses to change what is of one moment.
+    pub(super) fn check_writable(&self) -> Result<()> {
+        match self.is_snapshot {
+            true => Err(Error::invalid("a snapshot is not written to: write to its store")),
+            false => Ok(()),
+        }
     }
 
     pub(super) fn all_spaces(&self) -> Vec<Arc<MemorySpace>> {

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use crate::header::Header;
-use crate::{Capability, Condition, Error, Operation, Result, SpaceId, WriteBatch, WriteOutcome};
+use crate::{
+    Capability, Condition, Error, Operation, Result, SpaceId, TicketBook, WriteBatch, WriteOutcome,
+};
 
 use super::space::{MemoryRow, MemorySpace, put};
 use super::versions::MemoryVersions;
@@ -85,6 +87,7 @@ impl BatchSpaces {
                 }
             }
         }
+        self.note(batch);
         // In a pass of its own: a later operation on the same row would put it without the mark.
         for (space, run) in batch.runs() {
             let rows = &mut maps[self.index_of(space)];
@@ -95,6 +98,15 @@ impl BatchSpaces {
             }
         }
         WriteOutcome::Applied { version }
+    }
+
+    fn note(&self, batch: &WriteBatch) {
+        for (space, run) in batch.runs() {
+            let keys = |book: &mut TicketBook, ticket| {
+                run.for_each(|index| book.note_key(ticket, batch.key(index)));
+            };
+            self.0[self.index_of(space)].note(keys);
+        }
     }
 }
 

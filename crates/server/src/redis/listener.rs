@@ -184,7 +184,9 @@ mod tests {
     #[test]
     fn a_loop_that_does_not_end_is_left_behind() {
         let (keep, kept) = mpsc::channel::<()>();
-        let stuck = std::thread::spawn(move || drop(kept.recv()));
+        let stuck = std::thread::spawn(move || {
+            let _ = kept.recv();
+        });
         let ended = std::thread::spawn(|| {});
         let begun = Instant::now();
         RedisLoops { inboxes: Vec::new(), threads: vec![ended, stuck] }.stop();

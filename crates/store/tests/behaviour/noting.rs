@@ -25,6 +25,7 @@ pub(crate) fn open(url: &str, _create: bool, _clock: Arc<dyn Clock>) -> Result<A
             EngineStep::Write(_) => "write",
             EngineStep::Load => "load",
             EngineStep::Scanned(_)
+            | EngineStep::Sync
             | EngineStep::Drop(_)
             | EngineStep::List
             | EngineStep::Listed => return Ok(()),

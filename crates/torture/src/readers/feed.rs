@@ -82,6 +82,7 @@ fn judge(reader: ReaderKind, case: &[u8], sql: &Sql) -> Result<(), String> {
         ReaderKind::Avro => judge_file(Format::Avro, case),
         ReaderKind::Xz | ReaderKind::Zip => judge_file(Format::Csv, case),
         ReaderKind::Workbook => judge_workbook(case),
+        ReaderKind::Chunk => super::chunk::judge(case),
         ReaderKind::Key => judge_key(&text),
         ReaderKind::Ddl => judge_ddl(&text),
         ReaderKind::Sql => judge_sql(&text, sql),

@@ -7,6 +7,7 @@
 //!    a culprit.
 //! 3. The parent shows the case, and how to read it again.
 
+mod chunk;
 mod feed;
 mod mutate;
 pub(crate) mod sample;

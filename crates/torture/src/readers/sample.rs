@@ -27,6 +27,7 @@ pub(crate) enum ReaderKind {
     Xz,
     Zip,
     Workbook,
+    Chunk,
     Key,
     Ddl,
     Sql,
@@ -72,7 +73,7 @@ const SQL: [&str; 8] = [
 ];
 
 impl ReaderKind {
-    pub(super) const ALL: [ReaderKind; 14] = [
+    pub(super) const ALL: [ReaderKind; 15] = [
         ReaderKind::Csv,
         ReaderKind::JsonLines,
         ReaderKind::Json,
@@ -84,6 +85,7 @@ impl ReaderKind {
         ReaderKind::Xz,
         ReaderKind::Zip,
         ReaderKind::Workbook,
+        ReaderKind::Chunk,
         ReaderKind::Key,
         ReaderKind::Ddl,
         ReaderKind::Sql,
@@ -102,6 +104,7 @@ impl ReaderKind {
             ReaderKind::Xz => "xz",
             ReaderKind::Zip => "zip",
             ReaderKind::Workbook => "xlsx",
+            ReaderKind::Chunk => "chunk",
             ReaderKind::Key => "key",
             ReaderKind::Ddl => "ddl",
             ReaderKind::Sql => "sql",
@@ -147,6 +150,7 @@ impl ReaderKind {
                 samples.push(workbook(SHEETS[0].as_bytes())?);
                 samples
             }
+            ReaderKind::Chunk => super::chunk::samples()?,
             ReaderKind::Key => texts(&KEYS),
             ReaderKind::Ddl => texts(&DDL),
             ReaderKind::Sql => texts(&SQL),
@@ -248,7 +252,8 @@ impl ReaderKind {
             | ReaderKind::Gzip
             | ReaderKind::Zstd
             | ReaderKind::Xz
-            | ReaderKind::Zip => &[],
+            | ReaderKind::Zip
+            | ReaderKind::Chunk => &[],
         }
     }
 }
