@@ -1,0 +1,16 @@
+package dev.tonnage.kafka;
+
+import dev.tonnage.client.Row;
+import dev.tonnage.client.Table;
+import org.apache.kafka.connect.sink.SinkRecord;
+
+/** A row that is not stored yet, or the key of one to delete, with the record that it came from. */
+record PendingRow(SinkRecord record, Table table, Row row, boolean isDeletion) {
+    /** What a row takes beside its values, with its record. */
+    private static final long ROW_BYTES = 256;
+
+    /** About its bytes in memory, the record's own included. */
+    long bytes() {
+        return ROW_BYTES + 2 * ColumnValues.bytes(row.toMap());
+    }
+}

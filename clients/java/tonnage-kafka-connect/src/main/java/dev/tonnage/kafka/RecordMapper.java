@@ -1,0 +1,193 @@
+package dev.tonnage.kafka;
+
+import dev.tonnage.client.Row;
+import dev.tonnage.client.Table;
+import dev.tonnage.client.Tonnage;
+import dev.tonnage.client.TonnageException;
+import dev.tonnage.client.arrow.ArrowField;
+import dev.tonnage.client.arrow.ArrowSchema;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.apache.kafka.connect.data.Struct;
+import org.apache.kafka.connect.errors.ConnectException;
+import org.apache.kafka.connect.errors.DataException;
+import org.apache.kafka.connect.sink.SinkRecord;
+
+/**
+ * Makes rows of records.
+ *
+ * <p>1. The table is that of the topic, or the one that a field of the value names.
+ *
+ * <p>2. The columns are the fields of the value, and those that the key gives.
+ *
+ * <p>3. A field that the table has no column for may be one that was added since: the table is looked
+ * at again, every 10 seconds at most.
+ */
+final class RecordMapper {
+    private static final long LOOK_AGAIN_NANOS = Duration.ofSeconds(10).toNanos();
+
+    private final Tonnage store;
+    private final SinkSettings settings;
+    private final Map<String, KnownTable> tables = new HashMap<>();
+
+    /** A table, and when it was looked at. */
+    private static final class KnownTable {
+        private final Table table;
+        private final long readNanos;
+
+        KnownTable(Table table, long readNanos) {
+            this.table = table;
+            this.readNanos = readNanos;
+        }
+    }
+
+    RecordMapper(Tonnage store, SinkSettings settings) {
+        this.store = store;
+        this.settings = settings;
+    }
+
+    /**
+     * The row of a record, or the key of one to delete.
+     *
+     * @throws DataException for a record that makes no row
+     */
+    PendingRow map(SinkRecord record) {
+        if (record.value() == null) {
+            return deletion(record);
+        }
+        Map<String, Object> fields = new LinkedHashMap<>(keyColumns(record));
+        Map<String, Object> value = fieldsOf(record.value());
+        if (value == null) {
+            throw new DataException("the value has no fields: it is a "
+                    + record.value().getClass().getSimpleName() + ". Choose a converter that gives "
+                    + "records, such as JSON or Avro, or a transformation that makes one (HoistField)");
+        }
+        fields.putAll(value);
+        String name = settings.table(record.topic());
+        String field = settings.getString(SinkSettings.TABLE_FIELD);
+        if (field != null) {
+            Object named = fields.remove(field);
+            if (named == null) {
+                throw new DataException("the field `" + field + "`, which names the table, is missing");
+            }
+            name = named.toString();
+        }
+        Table table = table(name);
+        return new PendingRow(record, table, row(table, fields), false);
+    }
+
+    private PendingRow deletion(SinkRecord record) {
+        if (!settings.getBoolean(SinkSettings.DELETE)) {
+            throw new DataException("the record has no value: " + SinkSettings.DELETE
+                    + " = true deletes the row of its key");
+        }
+        Table table = table(settings.table(record.topic()));
+        Map<String, Object> key = keyColumns(record);
+        for (String column : table.key()) {
+            if (key.get(column) == null) {
+                throw new DataException("the key of a row to delete lacks `" + column + "`: "
+                        + table.path() + " has the key " + table.key());
+            }
+        }
+        key.keySet().retainAll(table.key());
+        return new PendingRow(record, table, row(table, key), true);
+    }
+
+    /** The columns that the key of a record gives. */
+    private Map<String, Object> keyColumns(SinkRecord record) {
+        List<String> wanted = settings.getList(SinkSettings.KEY_FIELDS);
+        Map<String, Object> fields = record.key() == null ? null : fieldsOf(record.key());
+        Map<String, Object> columns = new LinkedHashMap<>();
+        if (fields == null) {
+            if (wanted.size() > 1 || wanted.size() == 1 && record.key() == null) {
+                throw new DataException("the key has no fields, and " + SinkSettings.KEY_FIELDS
+                        + " wants " + wanted);
+            }
+            wanted.forEach(name -> columns.put(name, record.key()));
+            return columns;
+        }
+        if (wanted.isEmpty()) {
+            return fields;
+        }
+        for (String name : wanted) {
+            if (!fields.containsKey(name)) {
+                throw new DataException("the key has no field `" + name + "`: it has "
+                        + fields.keySet());
+            }
+            columns.put(name, fields.get(name));
+        }
+        return columns;
+    }
+
+    /** The fields of a value; null for one without. */
+    private static Map<String, Object> fieldsOf(Object value) {
+        if (value instanceof Struct) {
+            return ColumnValues.members((Struct) value);
+        }
+        if (!(value instanceof Map)) {
+            return null;
+        }
+        Map<String, Object> fields = new LinkedHashMap<>();
+        ((Map<?, ?>) value).forEach((name, item) -> fields.put(String.valueOf(name),
+                ColumnValues.plain(item)));
+        return fields;
+    }
+
+    private Row row(Table table, Map<String, Object> fields) {
+        ArrowSchema columns = table.schema();
+        Row row = new Row();
+        for (Map.Entry<String, Object> field : fields.entrySet()) {
+            int index = columns.indexOf(field.getKey());
+            if (index < 0) {
+                Table now = settings.ignoresUnknownFields() ? table : lookAgain(table);
+                if (now != table) {
+                    return row(now, fields);
+                }
+                if (!settings.ignoresUnknownFields()) {
+                    throw new DataException(table.path() + " has no column `" + field.getKey()
+                            + "`: add one, or set " + SinkSettings.UNKNOWN_FIELDS + " = ignore");
+                }
+                continue;
+            }
+            ArrowField column = columns.fields().get(index);
+            row.set(column.name(), ColumnValues.of(column, field.getValue()));
+        }
+        return row;
+    }
+
+    private Table table(String name) {
+        KnownTable known = tables.get(name);
+        if (known == null) {
+            known = read(name);
+        }
+        return known.table;
+    }
+
+    private KnownTable read(String name) {
+        try {
+            KnownTable known = new KnownTable(store.table(name), System.nanoTime());
+            tables.put(name, known);
+            return known;
+        } catch (TonnageException error) {
+            if (error.kind() == TonnageException.Kind.NOT_FOUND) {
+                throw new ConnectException("there is no table " + name + ": create it, or set "
+                        + SinkSettings.TABLE_FORMAT + " or " + SinkSettings.TABLE_MAP, error);
+            }
+            throw error;
+        }
+    }
+
+    /** The table as it is now, where it was not looked at for a while; else the same object. */
+    private Table lookAgain(Table table) {
+        for (Map.Entry<String, KnownTable> known : tables.entrySet()) {
+            boolean isOld = System.nanoTime() - known.getValue().readNanos > LOOK_AGAIN_NANOS;
+            if (known.getValue().table == table && isOld) {
+                return read(known.getKey()).table;
+            }
+        }
+        return table;
+    }
+}

@@ -1,0 +1,147 @@
+package dev.tonnage.kafka;
+
+import dev.tonnage.client.Durability;
+import dev.tonnage.client.OnExisting;
+import dev.tonnage.client.Options;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import org.apache.kafka.common.config.AbstractConfig;
+import org.apache.kafka.common.config.ConfigDef;
+import org.apache.kafka.common.config.ConfigDef.Importance;
+import org.apache.kafka.common.config.ConfigDef.Type;
+import org.apache.kafka.common.config.ConfigException;
+import org.apache.kafka.common.config.types.Password;
+
+/** The settings of a sink, by the names that its properties have. */
+final class SinkSettings extends AbstractConfig {
+    static final String URL = "connection.url";
+    static final String TOKEN = "connection.token";
+    static final String USER = "connection.user";
+    static final String PASSWORD = "connection.password";
+    static final String TABLE_FORMAT = "table.name.format";
+    static final String TABLE_FIELD = "table.name.field";
+    static final String TABLE_MAP = "table.name.map";
+    static final String KEY_FIELDS = "key.fields";
+    static final String INSERT_MODE = "insert.mode";
+    static final String DELETE = "delete.enabled";
+    static final String UNKNOWN_FIELDS = "unknown.fields";
+    static final String TTL_MS = "ttl.ms";
+    static final String DURABILITY = "durability";
+    static final String BATCH_ROWS = "batch.rows.max";
+    static final String BATCH_BYTES = "batch.bytes.max";
+    static final String TIMEOUT_MS = "timeout.ms";
+    static final String RETRY_MS = "retry.backoff.ms";
+
+    private static final String TOPIC = "${topic}";
+
+    static final ConfigDef DEFINITION = new ConfigDef()
+            .define(URL, Type.STRING, "http://localhost:7410", SinkSettings::checkUrl, Importance.HIGH,
+                    "The HTTP listener of the server: http://HOST:PORT or https://HOST:PORT.")
+            .define(TOKEN, Type.PASSWORD, null, Importance.MEDIUM, "A token of a user.")
+            .define(USER, Type.STRING, null, Importance.MEDIUM, "A user, with connection.password.")
+            .define(PASSWORD, Type.PASSWORD, null, Importance.MEDIUM, "The user's password.")
+            .define(TABLE_FORMAT, Type.STRING, TOPIC, Importance.HIGH,
+                    "The table of a topic; ${topic} stands for the topic's name.")
+            .define(TABLE_FIELD, Type.STRING, null, Importance.MEDIUM,
+                    "A field of the value that names the table of its record, and is no column.")
+            .define(TABLE_MAP, Type.LIST, List.of(), SinkSettings::checkMap, Importance.MEDIUM,
+                    "Tables of single topics, TOPIC:TABLE, with commas between. They come first.")
+            .define(KEY_FIELDS, Type.LIST, List.of(), Importance.HIGH,
+                    "Columns that a record's key gives: one for a key without fields, fields of the "
+                    + "key otherwise. Without it a key with fields gives all of them.")
+            .define(INSERT_MODE, Type.STRING, "replace", oneOf("keep", "replace", "fail"),
+                    Importance.HIGH,
+                    "What becomes of a record whose row is stored: keep the row, replace it, or fail.")
+            .define(DELETE, Type.BOOLEAN, false, Importance.MEDIUM,
+                    "Whether a record without a value deletes the row of its key. Otherwise it fails.")
+            .define(UNKNOWN_FIELDS, Type.STRING, "fail", oneOf("fail", "ignore"), Importance.MEDIUM,
+                    "What becomes of a record with a field that its table has no column for.")
+            .define(TTL_MS, Type.LONG, 0L, ConfigDef.Range.atLeast(0), Importance.LOW,
+                    "How long rows live, in milliseconds; 0 is as long as their table says.")
+            .define(DURABILITY, Type.STRING, "fsync", oneOf("write", "fsync"), Importance.MEDIUM,
+                    "What rows survive before their offsets are committed: the end of the server's "
+                    + "process (write), or of the machine's power (fsync).")
+            .define(BATCH_ROWS, Type.INT, 100_000, ConfigDef.Range.between(1, 10_000_000),
+                    Importance.MEDIUM, "The most records that are put together.")
+            .define(BATCH_BYTES, Type.LONG, 64L << 20, ConfigDef.Range.atLeast(1 << 20),
+                    Importance.MEDIUM, "About the most bytes that are put together.")
+            .define(TIMEOUT_MS, Type.LONG, 300_000L, ConfigDef.Range.atLeast(1), Importance.LOW,
+                    "The longest that a bulk put may take, in milliseconds.")
+            .define(RETRY_MS, Type.LONG, 3_000L, ConfigDef.Range.atLeast(1), Importance.LOW,
+                    "The pause before records are put again that a server was not there for.");
+
+    private final Map<String, String> tables = new HashMap<>();
+
+    SinkSettings(Map<String, String> properties) {
+        super(DEFINITION, properties);
+        getList(TABLE_MAP).forEach(entry -> tables.put(topicOf(entry), tableOf(entry)));
+        if ((getString(USER) == null) != (getPassword(PASSWORD) == null)) {
+            throw new ConfigException(USER + " and " + PASSWORD + " go together");
+        }
+    }
+
+    private static ConfigDef.ValidString oneOf(String... words) {
+        return ConfigDef.ValidString.in(words);
+    }
+
+    private static void checkUrl(String name, Object value) {
+        String url = String.valueOf(value);
+        if (!url.startsWith("http://") && !url.startsWith("https://")) {
+            throw new ConfigException(name, value, "give http://HOST:PORT or https://HOST:PORT");
+        }
+    }
+
+    private static void checkMap(String name, Object value) {
+        for (Object entry : (List<?>) value) {
+            String text = String.valueOf(entry);
+            if (topicOf(text).isEmpty() || tableOf(text).isEmpty()) {
+                throw new ConfigException(name, value, "write TOPIC:TABLE, with commas between");
+            }
+        }
+    }
+
+    private static String topicOf(String entry) {
+        return entry.substring(0, Math.max(0, entry.indexOf(':'))).trim();
+    }
+
+    private static String tableOf(String entry) {
+        return entry.substring(entry.indexOf(':') + 1).trim();
+    }
+
+    /** The table of a topic. */
+    String table(String topic) {
+        String table = tables.get(topic);
+        return table == null ? getString(TABLE_FORMAT).replace(TOPIC, topic) : table;
+    }
+
+    Options options() {
+        Options options = new Options();
+        Password token = getPassword(TOKEN);
+        if (token != null) {
+            options.token(token.value());
+        } else if (getString(USER) != null) {
+            options.user(getString(USER), getPassword(PASSWORD).value());
+        }
+        return options;
+    }
+
+    OnExisting onExisting() {
+        return OnExisting.valueOf(getString(INSERT_MODE).toUpperCase(Locale.ROOT));
+    }
+
+    Durability durability() {
+        return Durability.valueOf(getString(DURABILITY).toUpperCase(Locale.ROOT));
+    }
+
+    /** How long rows live; null for as long as their table says. */
+    Duration ttl() {
+        return getLong(TTL_MS) == 0 ? null : Duration.ofMillis(getLong(TTL_MS));
+    }
+
+    boolean ignoresUnknownFields() {
+        return getString(UNKNOWN_FIELDS).equals("ignore");
+    }
+}
