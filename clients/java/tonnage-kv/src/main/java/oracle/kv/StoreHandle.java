@@ -89,7 +89,9 @@ final class StoreHandle implements KVStore {
         if (keysOnly) {
             options.keysOnly();
         }
-        return options.timeout(limit(timeout, unit));
+        // Who iterates decides how long that takes: the time of a request says nothing of it.
+        Duration time = Mapping.time(timeout, unit);
+        return time == null ? options : options.timeout(time);
     }
 
     /** The longest that a call may take: its own time, or that of the configuration. */
@@ -143,8 +145,8 @@ final class StoreHandle implements KVStore {
             }
             return found;
         }
-        multiGetIterator(Direction.UNORDERED, 0, parentKey, subRange, depth, consistency, timeout,
-                timeoutUnit).forEachRemaining(pair -> found.put(pair.getKey(),
+        multiGetIterator(Direction.UNORDERED, 0, parentKey, subRange, depth, consistency,
+                limit.toNanos(), TimeUnit.NANOSECONDS).forEachRemaining(pair -> found.put(pair.getKey(),
                         new ValueVersion(pair.getValue(), pair.getVersion())));
         return found;
     }
@@ -159,7 +161,8 @@ final class StoreHandle implements KVStore {
             Consistency consistency, long timeout, TimeUnit timeoutUnit) {
         SortedSet<Key> found = new TreeSet<>();
         multiGetKeysIterator(Direction.UNORDERED, 0, parentKey, subRange, depth, consistency,
-                timeout, timeoutUnit).forEachRemaining(found::add);
+                limit(timeout, timeoutUnit).toNanos(), TimeUnit.NANOSECONDS)
+                .forEachRemaining(found::add);
         return found;
     }
 

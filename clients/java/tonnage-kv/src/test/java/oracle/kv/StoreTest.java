@@ -3,6 +3,7 @@ package oracle.kv;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
@@ -145,6 +146,39 @@ class StoreTest {
         List<String> found = new ArrayList<>();
         some.forEachRemaining(key -> found.add(key.getMinorPath().get(0)));
         assertEquals(3, found.size());
+    }
+
+    /** More than the connection holds on its way, so that an ended call would lack pairs. */
+    @Test
+    void iteratorsOutlastTheTimeOfARequest() throws InterruptedException {
+        KVStoreConfig config = new KVStoreConfig("kvstore", server.url().substring(7));
+        config.setRequestTimeout(1, TimeUnit.SECONDS);
+        List<Key> parents = new ArrayList<>();
+        try (KVStore brief = KVStoreFactory.getStore(config)) {
+            Value large = Value.createValue(new byte[1 << 20]);
+            for (int number = 0; number < 48; number++) {
+                parents.add(Key.createKey(Arrays.asList("slow", "" + number)));
+                brief.put(parents.get(number), large);
+            }
+            ParallelScanIterator<KeyValueVersion> pairs = brief.storeIterator(parents.iterator(), 0,
+                    null, null, null, 0, null, null);
+            int count = 0;
+            while (pairs.hasNext()) {
+                pairs.next();
+                Thread.sleep(count++ == 0 ? 1_500 : 0);
+            }
+            assertEquals(48, count);
+            // One that is given holds for the whole iteration.
+            ParallelScanIterator<KeyValueVersion> limited = brief.storeIterator(parents.iterator(), 0,
+                    null, null, null, 200, TimeUnit.MILLISECONDS, null);
+            StoreIteratorException error = assertThrows(StoreIteratorException.class, () -> {
+                while (limited.hasNext()) {
+                    limited.next();
+                    Thread.sleep(20);
+                }
+            });
+            assertInstanceOf(RequestTimeoutException.class, error.getCause());
+        }
     }
 
     @Test

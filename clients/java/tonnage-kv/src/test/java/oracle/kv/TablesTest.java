@@ -16,6 +16,7 @@ import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import oracle.kv.table.FieldDef;
 import oracle.kv.table.FieldRange;
 import oracle.kv.table.MultiRowOptions;
@@ -279,6 +280,30 @@ class TablesTest {
         rows.get(2).setTTL(TimeToLive.DO_NOT_EXPIRE);
         tables.put(rows.get(2), null, null);
         assertEquals(0, tables.get(rows.get(2).createPrimaryKey(), null).getExpirationTime());
+    }
+
+    /** More than the connection holds on its way, so that an ended call would lack rows. */
+    @Test
+    void iteratorsOfRowsOutlastTheTimeOfARequest() throws InterruptedException {
+        KVStoreConfig config = new KVStoreConfig("kvstore", server.url());
+        config.setRequestTimeout(1, TimeUnit.SECONDS);
+        try (KVStore brief = KVStoreFactory.getStore(config)) {
+            TableAPI api = brief.getTableAPI();
+            List<PrimaryKey> keys = new ArrayList<>();
+            for (long id = 0; id < 48; id++) {
+                Row row = api.getTable("ships").createRow();
+                row.put("fleet", 60).put("id", id).put("data", new byte[1 << 20]);
+                api.put(row, null, null);
+                keys.add(row.createPrimaryKey());
+            }
+            TableIterator<Row> rows = api.tableIterator(keys.iterator(), null, null);
+            int count = 0;
+            while (rows.hasNext()) {
+                rows.next();
+                Thread.sleep(count++ == 0 ? 1_500 : 0);
+            }
+            assertEquals(48, count);
+        }
     }
 
     @Test

@@ -99,11 +99,13 @@ public final class Tables implements TableAPI {
         return keys;
     }
 
-    private static TableIteratorOptions ordered(ReadOptions options) {
-        return options == null
-                ? new TableIteratorOptions(oracle.kv.Direction.FORWARD, null, 0, null)
-                : new TableIteratorOptions(oracle.kv.Direction.FORWARD, options.getConsistency(),
-                        options.getTimeout(), options.getTimeoutUnit());
+    /** As a call that gives all rows at once reads them. */
+    private TableIteratorOptions ordered(ReadOptions options) {
+        Duration time = limit(options == null ? 0 : options.getTimeout(),
+                options == null ? null : options.getTimeoutUnit());
+        return new TableIteratorOptions(oracle.kv.Direction.FORWARD,
+                options == null ? null : options.getConsistency(), time.toNanos(),
+                TimeUnit.NANOSECONDS);
     }
 
     @Override
@@ -192,8 +194,11 @@ public final class Tables implements TableAPI {
                 .direction(Mapping.direction(how == null ? null : how.getDirection()))
                 .consistency(Mapping.consistency(how == null || how.getConsistency() == null
                         ? config.getConsistency() : how.getConsistency()));
-        options.timeout(limit(how == null ? 0 : how.getTimeout(),
-                how == null ? null : how.getTimeoutUnit()));
+        // Who iterates decides how long that takes: the time of a request says nothing of it.
+        Duration time = how == null ? null : Mapping.time(how.getTimeout(), how.getTimeoutUnit());
+        if (time != null) {
+            options.timeout(time);
+        }
         if (which == null) {
             return options;
         }
