@@ -32,8 +32,13 @@ final class ColumnValues {
     private ColumnValues() {
     }
 
-    /** A value as the column takes it. */
-    static Object of(ArrowField column, Object value) {
+    /**
+     * A value as the column takes it.
+     *
+     * @param ignoresUnknown whether members that a RECORD does not have are left out; else they are
+     *     an error
+     */
+    static Object of(ArrowField column, Object value, boolean ignoresUnknown) {
         if (value == null) {
             return null;
         }
@@ -59,11 +64,11 @@ final class ColumnValues {
                 case DECIMAL:
                     return plain instanceof String ? new BigDecimal((String) plain) : plain;
                 case LIST:
-                    return list(column, plain);
+                    return list(column, plain, ignoresUnknown);
                 case STRUCT:
-                    return record(column, plain);
+                    return record(column, plain, ignoresUnknown);
                 case MAP:
-                    return map(column, plain);
+                    return map(column, plain, ignoresUnknown);
                 default:
                     return plain;
             }
@@ -92,33 +97,42 @@ final class ColumnValues {
         return plain;
     }
 
-    private static Object list(ArrowField column, Object plain) {
+    private static Object list(ArrowField column, Object plain, boolean ignoresUnknown) {
         if (!(plain instanceof List)) {
             return plain;
         }
         List<Object> items = new ArrayList<>();
-        ((List<?>) plain).forEach(item -> items.add(of(column.children().get(0), item)));
+        ArrowField item = column.children().get(0);
+        ((List<?>) plain).forEach(value -> items.add(of(item, value, ignoresUnknown)));
         return items;
     }
 
-    private static Object record(ArrowField column, Object plain) {
+    private static Object record(ArrowField column, Object plain, boolean ignoresUnknown) {
         if (!(plain instanceof Map)) {
             return plain;
         }
         Map<String, Object> members = new LinkedHashMap<>();
         for (ArrowField member : column.children()) {
-            members.put(member.name(), of(member, ((Map<?, ?>) plain).get(member.name())));
+            members.put(member.name(),
+                    of(member, ((Map<?, ?>) plain).get(member.name()), ignoresUnknown));
+        }
+        for (Object name : ((Map<?, ?>) plain).keySet()) {
+            if (!ignoresUnknown && !members.containsKey(name)) {
+                throw new DataException("column " + column.name() + " has no member `" + name
+                        + "`: add one, or set " + SinkSettings.UNKNOWN_FIELDS + " = ignore");
+            }
         }
         return members;
     }
 
-    private static Object map(ArrowField column, Object plain) {
+    private static Object map(ArrowField column, Object plain, boolean ignoresUnknown) {
         if (!(plain instanceof Map)) {
             return plain;
         }
         ArrowField value = column.children().get(0).children().get(1);
         Map<String, Object> entries = new LinkedHashMap<>();
-        ((Map<?, ?>) plain).forEach((key, item) -> entries.put(String.valueOf(key), of(value, item)));
+        ((Map<?, ?>) plain).forEach((key, item) -> entries.put(String.valueOf(key),
+                of(value, item, ignoresUnknown)));
         return entries;
     }
 

@@ -153,7 +153,8 @@ final class RecordMapper {
                 continue;
             }
             ArrowField column = columns.fields().get(index);
-            row.set(column.name(), ColumnValues.of(column, field.getValue()));
+            row.set(column.name(), ColumnValues.of(column, field.getValue(),
+                    settings.ignoresUnknownFields()));
         }
         return row;
     }
@@ -173,8 +174,11 @@ final class RecordMapper {
             return known;
         } catch (TonnageException error) {
             if (error.kind() == TonnageException.Kind.NOT_FOUND) {
-                throw new ConnectException("there is no table " + name + ": create it, or set "
-                        + SinkSettings.TABLE_FORMAT + " or " + SinkSettings.TABLE_MAP, error);
+                String told = "there is no table " + name + ": create it, or set "
+                        + SinkSettings.TABLE_FORMAT + " or " + SinkSettings.TABLE_MAP;
+                // A table that a record names is that record's own fault.
+                throw settings.getString(SinkSettings.TABLE_FIELD) == null
+                        ? new ConnectException(told, error) : new DataException(told, error);
             }
             throw error;
         }

@@ -11,11 +11,14 @@ import dev.tonnage.client.WriteOptions;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
+import java.util.function.Predicate;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.config.ConfigException;
@@ -43,12 +46,17 @@ import org.apache.kafka.connect.sink.SinkTask;
  * <p>5. A deletion waits for what came before it.
  */
 public final class TonnageSinkTask extends SinkTask {
+    /** Records on their way to the dead letter queue. */
+    private static final int REPORTS_MAX = 10_000;
+
     private SinkSettings settings;
     private Tonnage store;
     private RecordMapper mapper;
     private ErrantRecordReporter refused;
     private final List<PendingRow> pending = new ArrayList<>();
     private long pendingBytes;
+    /** Whether records of rows that wait may be put a second time. */
+    private boolean mayComeAgain;
     private final List<Future<Void>> reports = new ArrayList<>();
 
     /** One that is not started yet. */
@@ -68,20 +76,29 @@ public final class TonnageSinkTask extends SinkTask {
 
     @Override
     public void put(Collection<SinkRecord> records) {
-        // What is put again because of an error comes again as a whole.
-        int before = pending.size();
-        long bytesBefore = pendingBytes;
+        if (mayComeAgain) {
+            forgetWhatComesAgain(records);
+        }
         try {
             for (SinkRecord record : records) {
                 take(record);
             }
         } catch (TonnageException error) {
-            if (pending.size() >= before) {
-                pending.subList(before, pending.size()).clear();
-                pendingBytes = bytesBefore;
-            }
+            // All of these records come again, and perhaps earlier ones.
+            mayComeAgain = true;
             throw failure(error);
         }
+    }
+
+    /** Of each partition, rows from the first offset on that is put now. */
+    private void forgetWhatComesAgain(Collection<SinkRecord> records) {
+        Map<TopicPartition, Long> firsts = new HashMap<>();
+        records.forEach(record -> firsts.merge(PendingRow.partition(record),
+                record.originalKafkaOffset(), Math::min));
+        forget(row -> {
+            Long first = firsts.get(row.partition());
+            return first != null && row.record().originalKafkaOffset() >= first;
+        });
     }
 
     private void take(SinkRecord record) {
@@ -94,8 +111,7 @@ public final class TonnageSinkTask extends SinkTask {
         }
         if (row.isDeletion()) {
             send();
-            row.table().delete(row.row(), Condition.ALWAYS,
-                    new WriteOptions().durability(settings.durability()));
+            delete(row);
             return;
         }
         pending.add(row);
@@ -103,6 +119,19 @@ public final class TonnageSinkTask extends SinkTask {
         if (pending.size() >= settings.getInt(SinkSettings.BATCH_ROWS)
                 || pendingBytes >= settings.getLong(SinkSettings.BATCH_BYTES)) {
             send();
+        }
+    }
+
+    private void delete(PendingRow row) {
+        try {
+            row.table().delete(row.row(), Condition.ALWAYS,
+                    new WriteOptions().durability(settings.durability()));
+        } catch (TonnageException error) {
+            if (error.kind() != TonnageException.Kind.INVALID_REQUEST) {
+                throw error;
+            }
+            // A key that fits no column: others are no worse for it.
+            refuse(row.record(), error);
         }
     }
 
@@ -144,6 +173,7 @@ public final class TonnageSinkTask extends SinkTask {
         }, List.of(new PendingStream(pending.iterator())), options);
         pending.clear();
         pendingBytes = 0;
+        mayComeAgain = false;
     }
 
     /** The rows that wait, as a bulk put reads them. */
@@ -177,8 +207,13 @@ public final class TonnageSinkTask extends SinkTask {
                     + record.kafkaOffset() + ": " + reason.getMessage() + ". A dead letter queue "
                     + "(errors.tolerance = all) takes such records", reason);
         }
+        boolean areMany;
         synchronized (reports) {
             reports.add(refused.report(record, reason));
+            areMany = reports.size() >= REPORTS_MAX;
+        }
+        if (areMany) {
+            awaitReports();
         }
     }
 
@@ -187,8 +222,9 @@ public final class TonnageSinkTask extends SinkTask {
         try {
             send();
         } catch (TonnageException error) {
-            // Connect goes back to the offsets that are committed: all of this comes again.
-            forget();
+            // Connect goes back to the offsets that are committed, but not where it takes partitions
+            // away: so the rows of the others have to stay.
+            mayComeAgain = true;
             throw failure(error);
         }
         awaitReports();
@@ -234,15 +270,24 @@ public final class TonnageSinkTask extends SinkTask {
         }
     }
 
-    private void forget() {
-        pending.clear();
-        pendingBytes = 0;
+    /** How many rows are not stored yet. */
+    int waiting() {
+        return pending.size();
+    }
+
+    private void forget(Predicate<PendingRow> which) {
+        pending.removeIf(row -> {
+            boolean goes = which.test(row);
+            pendingBytes -= goes ? row.bytes() : 0;
+            return goes;
+        });
     }
 
     @Override
     public void close(Collection<TopicPartition> partitions) {
         // Whoever has the partitions next begins at the offsets that are committed.
-        forget();
+        Set<TopicPartition> gone = Set.copyOf(partitions);
+        forget(row -> gone.contains(row.partition()));
     }
 
     @Override

@@ -18,6 +18,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.config.ConfigException;
 import org.apache.kafka.connect.data.Decimal;
 import org.apache.kafka.connect.data.Schema;
@@ -187,6 +188,60 @@ class TonnageSinkTaskTest {
     }
 
     @Test
+    void keysThatFitNoColumnDoNotStopDeletions() {
+        TonnageSinkTask task = task(true, "key.fields", "id", "delete.enabled", "true");
+        task.put(List.of(record(1L, value("name", "a")), record("one", null),
+                record(1L, null)));
+        task.flush(Map.of());
+        assertEquals(0, count());
+        assertEquals(1, refused.size(), refused.toString());
+        assertTrue(refused.get(0).startsWith("1: column id"), refused.toString());
+        task.stop();
+    }
+
+    @Test
+    void membersThatARecordDoesNotHaveAreUnknownFields() {
+        store.define("CREATE TABLE IF NOT EXISTS places (id LONG, place RECORD(lat DOUBLE), "
+                + "PRIMARY KEY (id))");
+        Map<String, Object> place = value("lat", 1.5, "height", 2.5);
+        TonnageSinkTask task = task(true, "table.name.format", "places");
+        task.put(List.of(record(null, value("id", 1L, "place", place))));
+        task.flush(Map.of());
+        assertEquals(List.of("0: column place has no member `height`: add one, or set "
+                + "unknown.fields = ignore"), refused);
+        task.stop();
+        TonnageSinkTask lenient = task(false, "table.name.format", "places", "unknown.fields",
+                "ignore");
+        lenient.put(List.of(record(null, value("id", 2L, "place", place))));
+        lenient.flush(Map.of());
+        Row row = store.table("places").get(Row.of("id", 2L));
+        assertEquals(Map.of("lat", 1.5), row.get("place"));
+        lenient.stop();
+    }
+
+    /** Connect goes back to no offset of partitions that stay when a flush of others fails. */
+    @Test
+    void recordsOfPartitionsThatStayOutliveAFlushThatFails() {
+        try (TestServer mortal = TestServer.start(); Tonnage client = mortal.connect()) {
+            client.define("CREATE TABLE ships (id LONG, PRIMARY KEY (id))");
+            TonnageSinkTask task = task(false, "connection.url", mortal.url());
+            task.put(List.of(new SinkRecord("ships", 0, null, null, null, value("id", 1L), 0),
+                    new SinkRecord("ships", 1, null, null, null, value("id", 2L), 0)));
+            mortal.kill();
+            assertThrows(RetriableException.class, () -> task.flush(Map.of()));
+            assertEquals(2, task.waiting());
+            // What comes again does so once.
+            task.put(List.of(new SinkRecord("ships", 1, null, null, null, value("id", 2L), 0)));
+            assertEquals(2, task.waiting());
+            task.close(List.of(new TopicPartition("ships", 0)));
+            assertEquals(1, task.waiting());
+            task.close(List.of(new TopicPartition("ships", 1)));
+            assertEquals(0, task.waiting());
+            task.stop();
+        }
+    }
+
+    @Test
     void tablesAreNamedByPatternMapAndField() {
         store.define("CREATE TABLE IF NOT EXISTS t_ships (id LONG, PRIMARY KEY (id))");
         TonnageSinkTask pattern = task(false, "table.name.format", "t_${topic}");
@@ -203,9 +258,15 @@ class TonnageSinkTaskTest {
             assertEquals(3, answer.rows().next().getLong("n"));
         }
         assertEquals(1, count());
+        TonnageSinkTask lost = task(true, "table.name.field", "kind");
+        lost.put(List.of(record(null, value("id", 4L, "kind", "none")),
+                record(null, value("id", 4L, "kind", "ships"))));
+        lost.flush(Map.of());
+        assertEquals(2, count());
+        assertTrue(refused.get(0).contains("there is no table none"), refused.toString());
         assertThrows(ConnectException.class, () -> task(false, "table.name.format", "none")
                 .put(List.of(record(null, value("id", 1L)))));
-        List.of(pattern, map, field).forEach(TonnageSinkTask::stop);
+        List.of(pattern, map, field, lost).forEach(TonnageSinkTask::stop);
     }
 
     @Test
