@@ -1,7 +1,7 @@
 """Programs that were written for the direct driver of another store, unchanged, on `tonnage-kv`:
 
 1. `BulkPutExample`, the sample of the white paper on bulk put, with pairs and with a table;
-2. YCSB's own binding `nosqldb`, with YCSB's core of the registry: operations of workloads a, b and c;
+2. YCSB's own binding `nosqldb`, with YCSB's core of the registry: operations of workloads a, b, c;
 3. `tonnage-ycsb`, with the same core: those of a to f.
 
 Their sources lie at `$ACCEPTANCE_SOURCES/OWNER+NAME`, else they are cloned; where neither is to be
@@ -71,8 +71,8 @@ def the_sample_loads_rows(classpath, server):
 def ycsb(classpath, server, workload, phase, database="site.ycsb.db.NoSqlDbClient"):
     """Runs a workload, and gives its operations of each kind that succeeded, and failed."""
     host = server.http.removeprefix("http://")
-    told = run("java", "-cp", classpath, "site.ycsb.Client", phase, "-db", database, "-threads", "8",
-               "-p", "helperHost=" + host, "-p", "tonnage.url=" + server.http,
+    told = run("java", "-cp", classpath, "site.ycsb.Client", phase, "-db", database, "-threads",
+               "8", "-p", "helperHost=" + host, "-p", "tonnage.url=" + server.http,
                "-p", "workload=site.ycsb.workloads.CoreWorkload", "-p", f"recordcount={RECORDS}",
                "-p", f"operationcount={OPERATIONS}", "-p", "fieldcount=2", *workload)
     counts = re.findall(r"^\[(\w+)\], Return=(\w+), (\d+)$", told, re.MULTILINE)

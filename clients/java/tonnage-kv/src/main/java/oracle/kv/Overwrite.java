@@ -13,8 +13,8 @@ import java.util.function.ToLongFunction;
  *
  * <p>2. If it does not fulfil the condition, nothing is written.
  *
- * <p>3. Else the write is made over that very version. Where another write came between, all of this
- * is done again.
+ * <p>3. Else the write is made over that very version. Where another write came between, all of
+ * this is done again.
  *
  * @param <T> what is read
  */

@@ -103,8 +103,8 @@ final class PairOperation implements Operation {
         @Override
         public Operation createPutIfAbsent(Key key, Value value,
                 ReturnValueVersion.Choice prevReturn, boolean abortIfUnsuccessful) {
-            return new PairOperation(Type.PUT_IF_ABSENT, key, value, Condition.IF_ABSENT, prevReturn,
-                    abortIfUnsuccessful);
+            return new PairOperation(Type.PUT_IF_ABSENT, key, value, Condition.IF_ABSENT,
+                    prevReturn, abortIfUnsuccessful);
         }
 
         @Override
@@ -115,8 +115,8 @@ final class PairOperation implements Operation {
         @Override
         public Operation createPutIfPresent(Key key, Value value,
                 ReturnValueVersion.Choice prevReturn, boolean abortIfUnsuccessful) {
-            return new PairOperation(Type.PUT_IF_PRESENT, key, value, Condition.IF_PRESENT, prevReturn,
-                    abortIfUnsuccessful);
+            return new PairOperation(Type.PUT_IF_PRESENT, key, value, Condition.IF_PRESENT,
+                    prevReturn, abortIfUnsuccessful);
         }
 
         @Override

@@ -62,7 +62,8 @@ final class StoreHandle implements KVStore {
                 last = error;
             }
         }
-        throw new FaultException(last == null ? "there is no address" : last.getMessage(), last, false);
+        throw new FaultException(last == null ? "there is no address" : last.getMessage(), last,
+                false);
     }
 
     @Override
@@ -146,8 +147,8 @@ final class StoreHandle implements KVStore {
             return found;
         }
         multiGetIterator(Direction.UNORDERED, 0, parentKey, subRange, depth, consistency,
-                limit.toNanos(), TimeUnit.NANOSECONDS).forEachRemaining(pair -> found.put(pair.getKey(),
-                        new ValueVersion(pair.getValue(), pair.getVersion())));
+                limit.toNanos(), TimeUnit.NANOSECONDS).forEachRemaining(pair -> found.put(
+                        pair.getKey(), new ValueVersion(pair.getValue(), pair.getVersion())));
         return found;
     }
 
@@ -183,7 +184,8 @@ final class StoreHandle implements KVStore {
     @Override
     public Iterator<Key> multiGetKeysIterator(Direction direction, int batchSize, Key parentKey,
             KeyRange subRange, Depth depth) {
-        return multiGetKeysIterator(direction, batchSize, parentKey, subRange, depth, null, 0, null);
+        return multiGetKeysIterator(direction, batchSize, parentKey, subRange, depth, null, 0,
+                null);
     }
 
     @Override
@@ -401,8 +403,8 @@ final class StoreHandle implements KVStore {
         boolean isWanted = before != null
                 && before.getReturnChoice() != ReturnValueVersion.Choice.NONE;
         Overwrite<Pair> made = Mapping.call(() -> isWanted
-                ? Overwrite.make(condition, () -> pairs.get(mapped, options.timeout()), Pair::version,
-                        write)
+                ? Overwrite.make(condition, () -> pairs.get(mapped, options.timeout()),
+                        Pair::version, write)
                 : Overwrite.blind(write.apply(condition)));
         fill(before, made.before());
         return made;
@@ -450,8 +452,8 @@ final class StoreHandle implements KVStore {
         }
         PairOperation operation = (PairOperation) operations.get(0);
         ReturnValueVersion before = new ReturnValueVersion(operation.returns());
-        Overwrite<Pair> written = write(operation.getKey(), operation.value(), operation.condition(),
-                before, writing(durability, timeout, timeoutUnit));
+        Overwrite<Pair> written = write(operation.getKey(), operation.value(),
+                operation.condition(), before, writing(durability, timeout, timeoutUnit));
         PairOperation.Result result = new PairOperation.Result(written, before, operation);
         if (!written.isStored() && operation.getAbortIfUnsuccessful()) {
             throw new OperationExecutionException(operation, 0, result);

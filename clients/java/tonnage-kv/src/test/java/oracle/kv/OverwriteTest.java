@@ -52,7 +52,8 @@ class OverwriteTest {
             once[0].run();
             once[0] = () -> { };
             return found;
-        }, Pair::version, held -> client.pairs().put(KEY, "new".getBytes(), held, new WriteOptions()));
+        }, Pair::version, held -> client.pairs()
+                .put(KEY, "new".getBytes(), held, new WriteOptions()));
     }
 
     private static String value(Pair pair) {
@@ -89,7 +90,8 @@ class OverwriteTest {
         Overwrite<Pair> made = write(Condition.ifVersion(version), () -> put("between"));
         assertFalse(made.isStored());
         assertEquals("between", value(made.before()));
-        Overwrite<Pair> met = write(Condition.ifVersion(client.pairs().get(KEY).version()), () -> { });
+        Overwrite<Pair> met =
+                write(Condition.ifVersion(client.pairs().get(KEY).version()), () -> { });
         assertTrue(met.isStored());
         assertEquals("between", value(met.before()));
     }

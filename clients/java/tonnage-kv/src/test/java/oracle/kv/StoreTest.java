@@ -90,7 +90,8 @@ class StoreTest {
     void bulkPutTellsEachStreamOfItsEntries() {
         List<Pairs> streams = List.of(new Pairs("a", 0, 500), new Pairs("b", 0, 500),
                 new Pairs("c", 0, 500));
-        BulkWriteOptions options = new BulkWriteOptions(Durability.COMMIT_SYNC, 60, TimeUnit.SECONDS);
+        BulkWriteOptions options =
+                new BulkWriteOptions(Durability.COMMIT_SYNC, 60, TimeUnit.SECONDS);
         options.setStreamParallelism(2);
         store.put(new ArrayList<EntryStream<KeyValue>>(streams), options);
         streams.forEach(stream -> assertEquals(1, stream.completions));
@@ -123,7 +124,8 @@ class StoreTest {
 
     @Test
     void bulkGetReadsThePairsOfManyKeys() {
-        store.put(List.<EntryStream<KeyValue>>of(new Pairs("x", 0, 50), new Pairs("y", 0, 50)), null);
+        store.put(List.<EntryStream<KeyValue>>of(new Pairs("x", 0, 50), new Pairs("y", 0, 50)),
+                null);
         List<Iterator<Key>> parents = List.of(
                 List.of(Key.createKey(Arrays.asList("bulk", "x"))).iterator(),
                 List.of(Key.createKey(Arrays.asList("bulk", "y")),
@@ -169,8 +171,8 @@ class StoreTest {
             }
             assertEquals(48, count);
             // One that is given holds for the whole iteration.
-            ParallelScanIterator<KeyValueVersion> limited = brief.storeIterator(parents.iterator(), 0,
-                    null, null, null, 200, TimeUnit.MILLISECONDS, null);
+            ParallelScanIterator<KeyValueVersion> limited = brief.storeIterator(
+                    parents.iterator(), 0, null, null, null, 200, TimeUnit.MILLISECONDS, null);
             StoreIteratorException error = assertThrows(StoreIteratorException.class, () -> {
                 while (limited.hasNext()) {
                     limited.next();
@@ -213,7 +215,8 @@ class StoreTest {
         SortedMap<Key, ValueVersion> all = store.multiGet(parent, null, null);
         assertEquals(21, all.size());
         assertEquals(parent, all.firstKey());
-        assertEquals(11, store.multiGetKeys(parent, new KeyRange("c1"), Depth.CHILDREN_ONLY).size());
+        assertEquals(11, store.multiGetKeys(parent, new KeyRange("c1"), Depth.CHILDREN_ONLY)
+                .size());
         Iterator<Key> reverse = store.multiGetKeysIterator(Direction.REVERSE, 0, parent, null,
                 Depth.CHILDREN_ONLY);
         assertEquals("c9", reverse.next().getMinorPath().get(0));
@@ -233,8 +236,8 @@ class StoreTest {
         Key key = Key.createKey("operation", "1");
         assertTrue(store.execute(List.of(factory.createPutIfAbsent(key, value("a"))))
                 .get(0).getSuccess());
-        Operation again = factory.createPutIfAbsent(key, value("b"), ReturnValueVersion.Choice.VALUE,
-                true);
+        Operation again = factory.createPutIfAbsent(key, value("b"),
+                ReturnValueVersion.Choice.VALUE, true);
         OperationExecutionException error = assertThrows(OperationExecutionException.class,
                 () -> store.execute(List.of(again)));
         assertEquals(value("a"), error.getFailedOperationResult().getPreviousValue());
@@ -244,7 +247,8 @@ class StoreTest {
 
     @Test
     void keysAreReadAsTheyAreWritten() {
-        for (String text : new String[] {"/a", "/a/b/-/c", "/a%2Fb", "/%2D/-/-", "/ä €/-/%25", "/"}) {
+        for (String text : new String[] {"/a", "/a/b/-/c", "/a%2Fb", "/%2D/-/-", "/ä €/-/%25",
+                "/"}) {
             Key key = Key.fromString(text);
             assertEquals(key, Key.fromString(key.toString()), text);
         }

@@ -141,7 +141,8 @@ class TablesTest {
         assertArrayEquals(new byte[] {1, 2}, found.get("data").asBinary().get());
         assertEquals(row.getVersion(), found.getVersion());
         assertThrows(ClassCastException.class, () -> found.get("id").asString());
-        assertTrue(found.toJsonString(false).contains("\"doc\":{\"n\": 1}"), found.toJsonString(false));
+        assertTrue(found.toJsonString(false).contains("\"doc\":{\"n\": 1}"),
+                found.toJsonString(false));
     }
 
     @Test
@@ -207,7 +208,8 @@ class TablesTest {
         TableIteratorOptions unordered = new TableIteratorOptions(Direction.UNORDERED,
                 Consistency.NONE_REQUIRED, 0, null, 4, 100);
         TableIterator<Row> all = tables.tableIterator(
-                List.of(keys.subList(0, 5).iterator(), keys.subList(5, 30).iterator()), null, unordered);
+                List.of(keys.subList(0, 5).iterator(), keys.subList(5, 30).iterator()), null,
+                unordered);
         int count = 0;
         while (all.hasNext()) {
             assertEquals("ships", all.next().getTable().getFullName());
@@ -253,8 +255,8 @@ class TablesTest {
 
     @Test
     void rowsOfOneCallLiveEquallyLong() throws TableOpExecutionException {
-        store.executeSync("CREATE TABLE brief (fleet INTEGER, id LONG, PRIMARY KEY (SHARD(fleet), id)) "
-                + "USING TTL 1 DAYS");
+        store.executeSync("CREATE TABLE brief (fleet INTEGER, id LONG, PRIMARY KEY (SHARD(fleet), "
+                + "id)) USING TTL 1 DAYS");
         Table brief = tables.getTable("brief");
         List<Row> rows = new ArrayList<>();
         for (long id = 0; id < 3; id++) {
@@ -336,7 +338,8 @@ class TablesTest {
         assertEquals(1, count);
         StatementResult change = store.executeSync("UPDATE ships SET name = 'x' WHERE fleet = 4");
         assertEquals(1, change.iterator().next().get("NumRowsChanged").asLong().get());
-        StatementResult ddl = store.executeSync("CREATE TABLE IF NOT EXISTS t (id LONG, PRIMARY KEY (id))");
+        StatementResult ddl =
+                store.executeSync("CREATE TABLE IF NOT EXISTS t (id LONG, PRIMARY KEY (id))");
         assertEquals(StatementResult.Kind.DDL, ddl.getKind());
         assertTrue(ddl.isSuccessful() && ddl.isDone());
         assertThrows(IllegalArgumentException.class, () -> store.executeSync("CREATE nothing"));

@@ -14,8 +14,8 @@ import java.util.UUID;
  * <p>2. A stream has a connection for each of its tables. All connections share one load of the
  * server, by the name of its job.
  *
- * <p>3. What was sent is kept until the server says what became of it. Its memory is bounded: at the
- * half of it the server is asked to flush, and nothing is sent once all of it is taken.
+ * <p>3. What was sent is kept until the server says what became of it. Its memory is bounded: at
+ * the half of it the server is asked to flush, and nothing is sent once all of it is taken.
  *
  * <p>4. A stream is completed once the server said so for each of its tables. What ends a stream
  * early ends the others, too.
@@ -107,8 +107,8 @@ final class BulkPut<E> {
         }
         if (options.isExceeded(failedNow, readNow, isAtEnd)) {
             fail(new TonnageException(TonnageException.Kind.TOO_MANY_ERRORS, 0, "too-many-errors",
-                    null, failedNow + " entries failed, and errorsMax allows " + options.errorsMax(),
-                    null));
+                    null, failedNow + " entries failed, and errorsMax allows "
+                    + options.errorsMax(), null));
         }
     }
 
@@ -174,7 +174,8 @@ final class BulkPut<E> {
                             : Math.min(patience, STOP_MS) - STEP_MS;
                 } catch (InterruptedException error) {
                     // The threads end at once; then the caller hears of the interruption.
-                    fail(new TonnageException(TonnageException.Kind.CANCELLED, "interrupted", error));
+                    fail(new TonnageException(TonnageException.Kind.CANCELLED, "interrupted",
+                            error));
                     Thread.currentThread().interrupt();
                     return;
                 }

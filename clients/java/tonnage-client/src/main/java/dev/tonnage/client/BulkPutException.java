@@ -10,8 +10,8 @@ public final class BulkPutException extends TonnageException {
     private final transient BulkPutReport report;
 
     BulkPutException(TonnageException cause, BulkPutReport report) {
-        super(cause.kind(), cause.status(), cause.code(), cause.requestId(), cause.getMessage() + " ("
-                + report.sent() + " entries were sent, " + report.acknowledged()
+        super(cause.kind(), cause.status(), cause.code(), cause.requestId(), cause.getMessage()
+                + " (" + report.sent() + " entries were sent, " + report.acknowledged()
                 + " of them are acknowledged; put the others again, stored ones are kept)", cause);
         this.report = report;
     }

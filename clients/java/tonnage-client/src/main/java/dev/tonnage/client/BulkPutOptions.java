@@ -70,10 +70,14 @@ public final class BulkPutOptions {
         return this;
     }
 
-    /** How many streams are read at a time: 1 unless it is given. Each has a connection for each table. */
+    /**
+     * How many streams are read at a time: 1 unless it is given. Each has a connection for each
+     * table.
+     */
     public BulkPutOptions streamParallelism(int streams) {
         if (streams < 1) {
-            throw new IllegalArgumentException("streamParallelism is " + streams + ": give 1 or more");
+            throw new IllegalArgumentException("streamParallelism is " + streams
+                    + ": give 1 or more");
         }
         streamParallelism = streams;
         return this;
@@ -90,8 +94,8 @@ public final class BulkPutOptions {
     }
 
     /**
-     * About the memory of entries that were sent and of which nothing is known yet: 40 % of the heap
-     * unless it is given. All streams that are read at a time share it.
+     * About the memory of entries that were sent and of which nothing is known yet: 40 % of the
+     * heap unless it is given. All streams that are read at a time share it.
      */
     public BulkPutOptions memoryBytesMax(long bytes) {
         if (bytes < REQUEST_BYTES_MIN) {

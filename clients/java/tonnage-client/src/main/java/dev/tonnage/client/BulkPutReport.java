@@ -4,9 +4,9 @@ import java.util.List;
 import java.util.function.ToLongFunction;
 
 /**
- * What became of the entries of a bulk put. Once it has ended well every entry is inserted, existed,
- * was overtaken or failed; of one that was stopped the server tells no counts of what is not
- * acknowledged.
+ * What became of the entries of a bulk put. Once it has ended well every entry is inserted,
+ * existed, was overtaken or failed; of one that was stopped the server tells no counts of what is
+ * not acknowledged.
  */
 public final class BulkPutReport {
     private final List<StreamReport> streams;
@@ -42,7 +42,9 @@ public final class BulkPutReport {
         return sum(StreamReport::overtaken);
     }
 
-    /** Entries that could not be stored. Those that fit no column are among them, and were not sent. */
+    /**
+     * Entries that could not be stored. Those that fit no column are among them, and were not sent.
+     */
     public long failed() {
         return sum(StreamReport::failed);
     }

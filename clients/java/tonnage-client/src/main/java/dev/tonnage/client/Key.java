@@ -134,7 +134,9 @@ public final class Key {
         return 31 * Arrays.deepHashCode(major.toArray()) + Arrays.deepHashCode(minor.toArray());
     }
 
-    /** As the server writes keys: `/` leads a component, `/-` parts the major from the minor ones. */
+    /**
+     * As the server writes keys: `/` leads a component, `/-` parts the major from the minor ones.
+     */
     @Override
     public String toString() {
         StringBuilder text = new StringBuilder();

@@ -28,8 +28,8 @@ final class KeySender<K> implements Runnable {
     private final BiConsumer<BatchBuilder, K> add;
     private volatile Throwable failure;
 
-    private KeySender(Wire wire, Exchange exchange, ArrowSchema schema, List<Iterator<? extends K>> sources,
-            BiConsumer<BatchBuilder, K> add) {
+    private KeySender(Wire wire, Exchange exchange, ArrowSchema schema,
+            List<Iterator<? extends K>> sources, BiConsumer<BatchBuilder, K> add) {
         this.wire = wire;
         this.exchange = exchange;
         this.sources = new ArrayList<>(sources);
@@ -39,7 +39,8 @@ final class KeySender<K> implements Runnable {
 
     /** Begins a bulk get. */
     static <K> Rows start(Wire wire, Map<String, Object> command, BulkGetOptions options,
-            ArrowSchema keys, List<Iterator<? extends K>> sources, BiConsumer<BatchBuilder, K> add) {
+            ArrowSchema keys, List<Iterator<? extends K>> sources,
+            BiConsumer<BatchBuilder, K> add) {
         Exchange exchange = new Exchange(wire, Map.of("bulk_get", command), options.cancel(),
                 options.timeout());
         KeySender<K> sender = new KeySender<>(wire, exchange, keys, sources, add);
@@ -109,7 +110,6 @@ final class KeySender<K> implements Runnable {
     }
 
     /** Takes keys of one source. False where it has no more. */
-
     private boolean take(Iterator<? extends K> source, int wanted) {
         for (int count = 0; count < wanted; count++) {
             if (!source.hasNext()) {

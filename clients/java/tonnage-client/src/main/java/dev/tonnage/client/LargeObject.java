@@ -105,7 +105,8 @@ public final class LargeObject extends InputStream {
                 } catch (IOException error) {
                     exchange.close();
                     throw new TonnageException(TonnageException.Kind.CANCELLED, "the source of the "
-                            + "large object failed, and it is not stored: " + Wire.reason(error), error);
+                            + "large object failed, and it is not stored: " + Wire.reason(error),
+                            error);
                 }
                 if (piece.length == 0) {
                     break;

@@ -26,7 +26,8 @@ public final class Pairs {
     static final ArrowSchema KEYS = ArrowSchema.of(ArrowField.listOf("major", ITEM, false),
             ArrowField.listOf("minor", ITEM, false));
     static final ArrowSchema PAIRS = ArrowSchema.of(ArrowField.listOf("major", ITEM, false),
-            ArrowField.listOf("minor", ITEM, false), ArrowField.of("value", ArrowType.BINARY, false));
+            ArrowField.listOf("minor", ITEM, false),
+            ArrowField.of("value", ArrowType.BINARY, false));
 
     private final Wire wire;
 
@@ -121,8 +122,8 @@ public final class Pairs {
     public List<Pair> family(Key key, Duration timeout) {
         // `/-` ends the major path: without it, longer ones would be meant, too.
         String under = key.minorBytes().isEmpty() ? key + "/-" : key.toString();
-        String told = wire.sendText(wire.request("GET", "/v1/pairs?under=" + Wire.encoded(under), null,
-                null, timeout).build());
+        String told = wire.sendText(wire.request("GET", "/v1/pairs?under=" + Wire.encoded(under),
+                null, null, timeout).build());
         List<Pair> pairs = new ArrayList<>();
         for (String line : told.split("\n")) {
             if (!line.isEmpty()) {
@@ -220,7 +221,8 @@ public final class Pairs {
                 throw new NoSuchElementException("there are no more pairs");
             }
             int row = next++;
-            Key key = Key.ofBytes(components(batch.column(0), row), components(batch.column(1), row));
+            Key key = Key.ofBytes(components(batch.column(0), row),
+                    components(batch.column(1), row));
             ArrowColumn version = batch.column("_version");
             ArrowColumn expiry = batch.column("_expires_at_ms");
             return new Pair(key, batch.column("value").getBytes(row),

@@ -66,7 +66,8 @@ public final class Statement {
     private static void add(Object value, List<Object> values, List<String> types) {
         boolean isPlain = value == null || value instanceof Boolean || value instanceof String
                 || value instanceof Long || value instanceof Integer || value instanceof Short
-                || value instanceof Byte || value instanceof BigDecimal || value instanceof BigInteger;
+                || value instanceof Byte || value instanceof BigDecimal
+                || value instanceof BigInteger;
         if (isPlain) {
             values.add(value);
             types.add(null);

@@ -82,7 +82,9 @@ final class StreamRun<E> {
         }
     }
 
-    /** Waits until entries of so many bytes may be kept. True where the server should flush soon. */
+    /**
+     * Waits until entries of so many bytes may be kept. True where the server should flush soon.
+     */
     boolean keep(long bytes) {
         synchronized (this) {
             if (keptBytes + bytes <= keptBytesMax) {
@@ -100,7 +102,8 @@ final class StreamRun<E> {
                 try {
                     wait();
                 } catch (InterruptedException error) {
-                    throw new TonnageException(TonnageException.Kind.CANCELLED, "interrupted", error);
+                    throw new TonnageException(TonnageException.Kind.CANCELLED, "interrupted",
+                            error);
                 }
             }
             keptBytes += bytes;

@@ -223,8 +223,8 @@ public final class Table {
     /**
      * Reads the rows of many keys.
      *
-     * @param keys leading key columns; rows of less than the whole key stand for all rows that begin
-     *     so. All keys have the columns of the first one
+     * @param keys leading key columns; rows of less than the whole key stand for all rows that
+     *     begin so. All keys have the columns of the first one
      * @return the rows as they come: close them
      */
     public Rows bulkGet(Iterable<Row> keys, BulkGetOptions options) {

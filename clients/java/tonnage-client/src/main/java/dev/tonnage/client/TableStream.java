@@ -56,7 +56,8 @@ final class TableStream<E> implements AutoCloseable {
     TableStream(StreamRun<E> run, String path, ArrowSchema schema) {
         this.run = run;
         this.batch = new BatchBuilder(schema);
-        Map<String, Object> command = new LinkedHashMap<>(run.put().options().words(run.put().job()));
+        Map<String, Object> command =
+                new LinkedHashMap<>(run.put().options().words(run.put().job()));
         if (path == null) {
             command.put("pairs", true);
         } else {
@@ -257,8 +258,9 @@ final class TableStream<E> implements AutoCloseable {
                 }
             }
         }
-        throw new TonnageException(TonnageException.Kind.INTERNAL_ERROR, "the server tells of entry "
-                + position + ", which was not sent or is acknowledged");
+        throw new TonnageException(TonnageException.Kind.INTERNAL_ERROR,
+                "the server tells of entry " + position
+                + ", which was not sent or is acknowledged");
     }
 
     private void acknowledge(long id) {

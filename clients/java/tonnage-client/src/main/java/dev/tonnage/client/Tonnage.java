@@ -23,7 +23,8 @@ import java.util.concurrent.ConcurrentHashMap;
  *
  * <pre>{@code
  * try (Tonnage store = Tonnage.connect("http://localhost:7410", new Options())) {
- *     store.sql("CREATE TABLE IF NOT EXISTS ships (id LONG, name STRING, PRIMARY KEY (id))").close();
+ *     store.sql("CREATE TABLE IF NOT EXISTS ships (id LONG, name STRING, PRIMARY KEY (id))")
+ *         .close();
  *     Table ships = store.table("ships");
  *     ships.put(Row.of("id", 2).set("name", "Emma"));
  * }
@@ -106,8 +107,9 @@ public final class Tonnage implements AutoCloseable {
     }
 
     private static TonnageException lost(IOException error) {
-        return error == null ? null : new TonnageException(TonnageException.Kind.CONNECTION_LOST, "the answer was cut off: "
-                + Wire.reason(error) + ". The rows before are good, but not all", error);
+        return error == null ? null : new TonnageException(TonnageException.Kind.CONNECTION_LOST,
+                "the answer was cut off: " + Wire.reason(error)
+                + ". The rows before are good, but not all", error);
     }
 
     /** Runs definitions, such as CREATE TABLE; several are parted by semicolons. */
@@ -182,8 +184,8 @@ public final class Tonnage implements AutoCloseable {
     }
 
     /**
-     * Puts the rows of many streams into a table. Returns once all of them have the durability asked
-     * for.
+     * Puts the rows of many streams into a table. Returns once all of them have the durability
+     * asked for.
      *
      * @throws BulkPutException what stopped it, with what is known of the rows
      */

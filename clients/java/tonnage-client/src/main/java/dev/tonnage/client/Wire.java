@@ -23,7 +23,9 @@ final class Wire implements AutoCloseable {
     static final String JSON = "application/json";
     /** What is kept of an error's body. */
     private static final int PROBLEM_BYTES_MAX = 1 << 20;
-    /** The largest answer that is held whole: a row or pair with its frame, or the family of a key. */
+    /**
+     * The largest answer that is held whole: a row or pair with its frame, or the family of a key.
+     */
     private static final int ANSWER_BYTES_MAX = 256 << 20;
 
     private final Endpoint endpoint;
@@ -39,14 +41,15 @@ final class Wire implements AutoCloseable {
         // Without TLS the JDK offers HTTP/2 by an upgrade alone, which servers need not take.
         HttpClient.Builder builder = HttpClient.newBuilder()
                 .connectTimeout(options.connectTimeout())
-                .version(endpoint.hasTls() ? HttpClient.Version.HTTP_2 : HttpClient.Version.HTTP_1_1);
+                .version(endpoint.hasTls() ? HttpClient.Version.HTTP_2
+                        : HttpClient.Version.HTTP_1_1);
         if (options.tls() != null) {
             builder.sslContext(options.tls());
         }
         client = builder.build();
         timer = new ScheduledThreadPoolExecutor(1, work -> daemon(work, "tonnage-timer"));
         timer.setRemoveOnCancelPolicy(true);
-        // A heartbeat may wait for its server. Deadlines pass meanwhile, and other heartbeats go out.
+        // A heartbeat may wait for its server. Deadlines pass meanwhile, and other ones go out.
         heartbeats = Executors.newCachedThreadPool(work -> daemon(work, "tonnage-heartbeat"));
     }
 
@@ -82,7 +85,8 @@ final class Wire implements AutoCloseable {
     HttpRequest.Builder request(String method, String target, String contentType, byte[] body,
             Duration own) {
         HttpRequest.BodyPublisher publisher = body == null
-                ? HttpRequest.BodyPublishers.noBody() : HttpRequest.BodyPublishers.ofByteArray(body);
+                ? HttpRequest.BodyPublishers.noBody()
+                : HttpRequest.BodyPublishers.ofByteArray(body);
         HttpRequest.Builder request = HttpRequest.newBuilder(URI.create(endpoint.base() + target))
                 .method(method, publisher);
         if (endpoint.authorization() != null) {
@@ -139,9 +143,9 @@ final class Wire implements AutoCloseable {
         try (InputStream body = send(request).body()) {
             byte[] whole = body.readNBytes(ANSWER_BYTES_MAX);
             if (whole.length == ANSWER_BYTES_MAX && body.read() >= 0) {
-                throw new TonnageException(TonnageException.Kind.INVALID_REQUEST, "the answer has more "
-                        + "than " + ANSWER_BYTES_MAX + " bytes: read it by a bulk get or a scan, which "
-                        + "stream", null);
+                throw new TonnageException(TonnageException.Kind.INVALID_REQUEST,
+                        "the answer has more than " + ANSWER_BYTES_MAX
+                        + " bytes: read it by a bulk get or a scan, which stream", null);
             }
             return whole;
         } catch (IOException error) {
@@ -178,9 +182,10 @@ final class Wire implements AutoCloseable {
             return new TonnageException(kind, status, code, id == null ? requestId : id,
                     String.valueOf(detail), null);
         } catch (IllegalArgumentException error) {
-            return new TonnageException(TonnageException.Kind.INTERNAL_ERROR, status, null, requestId,
-                    "the server answered " + status + ", and no problem as Tonnage tells it: is "
-                    + "something else at this address?", error);
+            return new TonnageException(TonnageException.Kind.INTERNAL_ERROR, status, null,
+                    requestId, "the server answered " + status
+                    + ", and no problem as Tonnage tells it: is something else at "
+                    + "this address?", error);
         }
     }
 
@@ -190,7 +195,8 @@ final class Wire implements AutoCloseable {
         String code = Json.text(error.get("code"));
         TonnageException.Kind known = "too-many-errors".equals(code)
                 ? TonnageException.Kind.TOO_MANY_ERRORS : TonnageException.Kind.of(kind);
-        return new TonnageException(known, 0, code, null, String.valueOf(error.get("message")), null);
+        return new TonnageException(known, 0, code, null, String.valueOf(error.get("message")),
+                null);
     }
 
     @Override

@@ -77,12 +77,14 @@ class BulkPutTest {
             assertEquals(1, stream.completions, stream.name());
             assertEquals(Collections.emptyList(), stream.existing);
         }
-        assertTrue(report.streams().stream().allMatch(StreamReport::isCompleted), report.toString());
+        assertTrue(report.streams().stream().allMatch(StreamReport::isCompleted),
+                report.toString());
     }
 
     @Test
     void streamsHearOfTheirOwnEntriesThatExist() {
-        store.bulkPut(ships, List.of(new ListStream<>("first", rows(0, 100))), new BulkPutOptions());
+        store.bulkPut(ships, List.of(new ListStream<>("first", rows(0, 100))),
+                new BulkPutOptions());
         List<Row> again = rows(50, 150);
         again.get(0).set("name", "changed");
         ListStream<Row> second = new ListStream<>("second", again);
@@ -200,7 +202,9 @@ class BulkPutTest {
         }
     }
 
-    /** What waits for its source is interrupted when another stream fails, and also left to itself. */
+    /**
+     * What waits for its source is interrupted when another stream fails, and also left to itself.
+     */
     @Test
     void aStreamThatWaitsForItsSourceDoesNotHoldAFailedPut() {
         for (boolean isDeaf : new boolean[] {false, true}) {

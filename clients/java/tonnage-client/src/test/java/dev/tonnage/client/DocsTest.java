@@ -35,14 +35,15 @@ class DocsTest {
             Files.writeString(file, found.group(1).replace("http://localhost:7410", server.url()));
             ByteArrayOutputStream told = new ByteArrayOutputStream();
             String classpath = System.getProperty("java.class.path");
-            int status = ToolProvider.getSystemJavaCompiler().run(null, told, told, "-cp", classpath,
-                    "-d", directory.toString(), file.toString());
+            int status = ToolProvider.getSystemJavaCompiler().run(null, told, told, "-cp",
+                    classpath, "-d", directory.toString(), file.toString());
             assertEquals(0, status, told.toString(StandardCharsets.UTF_8));
             Process process = new ProcessBuilder(
                     Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-cp",
                     directory + System.getProperty("path.separator") + classpath, "First")
                     .redirectErrorStream(true).start();
-            String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+            String output = new String(process.getInputStream().readAllBytes(),
+                    StandardCharsets.UTF_8);
             assertEquals(0, process.waitFor(), output);
             assertTrue(output.startsWith("1000000 sent, 1000000 inserted, 0 existed"), output);
             assertTrue(output.trim().endsWith("1000000"), output);

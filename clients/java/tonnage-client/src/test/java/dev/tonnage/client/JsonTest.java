@@ -22,8 +22,8 @@ class JsonTest {
 
     @Test
     void whatIsNoJsonIsAnErrorWithItsPosition() {
-        for (String text : new String[] {"", "{", "[1,", "{\"a\" 1}", "\"x", "\"\\u12\"", "1-2", "tru",
-            "[1] 2", "{1:2}", "\"\\", "[".repeat(10_000)}) {
+        for (String text : new String[] {"", "{", "[1,", "{\"a\" 1}", "\"x", "\"\\u12\"", "1-2",
+            "tru", "[1] 2", "{1:2}", "\"\\", "[".repeat(10_000)}) {
             IllegalArgumentException error =
                     assertThrows(IllegalArgumentException.class, () -> Json.parse(text), text);
             assertEquals("JSON", error.getMessage().substring(0, 4));

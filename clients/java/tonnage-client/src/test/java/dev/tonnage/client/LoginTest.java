@@ -58,16 +58,16 @@ class LoginTest {
     void aTokenLogsInAndRightsAreRefusedByName() throws Exception {
         try (TestServer server = TestServer.start("--users", users())) {
             try (Tonnage nobody = server.connect()) {
-                assertEquals(TonnageException.Kind.NOT_LOGGED_IN, assertThrows(TonnageException.class,
-                        () -> nobody.tables()).kind());
+                assertEquals(TonnageException.Kind.NOT_LOGGED_IN,
+                        assertThrows(TonnageException.class, () -> nobody.tables()).kind());
             }
             Options token = new Options().token("open sesame");
             try (Tonnage ann = Tonnage.connect(server.url(), token)) {
                 ann.define("CREATE TABLE ships (id LONG, PRIMARY KEY (id))");
                 Table ships = ann.table("ships");
-                BulkPutException error = assertThrows(BulkPutException.class, () -> ann.bulkPut(ships,
-                        List.of(new ListStream<>("rows", List.of(Row.of("id", 1)))),
-                        new BulkPutOptions()));
+                ListStream<Row> rows = new ListStream<>("rows", List.of(Row.of("id", 1)));
+                BulkPutException error = assertThrows(BulkPutException.class,
+                        () -> ann.bulkPut(ships, List.of(rows), new BulkPutOptions()));
                 assertEquals(TonnageException.Kind.NOT_ALLOWED, error.kind());
                 assertTrue(error.getMessage().contains("ann may not insert"), error.getMessage());
                 assertEquals(TonnageException.Kind.NOT_ALLOWED, assertThrows(TonnageException.class,

@@ -61,7 +61,8 @@ class ReadTest {
     }
 
     private static List<Row> ships(int... ships) {
-        return IntStream.of(ships).mapToObj(ship -> Row.of("ship", ship)).collect(Collectors.toList());
+        return IntStream.of(ships).mapToObj(ship -> Row.of("ship", ship))
+                .collect(Collectors.toList());
     }
 
     @Test
@@ -213,7 +214,8 @@ class ReadTest {
                 new byte[] {1, 2}, null)) {
             Row row = result.rows().next();
             assertEquals(LocalDateTime.parse("2026-01-02T03:04:05.678"), row.get("t"));
-            assertEquals(0, new BigDecimal("1.25").compareTo(new BigDecimal(row.get("d").toString())));
+            assertEquals(0, new BigDecimal("1.25")
+                    .compareTo(new BigDecimal(row.get("d").toString())));
             assertArrayEquals(new byte[] {1, 2}, row.getBytes("b"));
             assertNull(row.get("n"));
         }

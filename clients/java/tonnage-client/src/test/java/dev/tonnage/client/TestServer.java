@@ -29,13 +29,14 @@ public final class TestServer implements AutoCloseable {
     public static TestServer start(String... arguments) {
         String program = System.getenv("TONNAGE_PROGRAM");
         if (program == null || program.isEmpty()) {
-            throw new IllegalStateException("TONNAGE_PROGRAM does not name the program `tonnage`: run "
-                    + "clients/java/run-tests, which sets it");
+            throw new IllegalStateException("TONNAGE_PROGRAM does not name the program `tonnage`: "
+                    + "run clients/java/run-tests, which sets it");
         }
         try {
             Path directory = Files.createTempDirectory("tonnage-java-");
             List<String> command = new ArrayList<>(List.of(program, "serve", "--create", "--store",
-                    directory.resolve("store").toString(), "--http", "127.0.0.1:0", "--flight", "off"));
+                    directory.resolve("store").toString(), "--http", "127.0.0.1:0", "--flight",
+                    "off"));
             command.addAll(Arrays.asList(arguments));
             Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
             return ready(process, directory);

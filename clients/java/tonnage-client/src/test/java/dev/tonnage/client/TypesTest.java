@@ -15,7 +15,8 @@ import org.junit.jupiter.api.Timeout;
 /** Random values of all types of the server: what goes in by bulk put comes out by every way. */
 @Timeout(120)
 class TypesTest {
-    private static final String TYPES = "i INTEGER, l LONG, f FLOAT, d DOUBLE, s STRING, b BOOLEAN, "
+    private static final String TYPES =
+            "i INTEGER, l LONG, f FLOAT, d DOUBLE, s STRING, b BOOLEAN, "
             + "x BINARY, xf BINARY(5), n NUMBER(12, 3), nn NUMBER(60, 10), t0 TIMESTAMP(0), "
             + "t9 TIMESTAMP(9), u UUID, da DATE, ti TIME, j JSON, a ARRAY(INTEGER), "
             + "m MAP(DOUBLE), r RECORD(p STRING, q LONG)";

@@ -60,7 +60,8 @@ final class ColumnValues {
                 case FIXED_BINARY:
                     return plain instanceof String ? UUID.fromString((String) plain) : plain;
                 case BINARY:
-                    return plain instanceof String ? Base64.getDecoder().decode((String) plain) : plain;
+                    return plain instanceof String ? Base64.getDecoder().decode((String) plain)
+                            : plain;
                 case DECIMAL:
                     return plain instanceof String ? new BigDecimal((String) plain) : plain;
                 case LIST:
@@ -73,8 +74,8 @@ final class ColumnValues {
                     return plain;
             }
         } catch (DateTimeParseException | IllegalArgumentException error) {
-            throw new DataException("column " + column.name() + " holds " + column.type() + ", and `"
-                    + plain + "` is none: " + error.getMessage(), error);
+            throw new DataException("column " + column.name() + " holds " + column.type()
+                    + ", and `" + plain + "` is none: " + error.getMessage(), error);
         }
     }
 
@@ -143,7 +144,8 @@ final class ColumnValues {
         }
         if (value instanceof Map) {
             Map<String, Object> entries = new LinkedHashMap<>();
-            ((Map<?, ?>) value).forEach((key, item) -> entries.put(String.valueOf(key), plain(item)));
+            ((Map<?, ?>) value).forEach((key, item) ->
+                    entries.put(String.valueOf(key), plain(item)));
             return entries;
         }
         if (value instanceof Collection) {
@@ -165,7 +167,8 @@ final class ColumnValues {
         Map<String, Object> members = new LinkedHashMap<>();
         for (Field field : struct.schema().fields()) {
             Object value = struct.get(field);
-            boolean isTime = value instanceof Date && Time.LOGICAL_NAME.equals(field.schema().name());
+            boolean isTime = value instanceof Date
+                    && Time.LOGICAL_NAME.equals(field.schema().name());
             members.put(field.name(), isTime ? dateTime((Date) value).toLocalTime() : plain(value));
         }
         return members;
@@ -175,7 +178,8 @@ final class ColumnValues {
     private static Object texts(Object plain) {
         if (plain instanceof Map) {
             Map<String, Object> entries = new LinkedHashMap<>();
-            ((Map<?, ?>) plain).forEach((key, item) -> entries.put(String.valueOf(key), texts(item)));
+            ((Map<?, ?>) plain).forEach((key, item) ->
+                    entries.put(String.valueOf(key), texts(item)));
             return entries;
         }
         if (plain instanceof List) {

@@ -23,8 +23,8 @@ import org.apache.kafka.connect.sink.SinkRecord;
  *
  * <p>2. The columns are the fields of the value, and those that the key gives.
  *
- * <p>3. A field that the table has no column for may be one that was added since: the table is looked
- * at again, every 10 seconds at most.
+ * <p>3. A field that the table has no column for may be one that was added since: the table is
+ * looked at again, every 10 seconds at most.
  */
 final class RecordMapper {
     private static final long LOOK_AGAIN_NANOS = Duration.ofSeconds(10).toNanos();
@@ -63,7 +63,8 @@ final class RecordMapper {
         if (value == null) {
             throw new DataException("the value has no fields: it is a "
                     + record.value().getClass().getSimpleName() + ". Choose a converter that gives "
-                    + "records, such as JSON or Avro, or a transformation that makes one (HoistField)");
+                    + "records, such as JSON or Avro, or a transformation that makes one "
+                    + "(HoistField)");
         }
         fields.putAll(value);
         String name = settings.table(record.topic());
@@ -71,7 +72,8 @@ final class RecordMapper {
         if (field != null) {
             Object named = fields.remove(field);
             if (named == null) {
-                throw new DataException("the field `" + field + "`, which names the table, is missing");
+                throw new DataException("the field `" + field
+                        + "`, which names the table, is missing");
             }
             name = named.toString();
         }

@@ -38,7 +38,8 @@ final class SinkSettings extends AbstractConfig {
     private static final String TOPIC = "${topic}";
 
     static final ConfigDef DEFINITION = new ConfigDef()
-            .define(URL, Type.STRING, "http://localhost:7410", SinkSettings::checkUrl, Importance.HIGH,
+            .define(URL, Type.STRING, "http://localhost:7410", SinkSettings::checkUrl,
+                    Importance.HIGH,
                     "The HTTP listener of the server: http://HOST:PORT or https://HOST:PORT.")
             .define(TOKEN, Type.PASSWORD, null, Importance.MEDIUM, "A token of a user.")
             .define(USER, Type.STRING, null, Importance.MEDIUM, "A user, with connection.password.")
@@ -50,13 +51,15 @@ final class SinkSettings extends AbstractConfig {
             .define(TABLE_MAP, Type.LIST, List.of(), SinkSettings::checkMap, Importance.MEDIUM,
                     "Tables of single topics, TOPIC:TABLE, with commas between. They come first.")
             .define(KEY_FIELDS, Type.LIST, List.of(), Importance.HIGH,
-                    "Columns that a record's key gives: one for a key without fields, fields of the "
-                    + "key otherwise. Without it a key with fields gives all of them.")
+                    "Columns that a record's key gives: one for a key without fields, fields of "
+                    + "the key otherwise. Without it a key with fields gives all of them.")
             .define(INSERT_MODE, Type.STRING, "replace", oneOf("keep", "replace", "fail"),
                     Importance.HIGH,
-                    "What becomes of a record whose row is stored: keep the row, replace it, or fail.")
+                    "What becomes of a record whose row is stored: keep the row, replace it, "
+                    + "or fail.")
             .define(DELETE, Type.BOOLEAN, false, Importance.MEDIUM,
-                    "Whether a record without a value deletes the row of its key. Otherwise it fails.")
+                    "Whether a record without a value deletes the row of its key. "
+                    + "Otherwise it fails.")
             .define(UNKNOWN_FIELDS, Type.STRING, "fail", oneOf("fail", "ignore"), Importance.MEDIUM,
                     "What becomes of a record with a field that its table has no column for.")
             .define(TTL_MS, Type.LONG, 0L, ConfigDef.Range.atLeast(0), Importance.LOW,

@@ -32,16 +32,17 @@ import org.apache.kafka.connect.sink.SinkTask;
 /**
  * Puts records into tables.
  *
- * <p>1. Records become rows, and wait until there are enough of them or offsets are to be committed.
+ * <p>1. Records become rows, and wait until there are enough of them or offsets are to be
+ * committed.
  *
- * <p>2. One bulk put takes all of them, over all tables. So offsets are committed for rows alone that
- * are durable.
+ * <p>2. One bulk put takes all of them, over all tables. So offsets are committed for rows alone
+ * that are durable.
  *
  * <p>3. A record that makes no row, or whose row is refused, goes to the dead letter queue with the
  * reason. Without such a queue it stops the task.
  *
- * <p>4. A server that is not there is asked again: Connect pauses the topics meanwhile. Records that
- * come twice store the same rows by their keys.
+ * <p>4. A server that is not there is asked again: Connect pauses the topics meanwhile. Records
+ * that come twice store the same rows by their keys.
  *
  * <p>5. A deletion waits for what came before it.
  */
@@ -222,8 +223,8 @@ public final class TonnageSinkTask extends SinkTask {
         try {
             send();
         } catch (TonnageException error) {
-            // Connect goes back to the offsets that are committed, but not where it takes partitions
-            // away: so the rows of the others have to stay.
+            // Connect goes back to the offsets that are committed, but not where it takes
+            // partitions away: so the rows of the others have to stay.
             mayComeAgain = true;
             throw failure(error);
         }
@@ -241,7 +242,8 @@ public final class TonnageSinkTask extends SinkTask {
             try {
                 report.get();
             } catch (ExecutionException error) {
-                throw new ConnectException("the dead letter queue takes no record", error.getCause());
+                throw new ConnectException("the dead letter queue takes no record",
+                        error.getCause());
             } catch (InterruptedException error) {
                 Thread.currentThread().interrupt();
                 throw new ConnectException("interrupted", error);

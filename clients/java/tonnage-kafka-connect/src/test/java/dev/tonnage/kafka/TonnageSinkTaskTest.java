@@ -127,7 +127,8 @@ class TonnageSinkTaskTest {
         Schema doc = SchemaBuilder.struct().field("speed", Schema.FLOAT64_SCHEMA).build();
         Schema schema = SchemaBuilder.struct().field("tons", Decimal.schema(1))
                 .field("at", Timestamp.SCHEMA).field("doc", doc).field("data", Schema.BYTES_SCHEMA);
-        Struct value = new Struct(schema).put("tons", new BigDecimal("7.5")).put("at", new Date(1_500))
+        Struct value = new Struct(schema).put("tons", new BigDecimal("7.5"))
+                .put("at", new Date(1_500))
                 .put("doc", new Struct(doc).put("speed", 1.5)).put("data", new byte[] {9});
         TonnageSinkTask task = task(false, "key.fields", "id");
         task.put(List.of(record(5L, value)));
@@ -144,8 +145,9 @@ class TonnageSinkTaskTest {
     void whatMakesNoRowGoesToTheQueueWithItsReason() {
         TonnageSinkTask task = task(true);
         task.put(List.of(record(null, "text"), record(null, value("id", 1L, "speed", 2L)),
-                record(null, value("id", 2L, "tons", "heavy")), record(null, value("name", "no key")),
-                record(null, null), record(null, value("id", 6L, "tons", 123456789L)),
+                record(null, value("id", 2L, "tons", "heavy")),
+                record(null, value("name", "no key")), record(null, null),
+                record(null, value("id", 6L, "tons", 123456789L)),
                 record(null, value("id", 7L))));
         task.flush(Map.of());
         assertEquals(1, count());
@@ -273,7 +275,8 @@ class TonnageSinkTaskTest {
     void aServerThatIsGoneIsAskedAgainWithTheSameRecords() {
         try (TestServer mortal = TestServer.start(); Tonnage client = mortal.connect()) {
             client.define("CREATE TABLE ships (id LONG, PRIMARY KEY (id))");
-            TonnageSinkTask task = task(false, "connection.url", mortal.url(), "batch.rows.max", "2");
+            TonnageSinkTask task =
+                    task(false, "connection.url", mortal.url(), "batch.rows.max", "2");
             List<SinkRecord> one = List.of(record(null, value("id", 1L)));
             task.put(one);
             mortal.kill();

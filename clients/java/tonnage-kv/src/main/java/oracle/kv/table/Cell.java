@@ -312,7 +312,8 @@ abstract class Cell implements FieldValue {
 
     @Override
     public boolean equals(Object other) {
-        return other instanceof Cell && toJsonString(false).equals(((Cell) other).toJsonString(false));
+        return other instanceof Cell
+                && toJsonString(false).equals(((Cell) other).toJsonString(false));
     }
 
     @Override

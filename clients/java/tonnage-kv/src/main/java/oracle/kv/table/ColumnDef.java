@@ -129,7 +129,8 @@ final class ColumnDef implements FieldDef {
                 fits = value instanceof byte[];
                 break;
             case TIMESTAMP:
-                fits = value instanceof java.time.LocalDateTime || value instanceof java.time.Instant;
+                fits = value instanceof java.time.LocalDateTime
+                        || value instanceof java.time.Instant;
                 break;
             case ARRAY:
                 fits = value instanceof java.util.Collection;

@@ -154,7 +154,8 @@ public class FieldRange {
 
     dev.tonnage.client.FieldRange mapped() {
         if (start == null && end == null) {
-            throw new IllegalArgumentException("the range of " + field + " has no start and no end");
+            throw new IllegalArgumentException("the range of " + field
+                    + " has no start and no end");
         }
         dev.tonnage.client.FieldRange range = dev.tonnage.client.FieldRange.of(field);
         if (start != null) {

@@ -14,7 +14,8 @@ final class RowOperation implements TableOperation {
     private RowOperation(Type type, Row row, Write write, ReturnRow.Choice before, boolean aborts) {
         if (before != null && before != ReturnRow.Choice.NONE) {
             throw new UnsupportedOperationException(
-                    "operations do not return what was there before: read it before, or put it alone");
+                    "operations do not return what was there before: read it before, "
+                    + "or put it alone");
         }
         this.type = type;
         this.row = row;

@@ -72,7 +72,8 @@ final class StatementRows implements StatementResult {
         }
         List<ArrowField> fields = List.of(ArrowField.of(CHANGED, ArrowType.INT64, false));
         Map<String, Object> values = new LinkedHashMap<>(Map.of(CHANGED, result.changed()));
-        List<RecordValue> records = isChange() ? List.of(new RecordCell(fields, values)) : List.of();
+        List<RecordValue> records = isChange() ? List.of(new RecordCell(fields, values))
+                : List.of();
         java.util.Iterator<RecordValue> one = records.iterator();
         return new TableIterator<RecordValue>() {
             @Override

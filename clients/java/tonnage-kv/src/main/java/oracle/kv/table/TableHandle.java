@@ -154,7 +154,8 @@ final class TableHandle implements Table {
         members.forEach((name, value) -> {
             if (row.contains(name)) {
                 row.set(name, ofJson(new ColumnDef(row.columns().stream()
-                        .filter(field -> field.name().equalsIgnoreCase(name)).findFirst().get()), value));
+                        .filter(field -> field.name().equalsIgnoreCase(name)).findFirst().get()),
+                        value));
             } else if (exact) {
                 throw new IllegalArgumentException("there is no column `" + name + "`");
             }
@@ -211,7 +212,8 @@ final class TableHandle implements Table {
 
     @Override
     public boolean equals(Object other) {
-        return other instanceof TableHandle && getFullName().equals(((TableHandle) other).getFullName());
+        return other instanceof TableHandle
+                && getFullName().equals(((TableHandle) other).getFullName());
     }
 
     @Override

@@ -25,6 +25,6 @@ public interface TableOperationFactory {
             boolean abortIfUnsuccessful);
 
     /** Makes an operation. What was there before is not returned. */
-    TableOperation createDeleteIfVersion(PrimaryKey key, Version versionMatch, ReturnRow.Choice prevReturn,
-            boolean abortIfUnsuccessful);
+    TableOperation createDeleteIfVersion(PrimaryKey key, Version versionMatch,
+            ReturnRow.Choice prevReturn, boolean abortIfUnsuccessful);
 }

@@ -179,8 +179,8 @@ public final class Tables implements TableAPI {
         boolean isPlain = which == null || which.getIncludedChildTables() == null
                 && which.getIncludedParentTables() == null;
         if (!isPlain) {
-            throw new UnsupportedOperationException("all rows are read without those of other tables: "
-                    + "give a key with the shard key");
+            throw new UnsupportedOperationException("all rows are read without those of other "
+                    + "tables: give a key with the shard key");
         }
         dev.tonnage.client.FieldRange range = which == null || which.getFieldRange() == null ? null
                 : which.getFieldRange().mapped();
@@ -313,8 +313,9 @@ public final class Tables implements TableAPI {
         RowCell cell = (RowCell) key;
         for (String column : cell.table().getShardKey()) {
             if (cell.values().get(column) == null) {
-                throw new IllegalArgumentException("multiDelete takes the whole shard key, and the key "
-                        + "lacks `" + column + "`: DELETE by executeSync takes other conditions");
+                throw new IllegalArgumentException("multiDelete takes the whole shard key, and "
+                        + "the key lacks `" + column + "`: DELETE by executeSync takes other "
+                        + "conditions");
             }
         }
         List<TableHandle> tables = new ArrayList<>(List.of(cell.table()));
@@ -393,8 +394,8 @@ public final class Tables implements TableAPI {
             }
             TimeToLive ttl = operation.getRow().getTTL();
             if (!isFirst && !java.util.Objects.equals(common, ttl)) {
-                throw new UnsupportedOperationException("the rows of one call live equally long: put "
-                        + "rows of another time to live by a call of their own");
+                throw new UnsupportedOperationException("the rows of one call live equally long: "
+                        + "put rows of another time to live by a call of their own");
             }
             common = ttl;
             isFirst = false;
@@ -411,8 +412,8 @@ public final class Tables implements TableAPI {
                 @Override
                 public dev.tonnage.client.Table tableOf(Row row) {
                     if (row.getTTL() != null) {
-                        throw new UnsupportedOperationException("rows of a bulk put live as long as "
-                                + "those of their table: leave out setTTL");
+                        throw new UnsupportedOperationException("rows of a bulk put live as long "
+                                + "as those of their table: leave out setTTL");
                     }
                     return ((RowCell) row).table().client();
                 }

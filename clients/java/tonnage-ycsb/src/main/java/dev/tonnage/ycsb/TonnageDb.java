@@ -68,7 +68,8 @@ public final class TonnageDb extends DB {
             durability = Durability.valueOf(
                     given.getProperty("tonnage.durability", "write").toUpperCase(Locale.ROOT));
             batchSize = Integer.parseInt(given.getProperty("batchsize", "1"));
-            store = Tonnage.connect(given.getProperty("tonnage.url", "http://localhost:7410"), options);
+            store = Tonnage.connect(given.getProperty("tonnage.url", "http://localhost:7410"),
+                    options);
         } catch (IllegalArgumentException | TonnageException error) {
             throw new DBException(error);
         }
@@ -118,8 +119,8 @@ public final class TonnageDb extends DB {
     public Status scan(String table, String startkey, int recordcount, Set<String> fields,
             Vector<HashMap<String, ByteIterator>> result) {
         return told(() -> {
-            String text = "SELECT * FROM " + table(table).path() + " WHERE " + KEY + " >= ? ORDER BY "
-                    + KEY + " LIMIT " + recordcount;
+            String text = "SELECT * FROM " + table(table).path() + " WHERE " + KEY
+                    + " >= ? ORDER BY " + KEY + " LIMIT " + recordcount;
             try (Result answer = store.sql(text, startkey)) {
                 for (Row row : answer.rows()) {
                     HashMap<String, ByteIterator> found = new HashMap<>();
@@ -188,9 +189,9 @@ public final class TonnageDb extends DB {
                 return rows.hasNext() ? rows.next() : null;
             }
         };
-        BulkPutReport report = store.bulkPut(table(batchTable), List.of(stream), new BulkPutOptions()
-                .onExisting(OnExisting.REPLACE).durability(durability).tellsEntries(false)
-                .errorsMax(0));
+        BulkPutOptions options = new BulkPutOptions().onExisting(OnExisting.REPLACE)
+                .durability(durability).tellsEntries(false).errorsMax(0);
+        BulkPutReport report = store.bulkPut(table(batchTable), List.of(stream), options);
         if (report.failed() > 0) {
             throw new TonnageException(TonnageException.Kind.INVALID_REQUEST, report.toString());
         }

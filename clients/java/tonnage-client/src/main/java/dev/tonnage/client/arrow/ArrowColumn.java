@@ -78,9 +78,11 @@ public final class ArrowColumn {
                 break;
         }
         if (data != null && data.limit() < dataBytes) {
-            throw damaged("it has " + data.limit() + " bytes of data, " + dataBytes + " are needed");
+            throw damaged("it has " + data.limit() + " bytes of data, " + dataBytes
+                    + " are needed");
         }
-        long wanted = type.kind() == ArrowType.Kind.FIXED_LIST ? (long) length * type.width() : length;
+        long wanted = type.kind() == ArrowType.Kind.FIXED_LIST ? (long) length * type.width()
+                : length;
         boolean counts = type.kind() == ArrowType.Kind.STRUCT
                 || type.kind() == ArrowType.Kind.FIXED_LIST;
         for (ArrowColumn child : children) {
@@ -236,7 +238,8 @@ public final class ArrowColumn {
                     return LocalDate.ofEpochDay(type.width() == 4 ? whole(row)
                             : Math.floorDiv(whole(row), 86_400_000L));
                 case TIME:
-                    return LocalTime.ofNanoOfDay(Math.multiplyExact(whole(row), nanos(type.unit())));
+                    return LocalTime.ofNanoOfDay(Math.multiplyExact(whole(row),
+                            nanos(type.unit())));
                 case TIMESTAMP:
                     return timestamp(whole(row));
                 case DURATION:

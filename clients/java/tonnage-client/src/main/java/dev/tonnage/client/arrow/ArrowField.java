@@ -49,12 +49,14 @@ public final class ArrowField {
 
     /** A plain column. */
     public static ArrowField of(String name, ArrowType type, boolean nullable) {
-        return new ArrowField(name, type, nullable, Collections.emptyList(), Collections.emptyMap());
+        return new ArrowField(name, type, nullable, Collections.emptyList(),
+                Collections.emptyMap());
     }
 
     /** A column of lists. */
     public static ArrowField listOf(String name, ArrowField item, boolean nullable) {
-        return new ArrowField(name, ArrowType.LIST, nullable, List.of(item), Collections.emptyMap());
+        return new ArrowField(name, ArrowType.LIST, nullable, List.of(item),
+                Collections.emptyMap());
     }
 
     /** The name. */

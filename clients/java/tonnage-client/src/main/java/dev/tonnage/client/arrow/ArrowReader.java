@@ -155,7 +155,8 @@ public final class ArrowReader implements Closeable {
 
     private static List<ArrowField> fields(FlatTable table, int slot, int depth) {
         if (depth > DEPTH_MAX) {
-            throw new ArrowException("columns are made of columns more than " + DEPTH_MAX + " deep");
+            throw new ArrowException("columns are made of columns more than " + DEPTH_MAX
+                    + " deep");
         }
         int count = table.listLength(slot, 4);
         List<ArrowField> fields = new ArrayList<>(count);
@@ -195,7 +196,8 @@ public final class ArrowReader implements Closeable {
             case 3:
                 int precision = told.int16(0, 0);
                 if (precision == 0) {
-                    throw new ArrowException("numbers of 2 bytes with a floating point are not read");
+                    throw new ArrowException("numbers of 2 bytes with a floating point "
+                            + "are not read");
                 }
                 return precision == 1 ? ArrowType.FLOAT32 : ArrowType.FLOAT64;
             case 4:
@@ -205,7 +207,8 @@ public final class ArrowReader implements Closeable {
             case 6:
                 return ArrowType.BOOL;
             case 7:
-                return ArrowType.decimal(told.int32(0, 0), told.int32(1, 0), told.int32(2, 128) / 8);
+                return ArrowType.decimal(told.int32(0, 0), told.int32(1, 0),
+                        told.int32(2, 128) / 8);
             case 8:
                 return ArrowType.date(told.int16(0, 1) == 1);
             case 9:
@@ -266,8 +269,10 @@ public final class ArrowReader implements Closeable {
         }
 
         private int count(long told) {
-            if (told < 0 || told > Integer.MAX_VALUE - 1 || told > EMPTY_ROWS_MAX + 8L * body.limit()) {
-                throw new ArrowException("a batch of " + told + " rows in " + body.limit() + " bytes");
+            if (told < 0 || told > Integer.MAX_VALUE - 1
+                    || told > EMPTY_ROWS_MAX + 8L * body.limit()) {
+                throw new ArrowException("a batch of " + told + " rows in " + body.limit()
+                        + " bytes");
             }
             return (int) told;
         }
@@ -319,7 +324,8 @@ public final class ArrowReader implements Closeable {
             long offset = header.int64OfList(2, 2 * buffer);
             long length = header.int64OfList(2, 2 * buffer + 1);
             buffer++;
-            if (offset < 0 || length < 0 || offset > body.limit() || length > body.limit() - offset) {
+            if (offset < 0 || length < 0 || offset > body.limit()
+                    || length > body.limit() - offset) {
                 throw new ArrowException("a buffer of column " + field.name()
                         + " lies outside its message");
             }

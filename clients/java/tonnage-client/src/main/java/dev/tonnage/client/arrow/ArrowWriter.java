@@ -30,7 +30,8 @@ public final class ArrowWriter {
     public void schema(ArrowSchema schema) throws IOException {
         FlatWriter flat = new FlatWriter();
         int header = message(flat, SCHEMA, 0, null);
-        FlatWriter.Fields fields = new FlatWriter.Fields(3).number(0, 2, 0).reference(1).reference(2);
+        FlatWriter.Fields fields = new FlatWriter.Fields(3).number(0, 2, 0).reference(1)
+                .reference(2);
         flat.point(header, flat.table(fields));
         flat.point(fields.place(1), columns(flat, schema.fields()));
         flat.point(fields.place(2), metadata(flat, schema.metadata()));
@@ -110,7 +111,8 @@ public final class ArrowWriter {
             ArrowField column = columns.get(index);
             FlatWriter.Fields fields = new FlatWriter.Fields(7).reference(0)
                     .number(1, 1, column.isNullable() ? 1 : 0)
-                    .number(2, 1, number(column.type().kind())).reference(3).reference(5).reference(6);
+                    .number(2, 1, number(column.type().kind())).reference(3).reference(5)
+                    .reference(6);
             flat.point(list + 4 + 4 * index, flat.table(fields));
             flat.point(fields.place(0), flat.text(column.name()));
             type(flat, fields.place(3), column.type());

@@ -314,7 +314,8 @@ final class ColumnBuilder {
             whole = BigInteger.valueOf(((Number) value).longValue());
         } else if (value instanceof BigInteger) {
             whole = (BigInteger) value;
-        } else if (value instanceof BigDecimal || value instanceof Double || value instanceof Float) {
+        } else if (value instanceof BigDecimal || value instanceof Double
+                || value instanceof Float) {
             try {
                 whole = new BigDecimal(value.toString()).toBigIntegerExact();
             } catch (ArithmeticException | NumberFormatException error) {

@@ -4,8 +4,8 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
 /**
- * Writes tables of FlatBuffers from front to back: a table first, then what it refers to. References
- * lead forward, so each is filled in once its target is written.
+ * Writes tables of FlatBuffers from front to back: a table first, then what it refers to.
+ * References lead forward, so each is filled in once its target is written.
  */
 final class FlatWriter {
     private byte[] bytes = new byte[512];

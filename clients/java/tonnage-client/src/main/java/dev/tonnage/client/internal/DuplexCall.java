@@ -184,8 +184,8 @@ public final class DuplexCall implements Closeable {
     }
 
     /**
-     * Ends both directions at once. A socket of TLS would first wait for whoever writes, and a writer
-     * may wait for a server that reads no more: so the connection beneath it is closed.
+     * Ends both directions at once. A socket of TLS would first wait for whoever writes, and a
+     * writer may wait for a server that reads no more: so the connection beneath it is closed.
      */
     @Override
     public void close() {

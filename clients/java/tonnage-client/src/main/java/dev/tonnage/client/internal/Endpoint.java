@@ -24,7 +24,8 @@ public final class Endpoint {
         if (!isKnown || given.getHost() == null || given.getQuery() != null
                 || path != null && !path.isEmpty() && !path.equals("/")) {
             throw new IllegalArgumentException("`" + url
-                    + "` is not an address of a server: give http://HOST:PORT or https://HOST:PORT");
+                    + "` is not an address of a server: give http://HOST:PORT or "
+                    + "https://HOST:PORT");
         }
         this.hasTls = scheme.equals("https");
         int port = given.getPort() >= 0 ? given.getPort() : 7410;

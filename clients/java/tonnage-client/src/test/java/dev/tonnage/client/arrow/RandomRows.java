@@ -45,7 +45,8 @@ public final class RandomRows {
             case 3:
                 return ArrowField.of(name, ArrowType.UINT64, nullable);
             case 4:
-                return ArrowField.of(name, ArrowType.integer(1 << random.nextInt(2), false), nullable);
+                return ArrowField.of(name, ArrowType.integer(1 << random.nextInt(2), false),
+                        nullable);
             case 5:
                 return ArrowField.of(name, ArrowType.FLOAT32, nullable);
             case 6:
@@ -56,7 +57,8 @@ public final class RandomRows {
                 return ArrowField.of(name, ArrowType.BINARY, nullable);
             case 9:
                 return new ArrowField(name, ArrowType.fixedBinary(16), nullable, List.of(),
-                        random.nextBoolean() ? Map.of("ARROW:extension:name", "arrow.uuid") : Map.of());
+                        random.nextBoolean() ? Map.of("ARROW:extension:name", "arrow.uuid")
+                        : Map.of());
             case 10:
                 int precision = 1 + random.nextInt(76);
                 return ArrowField.of(name, ArrowType.decimal(precision, random.nextInt(precision)),
@@ -67,7 +69,8 @@ public final class RandomRows {
                 return ArrowField.of(name, ArrowType.TIME, nullable);
             case 13:
                 String zone = random.nextBoolean() ? "UTC" : null;
-                return ArrowField.of(name, ArrowType.timestamp(3 * random.nextInt(4), zone), nullable);
+                return ArrowField.of(name, ArrowType.timestamp(3 * random.nextInt(4), zone),
+                        nullable);
             case 14:
                 return ArrowField.of(name, ArrowType.NULL, true);
             case 15:
@@ -101,7 +104,8 @@ public final class RandomRows {
             case INT:
                 return whole(type);
             case FLOAT:
-                return type.width() == 4 ? (Object) random.nextFloat() : (Object) random.nextGaussian();
+                return type.width() == 4 ? (Object) random.nextFloat()
+                        : (Object) random.nextGaussian();
             case UTF8:
                 return text();
             case BINARY:
@@ -112,7 +116,8 @@ public final class RandomRows {
             case DECIMAL:
                 BigInteger most = BigInteger.TEN.pow(type.precision());
                 BigInteger digits = new BigInteger(most.bitLength() + 8, random).mod(most);
-                return new BigDecimal(random.nextBoolean() ? digits : digits.negate(), type.scale());
+                return new BigDecimal(random.nextBoolean() ? digits : digits.negate(),
+                        type.scale());
             case DATE:
                 return LocalDate.ofEpochDay(random.nextInt(40_000) - 10_000);
             case TIME:
