@@ -37,7 +37,8 @@ import site.ycsb.Status;
  * <ul>
  *   <li>`tonnage.url`: the HTTP listener, `http://localhost:7410` unless it is given
  *   <li>`tonnage.token`: a token, where the server has users
- *   <li>`tonnage.durability`: `none`, `write` (unless it is given) or `fsync`
+ *   <li>`tonnage.durability` of inserts and deletions: `none`, `write` (unless it is given) or
+ *       `fsync`. Updates are SQL, with `write`
  *   <li>`batchsize`: inserts that go together by a bulk put, 1 unless it is given
  * </ul>
  */
@@ -199,7 +200,9 @@ public final class TonnageDb extends DB {
 
     @Override
     public Status delete(String table, String key) {
-        return told(() -> table(table).delete(Row.of(KEY, key)) ? Status.OK : Status.NOT_FOUND);
+        return told(() -> table(table).delete(Row.of(KEY, key), Condition.IF_PRESENT,
+                new WriteOptions().durability(durability)).isStored()
+                ? Status.OK : Status.NOT_FOUND);
     }
 
     @Override
