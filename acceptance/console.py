@@ -102,6 +102,11 @@ def go(page, server, screen, **query):
     page.locator("main p.hint[role=status]").wait_for(state="detached")
 
 
+def run(page):
+    """Runs the statement that the editor has."""
+    page.get_by_role("button", name="Run", exact=True).click()
+
+
 def picture(page, name):
     if PICTURES:
         pathlib.Path(PICTURES).mkdir(parents=True, exist_ok=True)
@@ -130,6 +135,8 @@ def walk(server, scheme, look):
     ]:
         page.goto("about:blank")
         go(page, server, screen, **query)
+        if "q" in query:
+            run(page)
         page.wait_for_timeout(800)
         look(page, name)
     page.goto("about:blank")
@@ -184,10 +191,27 @@ def nothing_is_cut_on_any_width(server):
 def an_error_is_marked_where_it_is(server):
     fill(server)
     page = page_of(server, "sql", q="SELECT id,\n  makr FROM phones")
+    run(page)
     mark = page.locator(".cm-lintRange-error")
     mark.wait_for()
     assert mark.inner_text() == "makr", mark.inner_text()
     assert "line 2, column 3" in page.locator("[role=alert]").inner_text()
+    page.context.close()
+
+
+def an_address_runs_no_statement(server):
+    """A link of another page must not change what is stored."""
+    fill(server)
+    page = page_of(server, "sql", q="DROP TABLE empty")
+    page.locator(".cm-content").wait_for()
+    for _ in range(2):
+        page.wait_for_timeout(1_000)
+        assert page.locator(".cm-content").inner_text().strip() == "DROP TABLE empty"
+        assert "empty" in call(server, "/v1/tables")["tables"][0]["path"]
+        page.reload()
+    run(page)
+    page.locator("main [role=status]", has_text="empty").wait_for()
+    assert "empty" not in [table["path"] for table in call(server, "/v1/tables")["tables"]]
     page.context.close()
 
 
@@ -206,6 +230,7 @@ def cells_are_those_of_the_json_answer(server):
         return str(value).lower() if isinstance(value, bool) else str(value)
 
     page = page_of(server, "sql", q=text)
+    run(page)
     cells = grid_cells(page, "Result")[0]
     wanted = [shown(value) for value in answer["rows"][0]]
     wanted[1] = "-1.5"
@@ -431,6 +456,7 @@ run_cases(
         no_request_leaves_the_origin_and_no_policy_is_broken,
         nothing_is_cut_on_any_width,
         an_error_is_marked_where_it_is,
+        an_address_runs_no_statement,
         cells_are_those_of_the_json_answer,
         a_million_rows_scroll,
         pages_go_on_and_back,

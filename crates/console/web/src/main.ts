@@ -26,10 +26,18 @@ const SCREENS: Screen[] = [
 const me = signal<Me | null>(null);
 const needsLogin = signal(false);
 const failure = signal("");
+let lastUser: string | null | undefined;
 
 async function meet(): Promise<void> {
   try {
-    me.value = await read<Me>("/v1/me");
+    const now = await read<Me>("/v1/me");
+    if (lastUser !== undefined && lastUser !== now.user) {
+      // Lists and answers that the page holds are those of another user: it begins anew.
+      location.reload();
+      return;
+    }
+    lastUser = now.user;
+    me.value = now;
     needsLogin.value = false;
     failure.value = "";
   } catch (error) {

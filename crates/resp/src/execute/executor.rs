@@ -73,7 +73,7 @@ impl Executor {
     /// Carries out all that clients sent, while the caller has its turn alone.
     fn carry_out_alone(keyspace: &Arc<Keyspace>, clients: &mut [Box<Client>]) {
         let mut executor = Self { is_held: true, ..Self::new(keyspace.clone()) };
-        // A client that is closed has nothing more to carry out.
+        // All of it, even where the client is closed in the middle.
         while executor.run(clients).has_more {}
     }
 

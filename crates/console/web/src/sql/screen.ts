@@ -121,11 +121,11 @@ export default function SqlScreen() {
   runNow.current = run;
 
   useEffect(() => {
+    // An address may come from anybody: what it says is shown, and never run by itself.
     const first = place.value.query.get("q") ?? pastStatements()[0] ?? "SHOW TABLES";
     editor.current = openEditor(host.current!, first, () => runNow.current(), () => {});
     editor.current.focus();
     void loadTables().catch(fail);
-    if (place.value.query.has("q")) runNow.current();
     return () => {
       running.current?.abort();
       editor.current?.close();

@@ -95,21 +95,23 @@ final class BulkPut<E> {
             failed += entries;
             read += isSent ? 0 : entries;
         }
-        judgeFailed(false);
+        judge(failed(), read(), false);
     }
 
-    private void judgeFailed(boolean isAtEnd) {
-        long failedNow;
-        long readNow;
-        synchronized (this) {
-            failedNow = failed;
-            readNow = read;
-        }
-        if (options.isExceeded(failedNow, readNow, isAtEnd)) {
+    private void judge(long failed, long read, boolean isAtEnd) {
+        if (options.isExceeded(failed, read, isAtEnd)) {
             fail(new TonnageException(TonnageException.Kind.TOO_MANY_ERRORS, 0, "too-many-errors",
-                    null, failedNow + " entries failed, and errorsMax allows "
-                    + options.errorsMax(), null));
+                    null, failed + " entries failed, and errorsMax allows " + options.errorsMax(),
+                    null));
         }
+    }
+
+    private synchronized long failed() {
+        return failed;
+    }
+
+    private synchronized long read() {
+        return read;
     }
 
     private synchronized RuntimeException failure() {
@@ -129,15 +131,14 @@ final class BulkPut<E> {
             options.cancel().onCancel(onCancel);
         }
         readAll(runs, parallel);
-        if (options.tellsEntries()) {
-            judgeFailed(true);
-        }
         if (options.cancel() != null) {
             options.cancel().forget(onCancel);
         }
         List<StreamReport> reports = new ArrayList<>();
         runs.forEach(run -> reports.add(run.report()));
         BulkPutReport report = new BulkPutReport(reports, (System.nanoTime() - started) / 1e9);
+        // The server counts those too that it does not tell one by one.
+        judge(report.failed(), read(), true);
         RuntimeException failed = failure();
         if (failed instanceof TonnageException) {
             throw new BulkPutException((TonnageException) failed, report);

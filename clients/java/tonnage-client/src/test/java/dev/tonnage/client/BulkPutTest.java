@@ -245,7 +245,8 @@ class BulkPutTest {
         List<Row> rows = rows(0, 100);
         rows.subList(0, 20).forEach(row -> row.set("tons", "heavy"));
         for (BulkPutOptions options : List.of(new BulkPutOptions().errorsMax(19),
-                new BulkPutOptions().errorsMaxPercent(19))) {
+                new BulkPutOptions().errorsMaxPercent(19),
+                new BulkPutOptions().errorsMaxPercent(19).tellsEntries(false))) {
             BulkPutException error = assertThrows(BulkPutException.class, () -> store.bulkPut(ships,
                     List.of(new ListStream<>("rows", rows)), options));
             assertEquals(TonnageException.Kind.TOO_MANY_ERRORS, error.kind());

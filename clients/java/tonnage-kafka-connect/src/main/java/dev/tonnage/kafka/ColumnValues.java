@@ -19,6 +19,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
+import java.util.function.UnaryOperator;
 import org.apache.kafka.connect.data.Field;
 import org.apache.kafka.connect.data.Struct;
 import org.apache.kafka.connect.data.Time;
@@ -142,22 +143,27 @@ final class ColumnValues {
         if (value instanceof Struct) {
             return members((Struct) value);
         }
-        if (value instanceof Map) {
-            Map<String, Object> entries = new LinkedHashMap<>();
-            ((Map<?, ?>) value).forEach((key, item) ->
-                    entries.put(String.valueOf(key), plain(item)));
-            return entries;
-        }
-        if (value instanceof Collection) {
-            List<Object> items = new ArrayList<>();
-            ((Collection<?>) value).forEach(item -> items.add(plain(item)));
-            return items;
-        }
         if (value instanceof ByteBuffer) {
             ByteBuffer bytes = ((ByteBuffer) value).duplicate();
             byte[] copy = new byte[bytes.remaining()];
             bytes.get(copy);
             return copy;
+        }
+        return within(value, ColumnValues::plain);
+    }
+
+    /** A map or a list with each of its values changed; anything else as it is. */
+    private static Object within(Object value, UnaryOperator<Object> change) {
+        if (value instanceof Map) {
+            Map<String, Object> entries = new LinkedHashMap<>();
+            ((Map<?, ?>) value).forEach((key, item) ->
+                    entries.put(String.valueOf(key), change.apply(item)));
+            return entries;
+        }
+        if (value instanceof Collection) {
+            List<Object> items = new ArrayList<>();
+            ((Collection<?>) value).forEach(item -> items.add(change.apply(item)));
+            return items;
         }
         return value;
     }
@@ -176,24 +182,13 @@ final class ColumnValues {
 
     /** What JSON has no type for, as texts. */
     private static Object texts(Object plain) {
-        if (plain instanceof Map) {
-            Map<String, Object> entries = new LinkedHashMap<>();
-            ((Map<?, ?>) plain).forEach((key, item) ->
-                    entries.put(String.valueOf(key), texts(item)));
-            return entries;
-        }
-        if (plain instanceof List) {
-            List<Object> items = new ArrayList<>();
-            ((List<?>) plain).forEach(item -> items.add(texts(item)));
-            return items;
-        }
         if (plain instanceof byte[]) {
             return Base64.getEncoder().encodeToString((byte[]) plain);
         }
         if (plain instanceof Date) {
             return dateTime((Date) plain).toString();
         }
-        return plain instanceof LocalTime ? plain.toString() : plain;
+        return plain instanceof LocalTime ? plain.toString() : within(plain, ColumnValues::texts);
     }
 
     /** About the bytes of a value in memory. */
