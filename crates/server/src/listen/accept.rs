@@ -20,6 +20,7 @@ use tonnage::internal::sync::lock;
 use tower_service::Service;
 
 use super::first_read::FirstReadDeadline;
+use super::lingering_close::{LingeringClose, UnreadBody};
 use super::socket::{Incoming, ListenerSocket};
 use super::{BodyEnd, WatchedBody};
 use crate::auth::PeerCertificate;
@@ -203,12 +204,14 @@ impl Acceptor {
     where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
+        let unread = UnreadBody::default();
+        let stream = LingeringClose::new(stream, unread.clone());
         let service = service_fn(move |request: Request<IncomingBody>| {
-            let end = BodyEnd::default();
-            let watched = end.clone();
-            let version = request.version();
+            unread.clear();
+            let (end, version) = (BodyEnd::default(), request.version());
+            let (watched, unread) = (end.clone(), unread.clone());
             let mut request =
-                request.map(|body| Body::new(WatchedBody::new(body, watched, version)));
+                request.map(|body| Body::new(WatchedBody::new(body, watched, unread, version)));
             request.extensions_mut().insert(end);
             if let Some(certificate) = &certificate {
                 request.extensions_mut().insert(certificate.clone());

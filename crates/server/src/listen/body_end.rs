@@ -15,6 +15,8 @@ use axum::http::Version;
 use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
 
+use super::lingering_close::UnreadBody;
+
 const OPEN: u8 = 0;
 const ENDED: u8 = 1;
 const TORN: u8 = 2;
@@ -40,17 +42,27 @@ impl BodyEnd {
 }
 
 /// A body whose end is noted.
-pub(crate) struct WatchedBody<B> {
+pub(crate) struct WatchedBody<B: Body> {
     inner: B,
     end: BodyEnd,
+    unread: UnreadBody,
     /// Whether it is one of HTTP/2, whose streams may be reset. hyper tells bodies of HTTP/1 that
     /// are cut off from whole ones.
     may_be_reset: bool,
 }
 
-impl<B> WatchedBody<B> {
-    pub(crate) fn new(inner: B, end: BodyEnd, version: Version) -> Self {
-        Self { inner, end, may_be_reset: version == Version::HTTP_2 }
+impl<B: Body> WatchedBody<B> {
+    pub(super) fn new(inner: B, end: BodyEnd, unread: UnreadBody, version: Version) -> Self {
+        Self { inner, end, unread, may_be_reset: version == Version::HTTP_2 }
+    }
+}
+
+impl<B: Body> Drop for WatchedBody<B> {
+    fn drop(&mut self) {
+        // HTTP/2 tells a client alone of a stream whose rest is not wanted.
+        if !self.may_be_reset && self.end.is(OPEN) && !self.inner.is_end_stream() {
+            self.unread.note();
+        }
     }
 }
 

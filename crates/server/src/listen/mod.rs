@@ -3,6 +3,7 @@
 mod accept;
 mod body_end;
 mod first_read;
+mod lingering_close;
 mod socket;
 mod tls;
 

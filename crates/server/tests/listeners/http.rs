@@ -358,3 +358,14 @@ fn more_connections_than_allowed_are_closed_at_once() {
     };
     wait_until("there are places again", is_served);
 }
+
+/// A server that closes with bytes unread resets the connection, and the answer was lost.
+#[test]
+fn a_refused_client_that_first_sends_its_whole_body_reads_why() {
+    let server = Running::new();
+    let body = "x".repeat(20 << 20);
+    for (request, status) in [("POST /v1/nothing", "404"), ("POST /v1/actions/nothing", "413")] {
+        let (head, _) = server.http(request, "", &body);
+        assert!(head.starts_with(&format!("HTTP/1.1 {status}")), "{request}: {head}");
+    }
+}
