@@ -95,6 +95,26 @@ impl StatementKind {
         let kind = Self::KINDS.iter().find(|(name, _)| word.value.eq_ignore_ascii_case(name));
         kind.map_or(Self::Unknown, |(_, kind)| *kind)
     }
+
+    /// Whether a statement changes nothing, so that it may be carried out once more.
+    pub(crate) fn reads_only(self) -> bool {
+        match self {
+            Self::Query | Self::Explain | Self::Show | Self::Describe | Self::Summarize => true,
+            Self::Definition
+            | Self::Insert
+            | Self::Upsert
+            | Self::Update
+            | Self::Delete
+            | Self::Truncate
+            | Self::Merge
+            | Self::Session
+            | Self::Analyze
+            | Self::Transaction
+            | Self::Copy
+            | Self::Execute
+            | Self::Unknown => false,
+        }
+    }
 }
 
 /// Whether a token is the word ANALYZE.
