@@ -63,7 +63,7 @@
 //! 25. `plan/join_order/mod.rs` chooses the order of joins, by the estimates of
 //!     `plan/estimate/mod.rs`.
 //! 26. `plan/filter_order.rs` puts cheap conditions first.
-//! 27. `session/statement_cache.rs` keeps the plan if its tables and statistics stay the same.
+//! 27. `session/cached_query.rs` keeps the plan if its tables and statistics stay the same.
 //! 28. `asof/planner.rs` makes operators. `catalog/provider.rs` asks `access/mod.rs` for the path
 //!     through the key or an index, and makes a scan (`plan/scan.rs`).
 //! 29. `upstream/mod.rs` lists the rules for operators.

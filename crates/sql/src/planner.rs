@@ -25,7 +25,7 @@ use crate::errors::{as_typed, from_datafusion};
 use crate::plan::{
     KeySets, joins_by_hash, with_cheap_conditions_first, with_joins_in_order, with_sort_fallback,
 };
-use crate::session::{CachedPlan, CachedStatement, Guard, Parameters, Rows, wait};
+use crate::session::{CachedPlan, CachedQuery, Guard, Parameters, Rows, wait};
 use crate::text::{CATALOG, FileName, Looker, SCHEMA, StatementKind, folded, walk};
 use crate::upstream::{scopes, with_guarded_joins, with_null_joins};
 use crate::views;
@@ -50,7 +50,7 @@ impl Planner {
     /// Plans and runs a query; its plan is kept where that is right.
     pub(crate) fn query(
         &self,
-        statement: &CachedStatement,
+        statement: &CachedQuery,
         parameters: &Parameters,
         guard: Guard,
     ) -> Result<Rows> {
@@ -64,7 +64,7 @@ impl Planner {
     }
 
     /// The plan kept of a statement. A transaction sees tables as no other does.
-    fn cached_plan(&self, statement: &CachedStatement) -> Option<CachedPlan> {
+    fn cached_plan(&self, statement: &CachedQuery) -> Option<CachedPlan> {
         match self.context.transaction {
             Some(_) => None,
             None => {
@@ -78,7 +78,7 @@ impl Planner {
     /// parameter without value is taken for NULL.
     pub(crate) fn describe(
         &self,
-        statement: &CachedStatement,
+        statement: &CachedQuery,
         parameters: &Parameters,
     ) -> Result<(SchemaRef, ParameterTypes)> {
         let mut state = self.state(&Guard::default());
@@ -222,7 +222,7 @@ impl Planner {
     }
 
     /// Plans a statement, and keeps the plan where that is right.
-    fn plan(&self, statement: &CachedStatement, state: &mut SessionState) -> Result<CachedPlan> {
+    fn plan(&self, statement: &CachedQuery, state: &mut SessionState) -> Result<CachedPlan> {
         // What is analysed meanwhile makes the plan anew the next time.
         let statistics = self.context.statistics.version();
         let (mut parsed, sets) = KeySets::parse(&statement.piece)?;

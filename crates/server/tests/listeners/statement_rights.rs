@@ -56,6 +56,13 @@ fn statements_may_touch_what_is_granted_and_nothing_else() {
         ("ANALYZE ships", "may not define ships"),
         ("VACUUM ANALYZE secrets", "may not read secrets"),
         ("WITH a AS (SELECT 1 AS id) UPDATE ships SET name = 'b' FROM a", "may not update ships"),
+        ("WITH ships AS (SELECT 1 AS id) DELETE FROM public.secrets", "may not delete secrets"),
+        ("UPDATE /* ships */ \"SECRETS\" ships SET k = 1", "may not update secrets"),
+        ("TRUNCATE tonnage.public.\"secrets.keys\"", "may not delete secrets.keys"),
+        (
+            "MERGE INTO public.secrets ships USING (SELECT 1 AS x) a ON k = x WHEN MATCHED THEN DELETE",
+            "may not read secrets",
+        ),
     ] {
         let error = ann.update(text).unwrap_err();
         assert!(error.contains(said), "{text}: {error}");

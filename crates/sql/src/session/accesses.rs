@@ -1,44 +1,12 @@
 //! Which tables a statement touches, and how. A server checks grants by it before a statement runs.
 
-use std::ops::ControlFlow;
+use tonnage::Result;
 
-use datafusion::sql::sqlparser::ast::{self, ObjectName, Query, SetExpr, TableFactor, Visit};
-use tonnage::{Error, Result, Statement as Definition, Store};
-
-use super::given_names::GivenNames;
 use super::sql::Sql;
-use super::{show, summary};
-use crate::catalog::{INFORMATION_SCHEMA, indexes, path_of_parts};
-use crate::statistics::{self, AnalyzeStatement};
-use crate::text::{Cursor, Looker, Piece, StatementKind, walk, with_location};
-use crate::write::ViewStatement;
-use crate::{views, write};
-
-/// What a statement does to a table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Access {
-    /// Rows are read.
-    Read,
-    /// The table is described: its columns and its key, none of its rows.
-    Describe,
-    /// Rows are put in.
-    Insert,
-    /// Rows are changed.
-    Update,
-    /// Rows are deleted.
-    Delete,
-    /// The table is made, altered, dropped or indexed.
-    Define,
-}
-
-/// A table with what is done to it.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct TableAccess {
-    /// The path of the table, in lower case; it may name none.
-    pub table: String,
-    /// What is done to it.
-    pub access: Access,
-}
+use super::statement::of_definitions;
+use super::table_access::{Access, Accesses, TableAccess, TableAccesses};
+use crate::text::with_location;
+use crate::views;
 
 impl Sql {
     /// The tables that the statements of a text touch, without carrying them out. Names that WITH
@@ -47,15 +15,19 @@ impl Sql {
     /// # Errors
     /// `Invalid` for text that is no statement, with line and column.
     pub fn accesses(&self, text: &str) -> Result<Vec<TableAccess>> {
-        let statements = self.statements(text)?;
-        let mut accesses = Vec::new();
-        for statement in statements.iter() {
-            let piece = &statement.piece;
-            of_piece(self.store(), piece, text, &mut accesses)
-                .map_err(|error| with_location(error, piece))?;
+        let mut all = Vec::new();
+        for statement in self.statements(text)?.iter() {
+            let piece = statement.piece();
+            let declared =
+                statement.parsed().and_then(|parsed| parsed.accesses(self.store(), piece, text));
+            match declared.map_err(|error| with_location(error, piece))? {
+                Accesses::Tables(tables) => all.extend(tables.into_vec()),
+                // What others share refuses it, and who opens a store may change its own session.
+                Accesses::Session | Accesses::Public => {}
+            }
         }
-        self.read_by_views(&mut accesses)?;
-        Ok(accesses)
+        self.read_by_views(&mut all)?;
+        Ok(all)
     }
 
     /// The tables that definitions touch, read as [`Store::execute`] reads them: its words and
@@ -63,13 +35,10 @@ impl Sql {
     ///
     /// # Errors
     /// `Invalid` for text that is no definition, with line and column.
+    ///
+    /// [`Store::execute`]: tonnage::Store::execute
     pub fn accesses_of_definitions(&self, text: &str) -> Result<Vec<TableAccess>> {
-        let mut accesses = Vec::new();
-        of_definitions(self.store(), text, &mut |path: String, access| {
-            let table = path.to_ascii_lowercase();
-            accesses.push(TableAccess { table, access });
-        })?;
-        Ok(accesses)
+        of_definitions(self.store(), text).map(TableAccesses::into_vec)
     }
 
     /// Adds the tables that views read.
@@ -79,12 +48,13 @@ impl Sql {
             if matches!(accesses[at].access, Access::Read | Access::Describe)
                 && let Some(query) = views::query_of(self.store(), &accesses[at].table)?
             {
-                read(&query, &mut |path: String, access| {
-                    let access = TableAccess { table: path.to_ascii_lowercase(), access };
+                let mut read = TableAccesses::default();
+                read.read(&query);
+                for access in read.into_vec() {
                     if !accesses.contains(&access) {
                         accesses.push(access);
                     }
-                });
+                }
             }
             at += 1;
         }
@@ -92,291 +62,127 @@ impl Sql {
     }
 }
 
-fn of_piece(
-    store: &Store,
-    piece: &Piece,
-    text: &str,
-    accesses: &mut Vec<TableAccess>,
-) -> Result<()> {
-    let mut note = |path: String, access| {
-        let table = path.to_ascii_lowercase();
-        accesses.push(TableAccess { table, access });
-    };
-    match piece.kind {
-        StatementKind::Explain if let Some((_, change)) = show::explained_change(piece)? => {
-            of_piece(store, &change, text, accesses)?;
-        }
-        // The planner alone resolves their names. A change finds its own table whatever WITH gives.
-        StatementKind::Query | StatementKind::Explain => {
-            let given = Some(GivenNames::default());
-            let parsed = piece.parse()?;
-            let _ = walk(&parsed, &mut Relations { note: &mut note, is_function: false, given });
-        }
-        StatementKind::Insert | StatementKind::Upsert => {
-            let returned = write::returned_items(piece)?;
-            let insert = write::insert_of(&write::plain_statement(piece)?)?;
-            let ast::TableObject::TableName(name) = &insert.table else {
-                return Err(Error::unsupported("INSERT INTO takes the name of a table"));
-            };
-            let target = parts_of(name).join(".");
-            note(target.clone(), Access::Insert);
-            let updates = match &insert.on {
-                Some(ast::OnInsert::OnConflict(conflict)) => match &conflict.action {
-                    ast::OnConflictAction::DoUpdate(update) => {
-                        read(update, &mut note);
-                        true
-                    }
-                    ast::OnConflictAction::DoNothing => false,
-                },
-                _ => write::replaces(&insert, piece.kind),
-            };
-            if updates {
-                note(target.clone(), Access::Update);
-            }
-            // Rows that were there come out: of RETURNING, and of expressions over them.
-            if returned.is_some() || updates && insert.on.is_some() {
-                note(target, Access::Read);
-            }
-            if let Some(returned) = returned {
-                read(&returned, &mut note);
-            }
-            if let Some(source) = &insert.source {
-                read(source.as_ref(), &mut note);
-            }
-        }
-        StatementKind::Merge => {
-            let plain = write::plain_statement(piece)?;
-            let (_, merge) = plain.without_with();
-            let mut cursor = Cursor::new(&merge);
-            cursor.next();
-            cursor.word("INTO");
-            let Some(path) = cursor.path() else {
-                return Err(cursor.expected("the name of a table"));
-            };
-            for access in [Access::Read, Access::Insert, Access::Update, Access::Delete] {
-                note(path.clone(), access);
-            }
-            if let Some(returned) = write::returned_items(piece)? {
-                read(&returned, &mut note);
-            }
-            read(&plain.parse()?, &mut note);
-        }
-        StatementKind::Update | StatementKind::Delete | StatementKind::Truncate => {
-            let plain = write::plain_statement(piece)?;
-            let (_, change) = plain.without_with();
-            let mut cursor = Cursor::new(&change);
-            cursor.next();
-            let _ = cursor.word("FROM") || cursor.word("TABLE");
-            let Some(path) = cursor.path() else {
-                return Err(cursor.expected("the name of a table"));
-            };
-            let access =
-                if piece.kind == StatementKind::Update { Access::Update } else { Access::Delete };
-            note(path.clone(), access);
-            if let Some(returned) = write::returned_items(piece)? {
-                note(path, Access::Read);
-                read(&returned, &mut note);
-            }
-            if piece.kind != StatementKind::Truncate {
-                read(&plain.parse()?, &mut note);
-            }
-        }
-        StatementKind::Definition if let Some(view) = ViewStatement::read(piece)? => match view {
-            ViewStatement::Create(view) => {
-                note(view.name.clone(), Access::Define);
-                read(&view.query.parse()?, &mut note);
-            }
-            ViewStatement::Drop { name, .. } => note(name, Access::Define),
-        },
-        StatementKind::Definition if let Some(create) = write::CreateTableAs::read(piece)? => {
-            note(create.path.clone(), Access::Define);
-            note(create.path.clone(), Access::Insert);
-            read(&create.query.parse()?, &mut note);
-        }
-        StatementKind::Definition => of_definitions(store, &piece.text(text), &mut note)?,
-        StatementKind::Describe if let Some(query) = summary::described_query(piece) => {
-            read(&query.parse()?, &mut note);
-        }
-        StatementKind::Summarize => read(&summary::summarized_query(piece)?.parse()?, &mut note),
-        StatementKind::Copy => {
-            let copy = write::CopyStatement::read(piece)?;
-            let access = if copy.is_from() { Access::Insert } else { Access::Read };
-            match copy.what {
-                write::CopySubject::Table { path, .. } => note(path, access),
-                write::CopySubject::Query(query) => read(&query.parse()?, &mut note),
-            }
-        }
-        // Whoever may not change a table may not change how it is read either.
-        StatementKind::Analyze => {
-            let named = AnalyzeStatement::read(piece)?.tables;
-            let mut paths: Vec<String> = named.into_iter().map(|table| table.path).collect();
-            if paths.is_empty() {
-                let all = store.tables().into_iter().map(|table| table.path().to_owned());
-                paths.extend(all.filter(|path| path != statistics::TABLE));
-            }
-            for path in paths {
-                note(path.clone(), Access::Read);
-                note(path, Access::Define);
-            }
-        }
-        // Refused wherever somebody guards the store.
-        StatementKind::Session | StatementKind::Transaction | StatementKind::Execute => {}
-        StatementKind::Show if show::setting(piece).is_some() => {}
-        StatementKind::Show | StatementKind::Describe => {
-            let mut cursor = Cursor::new(piece);
-            let mut access = Access::Read;
-            if !cursor.word("SHOW") {
-                cursor.next();
-                cursor.word("TABLE");
-                access = Access::Describe;
-            } else if cursor.word("COLUMNS") || cursor.word("INDEXES") || cursor.word("INDEX") {
-                if !(cursor.word("FROM") || cursor.word("IN") || cursor.word("ON")) {
-                    note(information_table("statistics"), Access::Read);
-                    return Ok(());
-                }
-            } else if cursor.word("STATISTICS") {
-                // The ends of columns are values of their tables.
-                if !(cursor.word("FROM") || cursor.word("IN") || cursor.word("ON")) {
-                    note(statistics::TABLE.to_owned(), Access::Read);
-                    return Ok(());
-                }
-            } else if cursor.word("TABLES") || cursor.word("VIEWS") {
-                note(information_table("tables"), Access::Read);
-                return Ok(());
-            } else if cursor.word("CREATE") {
-                cursor.word("TABLE");
-            } else {
-                return Ok(());
-            }
-            if let Some(path) = cursor.path() {
-                note(path, access);
-            }
-        }
-        StatementKind::Unknown => return Err(crate::text::unknown(piece)),
-    }
-    Ok(())
-}
-
-/// What definitions do, as the store reads them.
-fn of_definitions(store: &Store, text: &str, note: &mut impl FnMut(String, Access)) -> Result<()> {
-    for definition in tonnage::parse_ddl(text)? {
-        // Without an arm for the rest: a new definition must say here what it touches.
-        let path = match definition {
-            Definition::CreateTable { definition, .. } => definition.path,
-            Definition::CreateIndex { definition, .. } => definition.table,
-            Definition::DropTable { path, .. }
-            | Definition::AlterTable { path, .. }
-            | Definition::DropIndex { table: Some(path), .. } => path,
-            Definition::DropIndex { name, table: None, .. } => {
-                // The name alone does not tell the table, so tables of all such indexes need the
-                // grant.
-                for index in indexes(store) {
-                    if index.name().eq_ignore_ascii_case(&name) {
-                        note(index.table_path().to_owned(), Access::Define);
-                    }
-                }
-                continue;
-            }
-            Definition::ShowTables => {
-                note(information_table("tables"), Access::Read);
-                continue;
-            }
-            Definition::DescribeTable { path } => {
-                note(path, Access::Describe);
-                continue;
-            }
-        };
-        note(path, Access::Define);
-    }
-    Ok(())
-}
-
-/// The table that tells the same as a SHOW of everything.
-fn information_table(name: &str) -> String {
-    format!("{INFORMATION_SCHEMA}.{name}")
-}
-
-/// Notes every name that stands where a table may.
-fn read(parsed: &impl Visit, note: &mut impl FnMut(String, Access)) {
-    let _ = walk(parsed, &mut Relations { note, is_function: false, given: None });
-}
-
-struct Relations<'a, F> {
-    note: &'a mut F,
-    /// Whether the next name is that of a function that gives rows.
-    is_function: bool,
-    /// The names that stand for no table, if any are taken for such.
-    given: Option<GivenNames>,
-}
-
-impl<F: FnMut(String, Access)> Looker for Relations<'_, F> {
-    fn pre_visit_table_factor(&mut self, factor: &TableFactor) -> ControlFlow<Error> {
-        self.is_function = matches!(factor, TableFactor::Table { args: Some(_), .. });
-        ControlFlow::Continue(())
-    }
-
-    fn pre_visit_relation(&mut self, name: &ObjectName) -> ControlFlow<Error> {
-        let is_function = std::mem::take(&mut self.is_function);
-        let is_given = self.given.as_ref().is_some_and(|given| given.is_given(name));
-        if !is_function && !is_given {
-            (self.note)(path_of_parts(&parts_of(name)), Access::Read);
-        }
-        ControlFlow::Continue(())
-    }
-
-    fn pre_visit_query(&mut self, query: &Query) -> ControlFlow<Error> {
-        tables_of(&query.body, self.note);
-        if let Some(given) = &mut self.given {
-            given.enter(query);
-        }
-        ControlFlow::Continue(())
-    }
-
-    fn post_visit_query(&mut self, query: &Query) -> ControlFlow<Error> {
-        if let Some(given) = &mut self.given {
-            given.leave(query);
-        }
-        ControlFlow::Continue(())
-    }
-}
-
-/// `TABLE t` names its table without a relation.
-fn tables_of(body: &SetExpr, note: &mut impl FnMut(String, Access)) {
-    match body {
-        SetExpr::Table(table) => {
-            let parts = [&table.schema_name, &table.table_name];
-            let parts: Vec<String> = parts.into_iter().flatten().cloned().collect();
-            note(path_of_parts(&parts), Access::Read);
-        }
-        SetExpr::SetOperation { left, right, .. } => {
-            tables_of(left, note);
-            tables_of(right, note);
-        }
-        _ => {}
-    }
-}
-
-/// The parts of a name as the planner takes them: in lower case, unless they stand in quotes.
-fn parts_of(name: &ObjectName) -> Vec<String> {
-    let parts = name.0.iter().filter_map(ast::ObjectNamePart::as_ident);
-    parts
-        .map(|ident| match ident.quote_style {
-            None => ident.value.to_ascii_lowercase(),
-            Some(_) => ident.value.clone(),
-        })
-        .collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::SqlOptions;
+    use crate::session::statement::ParsedStatement;
+    use crate::text::StatementKind;
 
     fn accesses(text: &str) -> Vec<(String, Access)> {
         let store = tonnage::Store::open("memory:").unwrap();
         let sql = Sql::new(store, SqlOptions::default()).unwrap();
         let accesses = sql.accesses(text).unwrap();
         accesses.into_iter().map(|access| (access.table, access.access)).collect()
+    }
+
+    /// Statements that begin with a word, each about the table `a` if they are about any.
+    fn samples(word: &str) -> &'static [&'static str] {
+        match word {
+            "SELECT" => &["SELECT * FROM a"],
+            "WITH" => &["WITH w AS (SELECT * FROM a) SELECT * FROM w"],
+            "VALUES" => &["VALUES ((SELECT max(x) FROM a))"],
+            "TABLE" => &["TABLE a"],
+            "FROM" => &["FROM a"],
+            "EXPLAIN" => &["EXPLAIN SELECT * FROM a", "EXPLAIN UPDATE a SET x = 1"],
+            "CREATE" => &[
+                "CREATE TABLE a (x LONG, PRIMARY KEY (x))",
+                "CREATE TABLE a (PRIMARY KEY (x)) AS SELECT 1 AS x",
+                "CREATE VIEW a AS SELECT 1 AS x",
+                "CREATE INDEX i ON a (x)",
+            ],
+            "DROP" => &["DROP TABLE a", "DROP VIEW a", "DROP INDEX i ON a"],
+            "ALTER" => &["ALTER TABLE a ADD COLUMN y LONG"],
+            "SHOW" => &[
+                "SHOW TABLES",
+                "SHOW VIEWS",
+                "SHOW COLUMNS FROM a",
+                "SHOW INDEXES",
+                "SHOW STATISTICS",
+                "SHOW CREATE TABLE a",
+            ],
+            "DESCRIBE" => &["DESCRIBE a", "DESCRIBE SELECT * FROM a"],
+            "DESC" => &["DESC a"],
+            "INSERT" => &["INSERT INTO a VALUES (1)"],
+            "UPSERT" => &["UPSERT INTO a VALUES (1)"],
+            "REPLACE" => &["REPLACE INTO a VALUES (1)"],
+            "UPDATE" => &["UPDATE a SET x = 1"],
+            "DELETE" => &["DELETE FROM a"],
+            "TRUNCATE" => &["TRUNCATE a"],
+            "MERGE" => &["MERGE INTO a USING b ON a.x = b.x WHEN MATCHED THEN DELETE"],
+            "ANALYZE" => &["ANALYZE a"],
+            "ANALYSE" => &["ANALYSE a"],
+            "COPY" => {
+                &["COPY a FROM 'x.csv'", "COPY a TO 'x.csv'", "COPY (SELECT * FROM a) TO 'x.csv'"]
+            }
+            "SUMMARIZE" => &["SUMMARIZE a", "SUMMARIZE SELECT * FROM a"],
+            "SET" => &["SET timeout = '1s'"],
+            "RESET" => &["RESET timeout"],
+            "USE" => &["USE tonnage"],
+            "PREPARE" => &["PREPARE p AS SELECT * FROM a"],
+            "DEALLOCATE" => &["DEALLOCATE p"],
+            "VACUUM" => &["VACUUM a"],
+            "CHECKPOINT" => &["CHECKPOINT"],
+            "BEGIN" => &["BEGIN"],
+            "START" => &["START TRANSACTION"],
+            "COMMIT" => &["COMMIT"],
+            "END" => &["END"],
+            "ROLLBACK" => &["ROLLBACK"],
+            "ABORT" => &["ABORT"],
+            "EXECUTE" => &["EXECUTE p"],
+            _ => panic!("write what a statement that begins with {word} does to a table a"),
+        }
+    }
+
+    /// Whoever adds a kind of statement says here whether a server lets it through without a grant.
+    #[test]
+    fn each_kind_of_statement_declares_what_it_touches() {
+        let store = tonnage::Store::open("memory:").unwrap();
+        for (word, kind) in StatementKind::KINDS {
+            for text in samples(word) {
+                let piece = crate::text::single(text).unwrap();
+                assert_eq!(piece.kind, kind, "{text}");
+                let parsed = ParsedStatement::read(&piece).unwrap();
+                let of_session = match parsed.accesses(&store, &piece, text).unwrap() {
+                    Accesses::Tables(tables) => {
+                        assert!(!tables.into_vec().is_empty(), "{text} declares no table");
+                        false
+                    }
+                    Accesses::Public => panic!("{text} is public"),
+                    Accesses::Session => true,
+                };
+                let refused = matches!(
+                    kind,
+                    StatementKind::Session | StatementKind::Transaction | StatementKind::Execute
+                );
+                assert_eq!(of_session, refused, "{text}");
+            }
+        }
+        for text in ["SHOW FUNCTIONS", "SHOW ALL", "SHOW timeout", "SHOW TIME ZONE"] {
+            let piece = crate::text::single(text).unwrap();
+            let parsed = ParsedStatement::read(&piece).unwrap();
+            let declared = parsed.accesses(&store, &piece, text).unwrap();
+            assert!(matches!(declared, Accesses::Public), "{text}");
+        }
+    }
+
+    /// A server lets these through, since nobody needs a grant for them: so it must refuse them.
+    #[test]
+    fn statements_of_a_session_are_refused_where_it_is_shared() {
+        let store = tonnage::Store::open("memory:").unwrap();
+        let options = SqlOptions { is_local: false, ..SqlOptions::default() };
+        let sql = Sql::new(store, options).unwrap();
+        for (word, kind) in StatementKind::KINDS {
+            for text in samples(word) {
+                let piece = crate::text::single(text).unwrap();
+                let parsed = ParsedStatement::read(&piece).unwrap();
+                let declared = parsed.accesses(sql.store(), &piece, text).unwrap();
+                if matches!(declared, Accesses::Session) {
+                    let error = sql.execute(*text).map(drop).unwrap_err();
+                    assert_eq!(error.kind(), tonnage::ErrorKind::Unsupported, "{text} {kind:?}");
+                }
+            }
+        }
     }
 
     #[test]

@@ -5,15 +5,17 @@ use datafusion::sql::sqlparser::ast;
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
 use tonnage::{ColumnType, Error, Result, TableSchema};
 
+use super::cached_query::CachedQuery;
 use super::request::{Parameters, Request};
 use super::sql::{Prepared, Sql};
+use super::statement::ParsedStatement;
 use super::statement_cache::CachedStatement;
 use super::{show, summary};
 use crate::access::declared_schema;
 use crate::direct::DirectWork;
 use crate::planner::ParameterTypes;
-use crate::text::{Cursor, Piece, StatementKind, with_location};
-use crate::write;
+use crate::text::{Piece, with_location};
+use crate::write::WriteStatement;
 
 /// What a statement will give, and what it needs.
 #[derive(Clone, Debug)]
@@ -52,7 +54,7 @@ impl Sql {
         parameters: &Parameters,
     ) -> Result<Description> {
         self.describe_unlocated(statement, parameters)
-            .map_err(|error| with_location(error, &statement.piece))
+            .map_err(|error| with_location(error, statement.piece()))
     }
 
     fn describe_unlocated(
@@ -60,50 +62,48 @@ impl Sql {
         statement: &CachedStatement,
         parameters: &Parameters,
     ) -> Result<Description> {
-        let piece = &statement.piece;
+        let (piece, query) = (statement.piece(), &statement.query);
         let count = parameter_count(&piece.tokens);
-        let reads_only = matches!(
-            piece.kind,
-            StatementKind::Query
-                | StatementKind::Explain
-                | StatementKind::Show
-                | StatementKind::Describe
-                | StatementKind::Summarize
-        );
-        let (rows, types) = match piece.kind {
-            StatementKind::Query => self.describe_query(statement, parameters, count)?,
-            // EXPLAIN of a change begins with a row that `write` makes: the planner does not know
-            // its columns.
-            StatementKind::Explain if show::explained_change(piece)?.is_some() => {
+        let reads_only = piece.kind.reads_only();
+        let (rows, types) = match statement.parsed()? {
+            ParsedStatement::Query => self.describe_query(query, parameters, count)?,
+            // It begins with a row that `write` makes: the planner does not know its columns.
+            ParsedStatement::ExplainWrite(..) => {
                 (Some(show::row("write", "")?.schema()), ParameterTypes::new())
             }
-            StatementKind::Explain => {
-                let (rows, types) = self.planner().describe(statement, parameters)?;
+            ParsedStatement::Explain => {
+                let (rows, types) = self.planner().describe(query, parameters)?;
                 (Some(rows), types)
             }
-            StatementKind::Show | StatementKind::Describe => {
-                (Some(self.show_rows(piece)?.schema()), ParameterTypes::new())
+            ParsedStatement::Show(show) => {
+                (Some(self.show_rows(show)?.schema()), ParameterTypes::new())
             }
-            StatementKind::Summarize => (Some(summary::summary_schema()), ParameterTypes::new()),
-            StatementKind::Definition
-            | StatementKind::Session
-            | StatementKind::Analyze
-            | StatementKind::Transaction
-            | StatementKind::Copy => (None, ParameterTypes::new()),
-            StatementKind::Execute => {
+            ParsedStatement::DescribeQuery(query) => {
+                let columns = summary::columns(&self.planner(), query)?;
+                (Some(columns.schema()), ParameterTypes::new())
+            }
+            ParsedStatement::Summarize(_) => {
+                (Some(summary::summary_schema()), ParameterTypes::new())
+            }
+            ParsedStatement::View(_)
+            | ParsedStatement::CreateTableAs(_)
+            | ParsedStatement::Definition
+            | ParsedStatement::Session
+            | ParsedStatement::Analyze(_)
+            | ParsedStatement::Transaction(_)
+            | ParsedStatement::Copy(_) => (None, ParameterTypes::new()),
+            ParsedStatement::Execute => {
                 return Err(Error::unsupported(
                     "EXECUTE gives what the prepared statement gives: describe that one",
                 ));
             }
-            StatementKind::Unknown => return Err(crate::text::unknown(piece)),
-            _ => {
-                // `write` reads clauses one by one, and might describe a statement that the parser
-                // refuses.
-                write::check_syntax(piece)?;
+            ParsedStatement::Write(write) => {
+                // Clauses are read one by one, so the parser may refuse what was taken for one.
+                write.check()?;
                 let planner = &self.planner();
                 (
-                    write::returned_schema(planner, piece, parameters)?,
-                    self.write_types(piece, parameters)?,
+                    write.returned_schema(planner, parameters)?,
+                    self.write_types(write, piece, parameters)?,
                 )
             }
         };
@@ -119,7 +119,7 @@ impl Sql {
 
     fn describe_query(
         &self,
-        statement: &CachedStatement,
+        statement: &CachedQuery,
         parameters: &Parameters,
         count: usize,
     ) -> Result<(Option<SchemaRef>, ParameterTypes)> {
@@ -140,16 +140,20 @@ impl Sql {
     }
 
     /// The types that the parameters of a statement that writes must have, where their places tell.
-    fn write_types(&self, piece: &Piece, parameters: &Parameters) -> Result<ParameterTypes> {
-        let piece = write::plain_statement(piece)?;
+    fn write_types(
+        &self,
+        write: &WriteStatement,
+        piece: &Piece,
+        parameters: &Parameters,
+    ) -> Result<ParameterTypes> {
+        let planner = &self.planner();
         let mut types = ParameterTypes::new();
         let mut note = |name: &str, schema: &TableSchema, column: usize| {
             types.insert(name.to_owned(), schema.columns[column].to_arrow());
         };
-        if matches!(piece.kind, StatementKind::Insert | StatementKind::Upsert) {
+        if let Some(insert) = write.insertion(planner)? {
             // A parameter that stands alone in VALUES gets the type of its column: planning would
             // find none.
-            let insert = write::insertion(&self.planner(), &piece)?;
             let source = match insert.source.body.as_ref() {
                 ast::SetExpr::Values(values) => values,
                 _ => return self.source_types(*insert.source, parameters),
@@ -166,15 +170,10 @@ impl Sql {
             }
             return Ok(types);
         }
-        let (_, piece) = piece.without_with();
-        let mut cursor = Cursor::new(&piece);
-        cursor.next();
-        let _ = cursor.word("FROM") || cursor.word("TABLE");
-        let Some(path) = cursor.path() else { return Ok(types) };
-        let Ok(table) = self.store().table(&path) else { return Ok(types) };
+        let Some(table) = write.changed_table(planner) else { return Ok(types) };
         // An UPDATE or DELETE is never planned as it stands, so the words beside a parameter tell
         // its column.
-        for (name, column) in compared_columns(&piece.tokens) {
+        for (name, column) in compared_columns(&piece.without_with().1.tokens) {
             if let Some(place) = table.schema().column_index(column) {
                 note(name, table.schema(), place);
             }

@@ -152,8 +152,8 @@ impl Sql {
                 statements.len()
             )));
         };
-        let explained = if statement.piece.kind == StatementKind::Explain {
-            show::explained_query(&statement.piece)
+        let explained = if statement.piece().kind == StatementKind::Explain {
+            show::explained_query(statement.piece())
         } else {
             None
         };
@@ -162,11 +162,11 @@ impl Sql {
         // a query.
         let looked_at = explained
             .map_or_else(|| statement.clone(), |piece| Arc::new(CachedStatement::new(piece)));
-        if looked_at.piece.kind != StatementKind::Query {
+        if looked_at.piece().kind != StatementKind::Query {
             return Ok(MultiJob::Statement(index, statement.clone()));
         }
         let guard = self.guard(request);
-        Ok(match self.direct(&looked_at, &request.parameters)? {
+        Ok(match self.direct(&looked_at.query, &request.parameters)? {
             Some(DirectRead { spec, work: DirectWork::Aggregates(work) }) => {
                 MultiJob::Shared(SharedAggregates {
                     spec,

@@ -5,22 +5,14 @@ use std::collections::BTreeMap;
 use arrow::array::{RecordBatch, StringArray};
 use arrow::compute::{filter_record_batch, like};
 use datafusion::execution::session_state::SessionState;
-use datafusion::sql::sqlparser::tokenizer::Token;
 use tonnage::{Error, Result};
 
 use super::show::texts;
-use crate::text::{Cursor, Piece, own_functions};
-
-/// Whether a statement asks for functions.
-pub(crate) fn is_show_functions(piece: &Piece) -> bool {
-    let mut cursor = Cursor::new(piece);
-    cursor.word("SHOW") && cursor.word("FUNCTIONS")
-}
+use crate::text::own_functions;
 
 /// The functions by name, with their kinds, and what stands for them where they are written in
 /// others.
-pub(crate) fn list_functions(state: &SessionState, piece: &Piece) -> Result<RecordBatch> {
-    let pattern = pattern(piece)?;
+pub(crate) fn list_functions(state: &SessionState, pattern: Option<&str>) -> Result<RecordBatch> {
     let functions = all(state);
     let of_each = |tell: fn([&str; 3]) -> &str| -> Vec<String> {
         functions
@@ -37,22 +29,6 @@ pub(crate) fn list_functions(state: &SessionState, piece: &Piece) -> Result<Reco
     let internal = |error: arrow::error::ArrowError| Error::internal(error.to_string());
     let is_like = like(rows.column(0), &StringArray::new_scalar(pattern)).map_err(internal)?;
     filter_record_batch(&rows, &is_like).map_err(internal)
-}
-
-fn pattern(piece: &Piece) -> Result<Option<String>> {
-    let mut cursor = Cursor::new(piece);
-    cursor.word("SHOW");
-    cursor.word("FUNCTIONS");
-    if !cursor.word("LIKE") {
-        cursor.end()?;
-        return Ok(None);
-    }
-    let Some(Token::SingleQuotedString(pattern)) = cursor.peek() else {
-        return Err(cursor.expected("a pattern such as 'json%'"));
-    };
-    cursor.next();
-    cursor.end()?;
-    Ok(Some(pattern.to_ascii_lowercase()))
 }
 
 /// What each name stands for, by name and kind: nothing where it is a function of its own.

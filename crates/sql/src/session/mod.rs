@@ -6,6 +6,7 @@
 
 mod accesses;
 mod answer;
+mod cached_query;
 mod describe;
 mod fetch_all;
 mod function_list;
@@ -19,18 +20,21 @@ mod session_statement;
 mod settings;
 mod show;
 mod sql;
+mod statement;
 mod statement_cache;
 mod summary;
+mod table_access;
 mod transaction;
 mod wait;
 
-pub use accesses::{Access, TableAccess};
 pub use answer::{Answer, Changes, Rows};
+pub(crate) use cached_query::{CachedPlan, CachedQuery};
 pub use describe::Description;
 pub(crate) use guard::Guard;
 pub use options::SqlOptions;
 pub use request::{Parameters, Request};
 pub use sql::{Prepared, Script, Sql};
-pub(crate) use statement_cache::{CachedPlan, CachedStatement};
+pub(crate) use table_access::TableAccesses;
+pub use table_access::{Access, TableAccess};
 pub(crate) use transaction::{ChangedRows, Transaction, key_of};
 pub(crate) use wait::wait;

@@ -7,9 +7,9 @@ use super::answer::{Answer, Changes};
 use super::describe::parameter_count;
 use super::request::{Parameters, Request};
 use super::sql::Prepared;
+use super::statement::ParsedStatement;
 use super::statement_cache::CachedStatement;
-use crate::text::StatementKind;
-use crate::write::{repeat_insert, returns_rows};
+use crate::write::repeat_insert;
 
 /// Rows of an INSERT that are written by one statement: more would cost more to plan than they
 /// save.
@@ -27,24 +27,18 @@ impl Prepared {
     /// As [`crate::Sql::execute`], with the number of the row from 0; `Invalid` for a statement
     /// that gives rows, or for too few columns.
     pub fn execute_batch(&self, batch: &RecordBatch, request: &Request) -> Result<Changes> {
-        let wanted = parameter_count(&self.statement.piece.tokens);
+        let wanted = parameter_count(&self.statement.piece().tokens);
         if batch.num_columns() < wanted {
             return Err(Error::invalid(format!(
                 "the statement has {wanted} parameters, but {} are bound",
                 batch.num_columns()
             )));
         }
-        let piece = &self.statement.piece;
+        let piece = self.statement.piece();
         // Refused before the first row is written: nobody would see the rows that it gives.
-        let reads = [
-            StatementKind::Query,
-            StatementKind::Explain,
-            StatementKind::Show,
-            StatementKind::Describe,
-            StatementKind::Summarize,
-        ]
-        .contains(&piece.kind);
-        if reads || returns_rows(piece)? {
+        let is_returning = matches!(self.statement.parsed()?,
+            ParsedStatement::Write(write) if write.gives_rows());
+        if is_returning || piece.kind.reads_only() {
             return Err(gives_rows());
         }
         let mut changes = Changes::default();

@@ -131,10 +131,10 @@ fn prepare(settings: &Settings, cursor: &mut Cursor, piece: &Piece) -> Result<St
         return Err(cursor.expected("SELECT, INSERT, UPSERT, UPDATE, DELETE or MERGE"));
     }
     let prepared = Piece { tokens: tokens.into(), kind, end: piece.end };
-    let prepared = prepared.with_insert();
+    let prepared = CachedStatement::new(prepared.with_insert());
     // What is wrong with the text is told here, and not by the first EXECUTE, far from it.
-    crate::write::check_syntax(&prepared)?;
-    settings.prepare(&name, CachedStatement::new(prepared))?;
+    prepared.check()?;
+    settings.prepare(&name, prepared)?;
     Ok(format!("prepared {name}"))
 }
 

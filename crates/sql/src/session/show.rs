@@ -3,73 +3,192 @@
 use std::sync::Arc;
 
 use arrow::array::{ArrayRef, RecordBatch, StringArray};
-use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
+use datafusion::sql::sqlparser::tokenizer::{Location, Token, TokenWithSpan};
 use tonnage::{Error, Index, Result, Store, TableSchema};
 
+use super::table_access::{Access, Accesses, TableAccesses};
 use crate::catalog::indexes;
 use crate::errors::invalid_at;
-use crate::statistics::list_statistics;
+use crate::statistics::{self, list_statistics};
 use crate::text::{Cursor, Piece, StatementKind};
 use crate::views;
 
-/// Carries out `SHOW TABLES`, `SHOW COLUMNS FROM t`, `SHOW INDEXES [FROM t]`, `SHOW STATISTICS
-/// [FROM t]`, `SHOW CREATE TABLE t` and `DESCRIBE t`.
-pub(crate) fn run(store: &Store, piece: &Piece) -> Result<RecordBatch> {
-    let mut cursor = Cursor::new(piece);
-    // `accesses` reads the same forms: one that it does not know would pass a guard unseen.
-    let is_show = cursor.word("SHOW");
-    if !is_show {
-        cursor.next();
-        cursor.word("TABLE");
-        return describe_table(store, &mut cursor);
-    }
-    if cursor.word("TABLES") {
-        cursor.end()?;
-        return texts([(
-            "table",
-            store.tables().iter().map(|table| table.path().to_owned()).collect(),
-        )]);
-    }
-    if cursor.word("VIEWS") {
-        cursor.end()?;
-        let (names, queries) = views::all_views(store)?.into_iter().unzip();
-        return texts([("view", names), ("query", queries)]);
-    }
-    if cursor.word("COLUMNS") {
-        if !cursor.word("FROM") && !cursor.word("IN") {
-            return Err(cursor.expected("FROM"));
-        }
-        return describe_table(store, &mut cursor);
-    }
-    if cursor.word("INDEXES") || cursor.word("INDEX") {
-        return list_indexes(store, &mut cursor);
-    }
-    if cursor.word("STATISTICS") {
-        let of_table = of_table(store, &mut cursor)?;
-        return list_statistics(store, of_table.as_deref());
-    }
-    if cursor.word("CREATE") {
-        if !cursor.word("TABLE") {
-            return Err(cursor.expected("TABLE"));
-        }
-        let schema = table(store, &mut cursor)?;
-        return texts([("table", vec![schema.path.clone()]), ("statement", vec![schema.to_ddl()])]);
-    }
-    // Settings and FUNCTIONS never get here: `Sql::show_rows` answers them before.
-    Err(cursor.expected(
-        "TABLES, VIEWS, COLUMNS FROM, INDEXES, STATISTICS, FUNCTIONS, CREATE TABLE or the name of a \
-         setting",
-    ))
+/// A SHOW, or the DESCRIBE of a table, parsed.
+pub(crate) enum ShowStatement {
+    /// The setting of a name, or all.
+    Setting(String),
+    /// SHOW FUNCTIONS, of a pattern.
+    Functions(Option<String>),
+    Catalog(CatalogList),
 }
 
-/// The name of the setting that a SHOW asks for, if it asks for one.
-pub(crate) fn setting(piece: &Piece) -> Option<String> {
-    const OTHERS: [&str; 8] =
-        ["TABLES", "VIEWS", "COLUMNS", "INDEXES", "INDEX", "STATISTICS", "CREATE", "FUNCTIONS"];
-    let mut cursor = Cursor::new(piece);
-    if !cursor.word("SHOW") || OTHERS.iter().any(|word| cursor.is_word(word)) {
-        return None;
+/// What the store tells of its tables.
+pub(crate) enum CatalogList {
+    Tables,
+    Views,
+    /// SHOW COLUMNS
+    Columns(ShownTable),
+    /// DESCRIBE
+    Description(ShownTable),
+    /// SHOW CREATE TABLE
+    Definition(ShownTable),
+    /// Indexes of a table, or of all.
+    Indexes(Option<ShownTable>),
+    /// What ANALYZE found of a table, or of all.
+    Statistics(Option<ShownTable>),
+}
+
+/// A table as a statement names it.
+pub(crate) struct ShownTable {
+    path: String,
+    place: Location,
+}
+
+impl ShowStatement {
+    /// Reads `SHOW TABLES`, `SHOW VIEWS`, `SHOW COLUMNS FROM t`, `SHOW INDEXES [FROM t]`,
+    /// `SHOW STATISTICS [FROM t]`, `SHOW CREATE TABLE t`, `SHOW FUNCTIONS [LIKE pattern]`,
+    /// `SHOW setting` and `DESCRIBE [TABLE] t`.
+    ///
+    /// # Errors
+    /// `Invalid` for something else, with the place.
+    pub(crate) fn read(piece: &Piece) -> Result<Self> {
+        let mut cursor = Cursor::new(piece);
+        if !cursor.word("SHOW") {
+            cursor.next();
+            cursor.word("TABLE");
+            return ShownTable::read(&mut cursor).map(CatalogList::Description).map(Self::Catalog);
+        }
+        if cursor.word("FUNCTIONS") {
+            return pattern(&mut cursor).map(Self::Functions);
+        }
+        if let Some(list) = CatalogList::read(&mut cursor)? {
+            return Ok(Self::Catalog(list));
+        }
+        let mut name = cursor.clone();
+        match setting(&mut name) {
+            Some(name) => Ok(Self::Setting(name)),
+            None => Err(cursor.expected(
+                "TABLES, VIEWS, COLUMNS FROM, INDEXES, STATISTICS, FUNCTIONS, CREATE TABLE or the name of a \
+                 setting",
+            )),
+        }
     }
+
+    /// The tables that it touches.
+    pub(crate) fn accesses(&self) -> Accesses {
+        match self {
+            Self::Setting(_) | Self::Functions(_) => Accesses::Public,
+            Self::Catalog(list) => Accesses::Tables(list.accesses()),
+        }
+    }
+}
+
+impl CatalogList {
+    /// Reads what stands behind SHOW, if the store tells of it.
+    fn read(cursor: &mut Cursor) -> Result<Option<Self>> {
+        Ok(Some(if cursor.word("TABLES") {
+            cursor.end()?;
+            Self::Tables
+        } else if cursor.word("VIEWS") {
+            cursor.end()?;
+            Self::Views
+        } else if cursor.word("COLUMNS") {
+            if !cursor.word("FROM") && !cursor.word("IN") {
+                return Err(cursor.expected("FROM"));
+            }
+            Self::Columns(ShownTable::read(cursor)?)
+        } else if cursor.word("INDEXES") || cursor.word("INDEX") {
+            Self::Indexes(ShownTable::read_named(cursor)?)
+        } else if cursor.word("STATISTICS") {
+            Self::Statistics(ShownTable::read_named(cursor)?)
+        } else if cursor.word("CREATE") {
+            if !cursor.word("TABLE") {
+                return Err(cursor.expected("TABLE"));
+            }
+            Self::Definition(ShownTable::read(cursor)?)
+        } else {
+            return Ok(None);
+        }))
+    }
+
+    fn accesses(&self) -> TableAccesses {
+        let mut found = TableAccesses::default();
+        match self {
+            Self::Tables | Self::Views => found.note_information("tables"),
+            Self::Columns(table)
+            | Self::Definition(table)
+            | Self::Indexes(Some(table))
+            | Self::Statistics(Some(table)) => found.note(&table.path, Access::Read),
+            Self::Description(table) => found.note(&table.path, Access::Describe),
+            Self::Indexes(None) => found.note_information("statistics"),
+            // The ends of columns are values of their tables.
+            Self::Statistics(None) => found.note(statistics::TABLE, Access::Read),
+        }
+        found
+    }
+
+    /// The rows that it gives.
+    pub(crate) fn rows(&self, store: &Store) -> Result<RecordBatch> {
+        match self {
+            Self::Tables => {
+                let tables = store.tables();
+                let paths = tables.iter().map(|table| table.path().to_owned());
+                texts([("table", paths.collect())])
+            }
+            Self::Views => {
+                let (names, queries) = views::all_views(store)?.into_iter().unzip();
+                texts([("view", names), ("query", queries)])
+            }
+            Self::Columns(table) | Self::Description(table) => {
+                let schema = table.schema(store)?;
+                describe_table(&schema)
+            }
+            Self::Definition(table) => {
+                let schema = table.schema(store)?;
+                let (path, statement) = (schema.path.clone(), schema.to_ddl());
+                texts([("table", vec![path]), ("statement", vec![statement])])
+            }
+            Self::Indexes(table) => list_indexes(store, path_of(table.as_ref(), store)?.as_deref()),
+            Self::Statistics(table) => {
+                list_statistics(store, path_of(table.as_ref(), store)?.as_deref())
+            }
+        }
+    }
+}
+
+impl ShownTable {
+    /// Reads a table, which ends the statement.
+    fn read(cursor: &mut Cursor) -> Result<Self> {
+        let place = cursor.location();
+        let Some(path) = cursor.path() else { return Err(cursor.expected("the name of a table")) };
+        cursor.end().map(|()| Self { path, place })
+    }
+
+    /// Reads the table behind FROM, if one is named.
+    fn read_named(cursor: &mut Cursor) -> Result<Option<Self>> {
+        let is_named = cursor.word("FROM") || cursor.word("IN") || cursor.word("ON");
+        match is_named {
+            true => Self::read(cursor).map(Some),
+            false => cursor.end().map(|()| None),
+        }
+    }
+
+    fn schema(&self, store: &Store) -> Result<Arc<TableSchema>> {
+        let Location { line, column } = self.place;
+        let table = store.table(&self.path);
+        let table =
+            table.map_err(|error| error.at(format_args!("line {line}, column {column}")))?;
+        Ok(table.schema().clone())
+    }
+}
+
+/// The path of a table that is named, as the store has it.
+fn path_of(table: Option<&ShownTable>, store: &Store) -> Result<Option<String>> {
+    table.map(|table| table.schema(store).map(|schema| schema.path.clone())).transpose()
+}
+
+/// The name of a setting, which ends the statement.
+fn setting(cursor: &mut Cursor) -> Option<String> {
     if cursor.word("TIME") && cursor.word("ZONE") {
         return Some("timezone".to_owned());
     }
@@ -77,22 +196,20 @@ pub(crate) fn setting(piece: &Piece) -> Option<String> {
     cursor.is_at_end().then_some(name)
 }
 
-fn table(store: &Store, cursor: &mut Cursor) -> Result<Arc<TableSchema>> {
-    let location = cursor.location();
-    let path = match cursor.path() {
-        Some(path) => path,
-        None => return Err(cursor.expected("the name of a table")),
+/// `[LIKE 'json%']`
+fn pattern(cursor: &mut Cursor) -> Result<Option<String>> {
+    if !cursor.word("LIKE") {
+        return cursor.end().map(|()| None);
+    }
+    let Some(Token::SingleQuotedString(pattern)) = cursor.peek() else {
+        return Err(cursor.expected("a pattern such as 'json%'"));
     };
-    cursor.end()?;
-    let table = store.table(&path).map_err(|error| {
-        error.at(format_args!("line {}, column {}", location.line, location.column))
-    })?;
-    Ok(table.schema().clone())
+    cursor.next();
+    cursor.end().map(|()| Some(pattern.to_ascii_lowercase()))
 }
 
 /// A table, column by column.
-fn describe_table(store: &Store, cursor: &mut Cursor) -> Result<RecordBatch> {
-    let schema = table(store, cursor)?;
+fn describe_table(schema: &TableSchema) -> Result<RecordBatch> {
     let of_each =
         |tell: &dyn Fn(usize) -> String| (0..schema.columns.len()).map(tell).collect::<Vec<_>>();
     texts([
@@ -102,16 +219,15 @@ fn describe_table(store: &Store, cursor: &mut Cursor) -> Result<RecordBatch> {
             "nullable",
             of_each(&|index| if schema.columns[index].nullable { "yes" } else { "no" }.to_owned()),
         ),
-        ("key", of_each(&|index| key_part(&schema, index).to_owned())),
+        ("key", of_each(&|index| key_part(schema, index).to_owned())),
         ("default", of_each(&|index| schema.columns[index].default_text().unwrap_or_default())),
     ])
 }
 
 /// The indexes of a table, or of all, one by one.
-fn list_indexes(store: &Store, cursor: &mut Cursor) -> Result<RecordBatch> {
-    let of_table = of_table(store, cursor)?;
+fn list_indexes(store: &Store, of_table: Option<&str>) -> Result<RecordBatch> {
     let mut indexes = indexes(store);
-    indexes.retain(|index| of_table.as_ref().is_none_or(|path| path == index.table_path()));
+    indexes.retain(|index| of_table.is_none_or(|path| path == index.table_path()));
     let of_each = |tell: &dyn Fn(&Index) -> String| indexes.iter().map(tell).collect::<Vec<_>>();
     let columns = |index: &Index| {
         let columns = index.columns().iter().map(ToString::to_string);
@@ -123,14 +239,6 @@ fn list_indexes(store: &Store, cursor: &mut Cursor) -> Result<RecordBatch> {
         ("columns", of_each(&columns)),
         ("ready", of_each(&|index| if index.is_ready() { "yes" } else { "no" }.to_owned())),
     ])
-}
-
-/// The path of the table behind FROM, if one is named.
-fn of_table(store: &Store, cursor: &mut Cursor) -> Result<Option<String>> {
-    let is_named = cursor.word("FROM") || cursor.word("IN") || cursor.word("ON");
-    let path = is_named.then(|| table(store, cursor).map(|schema| schema.path.clone()));
-    let path = path.transpose()?;
-    cursor.end().map(|()| path)
 }
 
 fn key_part(schema: &TableSchema, column: usize) -> &'static str {

@@ -8,13 +8,16 @@ use tonnage::internal::sync::lock;
 use tonnage::{CreateIndexOptions, DdlOutcome, Error, Result, Statement as Definition, Store};
 
 use super::answer::{Answer, Rows};
+use super::cached_query::CachedQuery;
 use super::guard::Guard;
 use super::options::SqlOptions;
 use super::request::{Parameters, Request};
 use super::settings::Settings;
+use super::show::{self, ShowStatement};
+use super::statement::ParsedStatement;
 use super::statement_cache::{CachedStatement, CachedStatements, StatementCache};
 use super::transaction::{Transaction, TransactionStatement};
-use super::{function_list, session_statement, show, summary};
+use super::{function_list, session_statement, summary};
 use crate::catalog::CatalogContext;
 use crate::column_cache::{ColumnCache, ColumnCacheStatistics};
 use crate::direct::{DirectRead, bind};
@@ -99,16 +102,7 @@ impl Sql {
     /// `Invalid` for text that is not one statement.
     pub fn prepare(&self, text: &str) -> Result<Prepared> {
         let statement = Arc::new(CachedStatement::new(crate::text::single(text)?));
-        match statement.piece.kind {
-            // These are read word by word when they are carried out: the parser does not know all
-            // of them.
-            StatementKind::Definition | StatementKind::Session | StatementKind::Analyze => {}
-            StatementKind::Summarize => {
-                summary::summarized_query(&statement.piece)?.parse().map(drop)?;
-            }
-            _ if statement.simple().is_none() => write::check_syntax(&statement.piece)?,
-            _ => {}
-        }
+        statement.check()?;
         Ok(Prepared { sql: self.clone(), statement, text: text.to_owned() })
     }
 
@@ -152,7 +146,7 @@ impl Sql {
         let guard = self.guard(request);
         guard.check()?;
         self.answer(statement, request, guard)
-            .map_err(|error| with_location(error, &statement.piece))
+            .map_err(|error| with_location(error, statement.piece()))
     }
 
     fn answer(
@@ -161,80 +155,79 @@ impl Sql {
         request: &Request,
         guard: Guard,
     ) -> Result<Answer> {
-        let piece = &statement.piece;
+        let piece = statement.piece();
         let planner = &self.planner();
+        let Request { text, parameters, .. } = request;
         // A definition or a COPY takes effect by itself, so ROLLBACK could not undo it.
         if planner.context.transaction.is_some() {
             refuse_in_transaction(piece)?;
         }
-        match piece.kind {
-            StatementKind::Query => {
-                self.query(statement, &request.parameters, guard).map(Answer::Rows)
+        let told = |told: String| Answer::Done(DdlOutcome::Message(told));
+        match statement.parsed()? {
+            ParsedStatement::Query => {
+                self.query(&statement.query, parameters, guard).map(Answer::Rows)
             }
-            StatementKind::Explain => {
-                self.explain(statement, &request.parameters, guard).map(Answer::Rows)
+            ParsedStatement::Explain => self.explain(piece, parameters, guard).map(Answer::Rows),
+            ParsedStatement::ExplainWrite(explain, write) => {
+                let (told, rows) = write.explain(planner, explain, parameters, &guard)?;
+                Ok(Answer::Rows(rows.after_batch(show::row("write", &told)?)))
             }
-            StatementKind::Definition if let Some(view) = write::ViewStatement::read(piece)? => {
-                let told = write::define_view(planner, &view, &request.text, &guard)?;
-                Ok(Answer::Done(DdlOutcome::Message(told)))
+            ParsedStatement::View(view) => {
+                write::define_view(planner, view, text, &guard).map(told)
             }
-            StatementKind::Definition => match write::CreateTableAs::read(piece)? {
-                Some(create) => write::create_as(planner, &create, &request.parameters, &guard),
-                None => self.define(&piece.text(&request.text), &guard).map(Answer::Done),
-            },
-            StatementKind::Show | StatementKind::Describe => {
-                self.show_rows(piece).map(|batch| Answer::Rows(Rows::ready(batch)))
+            ParsedStatement::CreateTableAs(create) => {
+                write::create_as(planner, create, parameters, &guard)
             }
-            StatementKind::Summarize => {
-                let batch = summary::summarized(planner, piece, &request.parameters, &guard)?;
+            ParsedStatement::Definition => self.define(&piece.text(text), &guard).map(Answer::Done),
+            ParsedStatement::Show(show) => {
+                self.show_rows(show).map(|batch| Answer::Rows(Rows::ready(batch)))
+            }
+            ParsedStatement::DescribeQuery(query) => {
+                summary::columns(planner, query).map(|batch| Answer::Rows(Rows::ready(batch)))
+            }
+            ParsedStatement::Summarize(query) => {
+                let batch = summary::summarized(planner, query, parameters, &guard)?;
                 Ok(Answer::Rows(Rows::ready(batch)))
             }
-            StatementKind::Insert
-            | StatementKind::Upsert
-            | StatementKind::Update
-            | StatementKind::Delete
-            | StatementKind::Truncate
-            | StatementKind::Merge => {
-                let run = || write::run(planner, piece, &request.parameters, &guard);
+            ParsedStatement::Write(write) => {
+                let run = || write.run(planner, parameters, &guard);
                 match &planner.context.transaction {
                     Some(transaction) => transaction.statement(run),
                     None => run(),
                 }
             }
-            StatementKind::Analyze => analyse_tables(planner, piece, &guard)
-                .map(|told| Answer::Done(DdlOutcome::Message(told))),
-            StatementKind::Copy => {
-                Ok(match write::copy(planner, piece, &request.parameters, &guard)? {
+            ParsedStatement::Analyze(analyze) => analyse_tables(planner, analyze, &guard).map(told),
+            ParsedStatement::Copy(copy) => {
+                Ok(match write::copy(planner, copy, parameters, &guard)? {
                     write::CopyResult::From(changes) => Answer::Changed(changes),
-                    write::CopyResult::To(told) => Answer::Done(DdlOutcome::Message(told)),
+                    write::CopyResult::To(wrote) => told(wrote),
                 })
             }
             // Stands before the three arms below: on a server, callers who share the session would
             // share settings and transactions.
-            StatementKind::Session | StatementKind::Transaction | StatementKind::Execute
+            ParsedStatement::Session
+            | ParsedStatement::Transaction(_)
+            | ParsedStatement::Execute
                 if !self.options().is_local =>
             {
                 Err(no_session(piece))
             }
-            StatementKind::Session => session_statement::run(self.settings(), self.store(), piece)
-                .map(|told| Answer::Done(DdlOutcome::Message(told))),
-            StatementKind::Transaction => {
-                self.transact(piece, &guard).map(|told| Answer::Done(DdlOutcome::Message(told)))
+            ParsedStatement::Session => {
+                session_statement::run(self.settings(), self.store(), piece).map(told)
             }
-            StatementKind::Execute => {
+            ParsedStatement::Transaction(statement) => self.transact(*statement, &guard).map(told),
+            ParsedStatement::Execute => {
                 let (name, values) =
-                    session_statement::read_execute(planner, piece, &request.parameters, &guard)?;
+                    session_statement::read_execute(planner, piece, parameters, &guard)?;
                 let prepared = self.settings().prepared(&name)?;
                 // PREPARE takes no EXECUTE, so this calls itself once at most.
                 self.answer(&prepared, &request.clone().parameters(values), guard)
             }
-            StatementKind::Unknown => Err(crate::text::unknown(piece)),
         }
     }
 
     /// Carries out `BEGIN`, `COMMIT` and `ROLLBACK`. Tells what it did.
-    fn transact(&self, piece: &Piece, guard: &Guard) -> Result<String> {
-        let statement = TransactionStatement::read(piece)?;
+    fn transact(&self, statement: TransactionStatement, guard: &Guard) -> Result<String> {
         if !self.options().transactions {
             return Err(Error::unsupported(
                 "this session is shared by all who use the store, and keeps no transactions: write rows of one shard key in one call of atomic_write",
@@ -268,22 +261,18 @@ impl Sql {
         Ok(format!("committed {rows} changed {}", if rows == 1 { "row" } else { "rows" }))
     }
 
-    /// What SHOW and DESCRIBE give.
-    pub(crate) fn show_rows(&self, piece: &Piece) -> Result<RecordBatch> {
-        match summary::described_query(piece).filter(|_| piece.kind == StatementKind::Describe) {
-            Some(query) => summary::columns(&self.planner(), &query),
-            None => match show::setting(piece) {
-                Some(name) => session_statement::show_settings(
-                    self.settings(),
-                    self.options(),
-                    self.store(),
-                    &name,
-                ),
-                None if function_list::is_show_functions(piece) => {
-                    function_list::list_functions(&self.inner.planner.engine.state, piece)
-                }
-                None => show::run(self.store(), piece),
-            },
+    /// What SHOW, and DESCRIBE of a table, give.
+    pub(crate) fn show_rows(&self, show: &ShowStatement) -> Result<RecordBatch> {
+        match show {
+            ShowStatement::Setting(name) => {
+                let (settings, options) = (self.settings(), self.options());
+                session_statement::show_settings(settings, options, self.store(), name)
+            }
+            ShowStatement::Functions(pattern) => {
+                let state = &self.inner.planner.engine.state;
+                function_list::list_functions(state, pattern.as_deref())
+            }
+            ShowStatement::Catalog(list) => list.rows(self.store()),
         }
     }
 
@@ -328,7 +317,7 @@ impl Sql {
 
     fn query(
         &self,
-        statement: &CachedStatement,
+        statement: &CachedQuery,
         parameters: &Parameters,
         guard: Guard,
     ) -> Result<Rows> {
@@ -341,7 +330,7 @@ impl Sql {
     /// The statement as a direct read, if it can be that.
     pub(crate) fn direct(
         &self,
-        statement: &CachedStatement,
+        statement: &CachedQuery,
         parameters: &Parameters,
     ) -> Result<Option<DirectRead>> {
         let Planner { context, engine } = &self.inner.planner;
@@ -355,25 +344,15 @@ impl Sql {
         bind(simple, &table, parameters, consistency, context, engine)
     }
 
-    fn explain(
-        &self,
-        statement: &CachedStatement,
-        parameters: &Parameters,
-        guard: Guard,
-    ) -> Result<Rows> {
-        if let Some((explain, change)) = show::explained_change(&statement.piece)? {
-            let planner = &self.planner();
-            let (told, rows) = write::explain(planner, &change, explain, parameters, &guard)?;
-            return Ok(rows.after_batch(show::row("write", &told)?));
-        }
-        let explained = show::explained_query(&statement.piece).map(CachedStatement::new);
+    fn explain(&self, piece: &Piece, parameters: &Parameters, guard: Guard) -> Result<Rows> {
+        let explained = show::explained_query(piece).map(CachedQuery::new);
         if let Some(explained) = &explained
             && let Some(direct) = self.direct(explained, parameters)?
         {
             return Ok(Rows::ready(show::plan(&direct.describe())?));
         }
         let planner = self.planner();
-        planner.rows_of(planner.state(&guard), statement.piece.parse()?, parameters, guard)
+        planner.rows_of(planner.state(&guard), piece.parse()?, parameters, guard)
     }
 }
 

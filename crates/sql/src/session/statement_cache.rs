@@ -3,74 +3,43 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock};
 
-use datafusion::logical_expr::LogicalPlan;
 use tonnage::internal::sync::lock;
-use tonnage::{Result, Store, TableEntry};
+use tonnage::{Error, Result};
 
-use crate::access::SqlTable;
-use crate::direct::SimpleSelect;
-use crate::statistics::StatisticsVersion;
+use super::cached_query::CachedQuery;
+use super::statement::ParsedStatement;
 use crate::text::{Piece, pieces};
 
 /// Longer texts are rarely the same twice, and hold much memory.
 const TEXT_BYTES_MAX: usize = 16 << 10;
 
-/// One statement with whatever was found out about it so far.
+/// One statement, parsed at most once.
 pub(crate) struct CachedStatement {
-    pub(crate) piece: Piece,
-    simple: OnceLock<Option<SimpleSelect>>,
-    table: Mutex<Option<Arc<SqlTable>>>,
-    plan: Mutex<Option<CachedPlan>>,
-}
-
-/// A plan with the tables that it was made for.
-#[derive(Clone)]
-pub(crate) struct CachedPlan {
-    pub(crate) logical: LogicalPlan,
-    /// Whether it was optimised, and may be run as it is.
-    pub(crate) is_optimised: bool,
-    pub(crate) tables: Vec<Arc<TableEntry>>,
-    /// The statistics that it was made with.
-    pub(crate) statistics: StatisticsVersion,
+    pub(crate) query: CachedQuery,
+    parsed: OnceLock<Result<ParsedStatement>>,
 }
 
 impl CachedStatement {
     pub(crate) fn new(piece: Piece) -> Self {
-        Self { piece, simple: OnceLock::new(), table: Mutex::new(None), plan: Mutex::new(None) }
+        Self { query: CachedQuery::new(piece), parsed: OnceLock::new() }
     }
 
-    /// The statement as a simple one, if it is that.
-    pub(crate) fn simple(&self) -> Option<&SimpleSelect> {
-        self.simple.get_or_init(|| SimpleSelect::parse(&self.piece)).as_ref()
+    pub(crate) fn piece(&self) -> &Piece {
+        &self.query.piece
     }
 
-    /// The table that a simple statement reads, as it is now.
-    pub(crate) fn table(&self, store: &Store, path: &str) -> Result<Arc<SqlTable>> {
-        let table = store.table(path)?;
-        let mut known = lock(&self.table);
-        if let Some(known) =
-            known.as_ref().filter(|known| Arc::ptr_eq(known.table.entry(), table.entry()))
-        {
-            return Ok(known.clone());
+    /// The statement by its kind. A query is parsed by the planner alone.
+    pub(crate) fn parsed(&self) -> Result<&ParsedStatement> {
+        let parsed = self.parsed.get_or_init(|| ParsedStatement::read(self.piece()));
+        parsed.as_ref().map_err(Error::restated)
+    }
+
+    /// Finds what is wrong with the text before it is carried out.
+    pub(crate) fn check(&self) -> Result<()> {
+        match self.query.simple() {
+            Some(_) => Ok(()),
+            None => self.parsed()?.check(self.piece()),
         }
-        let found = Arc::new(SqlTable::new(store, table));
-        *known = Some(found.clone());
-        Ok(found)
-    }
-
-    /// The plan kept, unless one of its tables has changed.
-    pub(crate) fn plan(&self, store: &Store) -> Option<CachedPlan> {
-        let is_as_it_was = |entry: &Arc<TableEntry>| {
-            store
-                .catalog()
-                .table(&entry.schema.path)
-                .is_ok_and(|current| Arc::ptr_eq(&current, entry))
-        };
-        lock(&self.plan).clone().filter(|plan| plan.tables.iter().all(is_as_it_was))
-    }
-
-    pub(crate) fn keep_plan(&self, plan: CachedPlan) {
-        *lock(&self.plan) = Some(plan);
     }
 }
 

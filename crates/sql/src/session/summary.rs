@@ -48,11 +48,10 @@ fn type_name(field: &Field) -> String {
 /// about how many values differ, and how many are not NULL, in one read.
 pub(crate) fn summarized(
     planner: &Planner,
-    piece: &Piece,
+    query: &Piece,
     parameters: &Parameters,
     guard: &Guard,
 ) -> Result<RecordBatch> {
-    let query = summarized_query(piece)?;
     let (schema, _) = planner.describe_statement(query.parse()?, parameters)?;
     let list: Vec<String> = schema.fields().iter().map(|field| figures(field)).collect();
     let list = single(&format!("SELECT {} FROM", list.join(", ")))?;
@@ -61,7 +60,7 @@ pub(crate) fn summarized(
     tokens.extend(query.tokens.iter().cloned());
     tokens.extend([made(Token::RParen), word("AS"), quoted("summarized")]);
     let state = planner.state(guard);
-    let parsed = parse(tokens, piece.end)?;
+    let parsed = parse(tokens, query.end)?;
     let figures = planner.rows_of(state, parsed, parameters, guard.clone())?.into_batch()?;
     table_of(&schema, &figures)
 }

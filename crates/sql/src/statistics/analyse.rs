@@ -13,7 +13,7 @@ use crate::catalog::{CatalogContext, path_of_parts};
 use crate::errors::invalid_at;
 use crate::planner::Planner;
 use crate::session::{Guard, Parameters};
-use crate::text::{Piece, parse, single};
+use crate::text::{parse, single};
 use crate::views;
 use crate::write::made;
 
@@ -23,8 +23,11 @@ const COLUMNS_MAX: usize = 128;
 const TOLD_MAX: usize = 100;
 
 /// Carries out ANALYZE. Tells what it did.
-pub(crate) fn analyse_tables(planner: &Planner, piece: &Piece, guard: &Guard) -> Result<String> {
-    let statement = AnalyzeStatement::read(piece)?;
+pub(crate) fn analyse_tables(
+    planner: &Planner,
+    statement: &AnalyzeStatement,
+    guard: &Guard,
+) -> Result<String> {
     let analysis = AnalyzeRun::new(planner, guard);
     let told = match statement.tables.is_empty() {
         true => analysis.analyse_all()?,

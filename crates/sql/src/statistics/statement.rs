@@ -1,9 +1,11 @@
 //! The ANALYZE statement, parsed.
 
 use datafusion::sql::sqlparser::tokenizer::{Location, Token};
-use tonnage::Result;
+use tonnage::{Result, Store};
 
+use super::stored::TABLE;
 use crate::catalog::path_of_parts;
+use crate::session::{Access, TableAccesses};
 use crate::text::{Cursor, Piece};
 
 /// `ANALYZE [VERBOSE] [table [(columns)], ...]`, or the same behind `VACUUM [words]`.
@@ -40,6 +42,22 @@ impl AnalyzeStatement {
             }
         }
         Ok(Self { tables })
+    }
+
+    /// The tables that it touches. Whoever may not change a table may not change how it is read
+    /// either.
+    pub(crate) fn accesses(&self, store: &Store) -> TableAccesses {
+        let mut paths: Vec<String> = self.tables.iter().map(|table| table.path.clone()).collect();
+        if paths.is_empty() {
+            let all = store.tables().into_iter().map(|table| table.path().to_owned());
+            paths.extend(all.filter(|path| path != TABLE));
+        }
+        let mut found = TableAccesses::default();
+        for path in &paths {
+            found.note(path, Access::Read);
+            found.note(path, Access::Define);
+        }
+        found
     }
 }
 

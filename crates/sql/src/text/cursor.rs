@@ -76,12 +76,16 @@ impl<'a> Cursor<'a> {
 
     /// Takes the path of a table.
     pub(crate) fn path(&mut self) -> Option<String> {
-        let mut path = self.name()?.to_owned();
+        self.parts().map(|parts| parts.join("."))
+    }
+
+    /// Takes the names of a path, one by one.
+    pub(crate) fn parts(&mut self) -> Option<Vec<&'a str>> {
+        let mut parts = vec![self.name()?];
         while self.token(&Token::Period) {
-            path.push('.');
-            path.push_str(self.name()?);
+            parts.push(self.name()?);
         }
-        Some(path)
+        Some(parts)
     }
 
     /// An error at the next token.

@@ -38,58 +38,82 @@ pub(crate) enum StatementKind {
 }
 
 impl StatementKind {
+    /// The first words of statements. `unknown` refuses a statement that begins otherwise.
+    pub(crate) const KINDS: [(&str, Self); 37] = [
+        ("SELECT", Self::Query),
+        ("WITH", Self::Query),
+        ("VALUES", Self::Query),
+        ("TABLE", Self::Query),
+        ("FROM", Self::Query),
+        ("EXPLAIN", Self::Explain),
+        ("CREATE", Self::Definition),
+        ("DROP", Self::Definition),
+        ("ALTER", Self::Definition),
+        ("SHOW", Self::Show),
+        ("DESCRIBE", Self::Describe),
+        ("DESC", Self::Describe),
+        ("INSERT", Self::Insert),
+        ("UPSERT", Self::Upsert),
+        ("REPLACE", Self::Upsert),
+        ("UPDATE", Self::Update),
+        ("DELETE", Self::Delete),
+        ("TRUNCATE", Self::Truncate),
+        ("MERGE", Self::Merge),
+        ("SET", Self::Session),
+        ("RESET", Self::Session),
+        ("USE", Self::Session),
+        ("PREPARE", Self::Session),
+        ("DEALLOCATE", Self::Session),
+        ("VACUUM", Self::Session),
+        ("ANALYZE", Self::Analyze),
+        ("ANALYSE", Self::Analyze),
+        ("CHECKPOINT", Self::Session),
+        ("BEGIN", Self::Transaction),
+        ("START", Self::Transaction),
+        ("COMMIT", Self::Transaction),
+        ("END", Self::Transaction),
+        ("ROLLBACK", Self::Transaction),
+        ("ABORT", Self::Transaction),
+        ("COPY", Self::Copy),
+        ("EXECUTE", Self::Execute),
+        ("SUMMARIZE", Self::Summarize),
+    ];
+
     pub(crate) fn of(tokens: &[TokenWithSpan]) -> Self {
-        // A statement without an entry is refused by `unknown`. A new kind also needs an arm in
-        // `accesses`, which says which tables it touches.
-        const KINDS: [(&str, StatementKind); 37] = [
-            ("SELECT", StatementKind::Query),
-            ("WITH", StatementKind::Query),
-            ("VALUES", StatementKind::Query),
-            ("TABLE", StatementKind::Query),
-            ("FROM", StatementKind::Query),
-            ("EXPLAIN", StatementKind::Explain),
-            ("CREATE", StatementKind::Definition),
-            ("DROP", StatementKind::Definition),
-            ("ALTER", StatementKind::Definition),
-            ("SHOW", StatementKind::Show),
-            ("DESCRIBE", StatementKind::Describe),
-            ("DESC", StatementKind::Describe),
-            ("INSERT", StatementKind::Insert),
-            ("UPSERT", StatementKind::Upsert),
-            ("REPLACE", StatementKind::Upsert),
-            ("UPDATE", StatementKind::Update),
-            ("DELETE", StatementKind::Delete),
-            ("TRUNCATE", StatementKind::Truncate),
-            ("MERGE", StatementKind::Merge),
-            ("SET", StatementKind::Session),
-            ("RESET", StatementKind::Session),
-            ("USE", StatementKind::Session),
-            ("PREPARE", StatementKind::Session),
-            ("DEALLOCATE", StatementKind::Session),
-            ("VACUUM", StatementKind::Session),
-            ("ANALYZE", StatementKind::Analyze),
-            ("ANALYSE", StatementKind::Analyze),
-            ("CHECKPOINT", StatementKind::Session),
-            ("BEGIN", StatementKind::Transaction),
-            ("START", StatementKind::Transaction),
-            ("COMMIT", StatementKind::Transaction),
-            ("END", StatementKind::Transaction),
-            ("ROLLBACK", StatementKind::Transaction),
-            ("ABORT", StatementKind::Transaction),
-            ("COPY", StatementKind::Copy),
-            ("EXECUTE", StatementKind::Execute),
-            ("SUMMARIZE", StatementKind::Summarize),
-        ];
         // A WITH or a parenthesis before it does not change what a statement is.
         let (_, statement) = split_with(tokens);
         let mut words = statement.iter().map(|token| &token.token);
         let first = words.find(|token| **token != Token::LParen);
-        let Some(Token::Word(word)) = first else { return StatementKind::Unknown };
-        if word.value.eq_ignore_ascii_case("VACUUM") && words.any(is_analyze) {
-            return StatementKind::Analyze;
+        let Some(Token::Word(word)) = first else { return Self::Unknown };
+        // In quotes it is a name.
+        if word.quote_style.is_some() {
+            return Self::Unknown;
         }
-        let kind = KINDS.iter().find(|(name, _)| word.value.eq_ignore_ascii_case(name));
-        kind.map_or(StatementKind::Unknown, |(_, kind)| *kind)
+        if word.value.eq_ignore_ascii_case("VACUUM") && words.any(is_analyze) {
+            return Self::Analyze;
+        }
+        let kind = Self::KINDS.iter().find(|(name, _)| word.value.eq_ignore_ascii_case(name));
+        kind.map_or(Self::Unknown, |(_, kind)| *kind)
+    }
+
+    /// Whether a statement changes nothing, so that it may be carried out once more.
+    pub(crate) fn reads_only(self) -> bool {
+        match self {
+            Self::Query | Self::Explain | Self::Show | Self::Describe | Self::Summarize => true,
+            Self::Definition
+            | Self::Insert
+            | Self::Upsert
+            | Self::Update
+            | Self::Delete
+            | Self::Truncate
+            | Self::Merge
+            | Self::Session
+            | Self::Analyze
+            | Self::Transaction
+            | Self::Copy
+            | Self::Execute
+            | Self::Unknown => false,
+        }
     }
 }
 
@@ -98,4 +122,24 @@ fn is_analyze(token: &Token) -> bool {
     let Token::Word(word) = token else { return false };
     let is = |name: &str| word.value.eq_ignore_ascii_case(name);
     word.quote_style.is_none() && (is("ANALYZE") || is("ANALYSE"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::single;
+
+    #[test]
+    fn the_first_word_tells_the_kind() {
+        let kind = |text: &str| single(text).unwrap().kind;
+        for (word, expected) in StatementKind::KINDS {
+            assert_eq!(kind(&word.to_lowercase()), expected);
+            // `"COMMIT"` once rolled back.
+            assert_eq!(kind(&format!("\"{word}\"")), StatementKind::Unknown);
+        }
+        assert_eq!(kind("WITH a AS (SELECT 1) DELETE FROM t"), StatementKind::Delete);
+        assert_eq!(kind("((SELECT 1))"), StatementKind::Query);
+        assert_eq!(kind("VACUUM (ANALYZE) t"), StatementKind::Analyze);
+        assert_eq!(kind("VACUUM \"analyze\""), StatementKind::Session);
+    }
 }

@@ -45,10 +45,10 @@ pub(super) fn join_deep_paths(tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> 
     out
 }
 
-/// The tokens without catalog and schema in front of the table that a statement changes:
+/// The tokens without catalog and schema in front of the table that an INSERT fills:
 /// `tonnage.public.t` is `t`. The planner knows these names, the store does not.
 pub(crate) fn without_catalog(tokens: &[TokenWithSpan]) -> Vec<TokenWithSpan> {
-    const BEFORE: [&str; 6] = ["INSERT", "INTO", "UPDATE", "DELETE", "TRUNCATE", "TABLE"];
+    const BEFORE: [&str; 4] = ["INSERT", "INTO", "TABLE", "OVERWRITE"];
     let is_word = |at: usize, wanted: &str| {
         matches!(tokens.get(at).map(|token| &token.token),
             Some(Token::Word(word)) if word.value.eq_ignore_ascii_case(wanted))
@@ -60,11 +60,7 @@ pub(crate) fn without_catalog(tokens: &[TokenWithSpan]) -> Vec<TokenWithSpan> {
     };
     let mut first = 0;
     // In any order and number: what makes no sense is refused where the statement is read.
-    while first < tokens.len()
-        && (BEFORE.iter().any(|word| is_word(first, word))
-            || is_word(first, "FROM")
-            || is_word(first, "OVERWRITE"))
-    {
+    while BEFORE.iter().any(|word| is_word(first, word)) {
         first += 1;
     }
     // A table may itself be called `public`: the word is a schema only before another name.
@@ -131,16 +127,18 @@ mod tests {
     }
 
     #[test]
-    fn the_table_that_is_changed_needs_no_catalog() {
+    fn the_table_that_is_filled_needs_no_catalog() {
         let text = |statement: &str| {
             let tokens = without_catalog(&single(statement).unwrap().tokens);
             tokens.iter().map(|token| token.token.to_string()).collect::<Vec<_>>().join(" ")
         };
         assert_eq!(text("INSERT INTO tonnage.public.t VALUES (1)"), "INSERT INTO t VALUES ( 1 )");
-        assert_eq!(text("UPDATE public.t SET a = 1"), "UPDATE t SET a = 1");
-        assert_eq!(text("DELETE FROM tonnage.public.\"a.b\""), "DELETE FROM \"a.b\"");
-        assert_eq!(text("DELETE FROM public WHERE a = 1"), "DELETE FROM public WHERE a = 1");
-        assert_eq!(text("UPDATE a.b SET a = 1"), "UPDATE a . b SET a = 1");
+        assert_eq!(
+            text("INSERT INTO public.\"a.b\" VALUES (1)"),
+            "INSERT INTO \"a.b\" VALUES ( 1 )"
+        );
+        assert_eq!(text("INSERT INTO public VALUES (1)"), "INSERT INTO public VALUES ( 1 )");
+        assert_eq!(text("INSERT INTO a.b VALUES (1)"), "INSERT INTO a . b VALUES ( 1 )");
     }
 
     #[test]

@@ -12,23 +12,119 @@ use crate::text::Cursor;
 /// What ends a list of assignments.
 const ENDS: [&str; 6] = ["WHERE", "FROM", "WHEN", "RETURNING", "ORDER", "LIMIT"];
 
+/// One column behind SET, or a member of a document in it, as it is written.
+pub(super) struct SetItem {
+    place: Location,
+    column: String,
+    /// The way to the member, if one is set.
+    members: Vec<Token>,
+    pub(super) value: Vec<TokenWithSpan>,
+}
+
+impl SetItem {
+    /// Whether the column gets what its definition says.
+    pub(super) fn is_default(&self) -> bool {
+        matches!(self.value.as_slice(), [token] if is_word(&token.token, "DEFAULT"))
+    }
+}
+
 /// Reads `column = value, (a, b) = (1, 2), document.member = value, ...`.
 ///
 /// # Errors
-/// `Invalid` with the place: for a column that there is not or that is part of the key, one that is
-/// set twice, and lists of different lengths.
-pub(super) fn assignments(cursor: &mut Cursor, schema: &TableSchema) -> Result<Vec<Assignment>> {
-    let mut set = AssignmentReader { schema, assignments: Vec::new(), members: Vec::new() };
+/// `Invalid` with the place, for something else and for lists of different lengths.
+pub(super) fn set_items(cursor: &mut Cursor) -> Result<Vec<SetItem>> {
+    let mut items = Vec::new();
     loop {
         if cursor.token(&Token::LParen) {
-            set.column_list(cursor)?;
+            items.extend(column_list(cursor)?);
         } else {
-            set.single_column(cursor)?;
+            items.push(single_column(cursor)?);
         }
         if !cursor.token(&Token::Comma) {
-            return Ok(set.assignments);
+            return Ok(items);
         }
     }
+}
+
+/// `column = value`, `document.member = value`
+fn single_column(cursor: &mut Cursor) -> Result<SetItem> {
+    let place = cursor.location();
+    let Some(name) = cursor.name() else { return Err(cursor.expected("the name of a column")) };
+    let (column, members) = (name.to_owned(), members(cursor)?);
+    if !cursor.token(&Token::Eq) {
+        return Err(cursor.expected("'='"));
+    }
+    let value = expression(cursor, &ENDS, true);
+    match value.is_empty() {
+        true => Err(cursor.expected("a value")),
+        false => Ok(SetItem { place, column, members, value }),
+    }
+}
+
+/// `a, b) = (1, 2)`, behind the first parenthesis.
+fn column_list(cursor: &mut Cursor) -> Result<impl Iterator<Item = SetItem>> {
+    let mut names = Vec::new();
+    loop {
+        let place = cursor.location();
+        let Some(name) = cursor.name() else {
+            return Err(cursor.expected("the name of a column"));
+        };
+        names.push((place, name.to_owned()));
+        if cursor.token(&Token::RParen) {
+            break;
+        }
+        if !cursor.token(&Token::Comma) {
+            return Err(cursor.expected("',' or ')'"));
+        }
+    }
+    if !cursor.token(&Token::Eq) {
+        return Err(cursor.expected("'='"));
+    }
+    // As PostgreSQL has it: ROW may stand before the values.
+    cursor.word("ROW");
+    let place = cursor.location();
+    if !cursor.token(&Token::LParen) {
+        return Err(cursor.expected("as many values in parentheses"));
+    }
+    if cursor.is_word("SELECT") || cursor.is_word("WITH") {
+        return Err(invalid_at(
+            place,
+            "a query gives one value: write column = (SELECT ...) for each column, or UPDATE ... FROM",
+        ));
+    }
+    let mut values = Vec::new();
+    loop {
+        values.push(expression(cursor, &[], true));
+        if !cursor.token(&Token::Comma) {
+            break;
+        }
+    }
+    if !cursor.token(&Token::RParen) {
+        return Err(cursor.expected("',' or ')'"));
+    }
+    // Checked before the pairs are made: `zip` would drop what is left over without a word.
+    if values.len() != names.len() || values.iter().any(Vec::is_empty) {
+        let (columns, values) = (names.len(), values.len());
+        return Err(invalid_at(place, format!("{columns} columns are set to {values} values")));
+    }
+    let pairs = names.into_iter().zip(values);
+    Ok(pairs.map(|((place, column), value)| SetItem { place, column, members: Vec::new(), value }))
+}
+
+/// The columns of a table that are set, with their values.
+///
+/// # Errors
+/// `Invalid` with the place: for a column that there is not or that is part of the key, and for one
+/// that is set twice.
+pub(super) fn assignments(items: &[SetItem], schema: &TableSchema) -> Result<Vec<Assignment>> {
+    let mut set = AssignmentReader { schema, assignments: Vec::new(), members: Vec::new() };
+    for item in items {
+        match item.members.is_empty() {
+            true => set.column(item)?,
+            false => set.member(item)?,
+        }
+    }
+    Ok(set.assignments)
 }
 
 struct AssignmentReader<'a> {
@@ -39,89 +135,20 @@ struct AssignmentReader<'a> {
 }
 
 impl AssignmentReader<'_> {
-    /// `column = value`, `document.member = value`
-    fn single_column(&mut self, cursor: &mut Cursor) -> Result<()> {
-        let place = cursor.location();
-        let Some(name) = cursor.name() else { return Err(cursor.expected("the name of a column")) };
-        let path = members(cursor)?;
-        if !cursor.token(&Token::Eq) {
-            return Err(cursor.expected("'='"));
-        }
-        let value = expression(cursor, &ENDS, true);
-        if value.is_empty() {
-            return Err(cursor.expected("a value"));
-        }
-        match path.is_empty() {
-            true => self.column(place, name, value),
-            false => self.member(place, name, path, value),
-        }
-    }
-
-    /// `a, b) = (1, 2)`, behind the first parenthesis.
-    fn column_list(&mut self, cursor: &mut Cursor) -> Result<()> {
-        let mut names = Vec::new();
-        loop {
-            let place = cursor.location();
-            let Some(name) = cursor.name() else {
-                return Err(cursor.expected("the name of a column"));
-            };
-            names.push((place, name));
-            if cursor.token(&Token::RParen) {
-                break;
-            }
-            if !cursor.token(&Token::Comma) {
-                return Err(cursor.expected("',' or ')'"));
-            }
-        }
-        if !cursor.token(&Token::Eq) {
-            return Err(cursor.expected("'='"));
-        }
-        cursor.word("ROW");
-        let place = cursor.location();
-        if !cursor.token(&Token::LParen) {
-            return Err(cursor.expected("as many values in parentheses"));
-        }
-        if cursor.is_word("SELECT") || cursor.is_word("WITH") {
-            return Err(invalid_at(
-                place,
-                "a query gives one value: write column = (SELECT ...) for each column, or UPDATE ... FROM",
-            ));
-        }
-        let mut values = Vec::new();
-        loop {
-            values.push(expression(cursor, &[], true));
-            if !cursor.token(&Token::Comma) {
-                break;
-            }
-        }
-        if !cursor.token(&Token::RParen) {
-            return Err(cursor.expected("',' or ')'"));
-        }
-        // Checked before the pairs are made: `zip` would drop what is left over without a word.
-        if values.len() != names.len() || values.iter().any(Vec::is_empty) {
-            let (columns, values) = (names.len(), values.len());
-            return Err(invalid_at(place, format!("{columns} columns are set to {values} values")));
-        }
-        // `column` refuses a column that is set twice, and writes out DEFAULT.
-        names
-            .into_iter()
-            .zip(values)
-            .try_for_each(|((place, name), value)| self.column(place, name, value))
-    }
-
-    fn column(&mut self, place: Location, name: &str, value: Vec<TokenWithSpan>) -> Result<()> {
-        let column = self.find(place, name)?;
+    fn column(&mut self, item: &SetItem) -> Result<()> {
+        let SetItem { place, column: name, value, .. } = item;
+        let column = self.find(item)?;
         if self.assignments.iter().any(|(before, _)| *before == column) {
-            return Err(invalid_at(place, format!("column '{name}' is set twice")));
+            return Err(invalid_at(*place, format!("column '{name}' is set twice")));
         }
         let value = match value.as_slice() {
-            [token] if is_word(&token.token, "DEFAULT") => {
+            [token] if item.is_default() => {
                 let tokens = default_tokens(self.schema, &self.schema.columns[column].name)
-                    .map_err(|error| invalid_at(place, error.message()))?;
+                    .map_err(|error| invalid_at(*place, error.message()))?;
                 let span = token.span;
                 tokens.into_iter().map(|token| TokenWithSpan { token, span }).collect()
             }
-            _ => value,
+            value => value.to_vec(),
         };
         self.assignments.push((column, value));
         Ok(())
@@ -129,22 +156,17 @@ impl AssignmentReader<'_> {
 
     /// Sets a member of a document: its column becomes `json_set(document, members, value)`.
     /// Several of one document are set one after another.
-    fn member(
-        &mut self,
-        place: Location,
-        name: &str,
-        path: Vec<Token>,
-        value: Vec<TokenWithSpan>,
-    ) -> Result<()> {
-        let column = self.find(place, name)?;
+    fn member(&mut self, item: &SetItem) -> Result<()> {
+        let SetItem { place, column: name, members, value } = item;
+        let column = self.find(item)?;
         if self.schema.columns[column].column_type != ColumnType::Json {
             let told = format!("column '{name}' is no JSON document, so it has no members");
-            return Err(invalid_at(place, told));
+            return Err(invalid_at(*place, told));
         }
         let before = self.assignments.iter().position(|(set, _)| *set == column);
         // The other way round, `d.a = 1, d = x`, it is `column` that finds the column set.
         if before.is_some() && !self.members.contains(&column) {
-            return Err(invalid_at(place, format!("column '{name}' is set twice")));
+            return Err(invalid_at(*place, format!("column '{name}' is set twice")));
         }
         self.members.push(column);
         // A second member is set in the result of the first: from the stored document the first
@@ -155,16 +177,17 @@ impl AssignmentReader<'_> {
         };
         let mut tokens = vec![word("json_set"), made(Token::LParen)];
         tokens.append(&mut document);
-        tokens.extend(path.into_iter().flat_map(|member| [made(Token::Comma), made(member)]));
+        tokens.extend(members.iter().flat_map(|member| [Token::Comma, member.clone()]).map(made));
         tokens.extend([made(Token::Comma), made(Token::LParen)]);
-        tokens.extend(value);
+        tokens.extend_from_slice(value);
         tokens.extend([made(Token::RParen), made(Token::RParen)]);
         self.assignments.push((column, tokens));
         Ok(())
     }
 
-    fn find(&self, place: Location, name: &str) -> Result<usize> {
-        let at = |message: String| invalid_at(place, message);
+    fn find(&self, item: &SetItem) -> Result<usize> {
+        let SetItem { place, column: name, .. } = item;
+        let at = |message: String| invalid_at(*place, message);
         let column =
             self.schema.require_column(name).map_err(|error| at(error.message().to_owned()))?;
         if self.schema.is_key(column) {

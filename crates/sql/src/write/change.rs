@@ -1,139 +1,186 @@
 //! Parses and runs UPDATE, DELETE and TRUNCATE.
 
 use arrow::array::RecordBatch;
-use datafusion::sql::sqlparser::tokenizer::TokenWithSpan;
+use datafusion::sql::sqlparser::ast;
+use datafusion::sql::sqlparser::tokenizer::{Location, TokenWithSpan};
 use tonnage::{Condition, Error, Result, Row, Table, WriteOptions, WriteResult};
 
-use super::assignments::{assignments, expression};
+use super::assignments::{SetItem, assignments, expression, set_items};
 use super::given::refuse_rounded;
+use super::reading_query::{FOLLOWING, ReadingQuery};
 use super::returning_rows::WrittenRows;
-use super::row_change::{Assignment, NotedRow, RowChange};
+use super::row_change::{NotedRow, RowChange};
+use super::target::ChangeTarget;
 use crate::errors::invalid_at;
 use crate::planner::Planner;
-use crate::session::{Changes, Guard, Parameters, Rows};
+use crate::session::{Access, Changes, Guard, Parameters, Rows};
 use crate::statistics::delete_statistics;
-use crate::text::{Cursor, Piece, StatementKind};
+use crate::text::{Cursor, Piece};
 
-/// A statement that changes rows, read.
-struct ChangeStatement {
-    table: Table,
-    alias: Option<String>,
+/// UPDATE, DELETE or TRUNCATE, parsed.
+pub(super) struct ChangeStatement {
+    pub(super) target: ChangeTarget,
+    verb: ChangeVerb,
     with: Vec<TokenWithSpan>,
-    items: Vec<Assignment>,
     others: Vec<TokenWithSpan>,
     condition: Vec<TokenWithSpan>,
+    end: Location,
+}
+
+/// What a statement does to the rows that it finds.
+enum ChangeVerb {
+    Update(Vec<SetItem>),
+    Delete,
+    /// All rows go, and what is known of them.
+    Truncate,
 }
 
 impl ChangeStatement {
+    /// Reads `[WITH ...] UPDATE table [[AS] alias] SET column = expression, ... [FROM others]
+    /// [WHERE condition]`.
+    ///
+    /// # Errors
+    /// `Invalid` for something else, with the place.
+    pub(super) fn update(piece: &Piece) -> Result<Self> {
+        // WITH is set aside: it goes before the SELECT that `RowChange` makes.
+        let (with, piece) = piece.without_with();
+        let mut cursor = Cursor::new(&piece);
+        if !cursor.word("UPDATE") {
+            return Err(cursor.expected("UPDATE"));
+        }
+        let target = ChangeTarget::with_alias(&mut cursor, "SET")?;
+        if !cursor.word("SET") {
+            return Err(cursor.expected("SET"));
+        }
+        let verb = ChangeVerb::Update(set_items(&mut cursor)?);
+        let others = others(&mut cursor, "FROM");
+        let condition = condition(&mut cursor)?;
+        Ok(Self { target, verb, with, others, condition, end: piece.end })
+    }
+
+    /// Reads `[WITH ...] DELETE FROM table [[AS] alias] [USING others] [WHERE condition]`.
+    ///
+    /// # Errors
+    /// As [`Self::update`].
+    pub(super) fn delete(piece: &Piece) -> Result<Self> {
+        let (with, piece) = piece.without_with();
+        let mut cursor = Cursor::new(&piece);
+        if !(cursor.word("DELETE") && cursor.word("FROM")) {
+            return Err(cursor.expected("DELETE FROM"));
+        }
+        let target = ChangeTarget::with_alias(&mut cursor, "USING")?;
+        let others = others(&mut cursor, "USING");
+        let condition = condition(&mut cursor)?;
+        Ok(Self { target, verb: ChangeVerb::Delete, with, others, condition, end: piece.end })
+    }
+
+    /// Reads `TRUNCATE [TABLE] table`.
+    ///
+    /// # Errors
+    /// As [`Self::update`].
+    pub(super) fn truncate(piece: &Piece) -> Result<Self> {
+        let mut cursor = Cursor::new(piece);
+        if !cursor.word("TRUNCATE") {
+            return Err(cursor.expected("TRUNCATE"));
+        }
+        cursor.word("TABLE");
+        let target = ChangeTarget::read(&mut cursor)?;
+        cursor.end()?;
+        let (with, others, condition) = (Vec::new(), Vec::new(), Vec::new());
+        let verb = ChangeVerb::Truncate;
+        Ok(Self { target, verb, with, others, condition, end: piece.end })
+    }
+
+    /// What is done to the table.
+    pub(super) fn accesses(&self) -> &'static [Access] {
+        match self.verb {
+            ChangeVerb::Update(_) => &[Access::Update, Access::Read],
+            ChangeVerb::Delete => &[Access::Delete, Access::Read],
+            ChangeVerb::Truncate => &[Access::Delete],
+        }
+    }
+
+    /// What is read to carry it out, as a query.
+    pub(super) fn reading(&self) -> Result<Option<ast::Statement>> {
+        let set = match &self.verb {
+            ChangeVerb::Update(items) => items.as_slice(),
+            ChangeVerb::Delete => &[],
+            ChangeVerb::Truncate => return Ok(None),
+        };
+        let mut reading = ReadingQuery::new(&self.with, &self.target);
+        set.iter().for_each(|item| reading.set_item(item));
+        reading.others(&self.others);
+        reading.condition(&self.condition);
+        reading.parse(self.end).map(Some)
+    }
+
+    /// Carries it out.
+    pub(super) fn run(
+        &self,
+        planner: &Planner,
+        parameters: &Parameters,
+        guard: &Guard,
+        written: &mut WrittenRows,
+    ) -> Result<Changes> {
+        let store = &planner.context.store;
+        let table = self.target.table(store)?;
+        if matches!(self.verb, ChangeVerb::Truncate) {
+            // Before its rows: should that fail, nothing has happened yet.
+            delete_statistics(store, &table, &guard.write_options())?;
+            planner.context.statistics.note_change();
+        }
+        let change = self.change(planner, &table, parameters, guard)?;
+        refuse_rounded(&change.items, table.schema(), parameters)?;
+        match self.verb {
+            ChangeVerb::Update(_) => update(&change, written),
+            ChangeVerb::Delete | ChangeVerb::Truncate => delete(&change, written),
+        }
+    }
+
+    /// How it finds the rows that it changes.
+    pub(super) fn explain(
+        &self,
+        planner: &Planner,
+        explain: &[TokenWithSpan],
+        parameters: &Parameters,
+        guard: &Guard,
+    ) -> Result<(String, Rows)> {
+        let table = self.target.table(&planner.context.store)?;
+        let (schema, path) = (table.schema(), table.path());
+        let change = self.change(planner, &table, parameters, guard)?;
+        let told = match self.verb {
+            ChangeVerb::Update(_) => {
+                let columns = change.items.iter().map(|(column, _)| &schema.columns[*column].name);
+                let columns: Vec<&str> = columns.map(String::as_str).collect();
+                format!("UPDATE {path}: sets {} of", columns.join(", "))
+            }
+            ChangeVerb::Delete | ChangeVerb::Truncate => format!("DELETE FROM {path}: deletes"),
+        };
+        let told = format!("{told} each row found, if it is still as it was read");
+        Ok((told, change.explain(explain)?))
+    }
+
+    /// The statement over the table as it is now.
     fn change<'a>(
-        &'a self,
+        &self,
         planner: &'a Planner,
-        piece: &Piece,
+        table: &'a Table,
         parameters: &'a Parameters,
         guard: &'a Guard,
-    ) -> RowChange<'a> {
-        RowChange {
+    ) -> Result<RowChange<'a>> {
+        let items = match &self.verb {
+            ChangeVerb::Update(items) => assignments(items, table.schema())?,
+            ChangeVerb::Delete | ChangeVerb::Truncate => Vec::new(),
+        };
+        let alias = self.target.alias.clone();
+        Ok(RowChange {
             with: self.with.clone(),
-            items: self.items.clone(),
+            items,
             others: self.others.clone(),
             condition: self.condition.clone(),
-            ..RowChange::new(planner, &self.table, self.alias.clone(), parameters, guard, piece.end)
-        }
+            ..RowChange::new(planner, table, alias, parameters, guard, self.end)
+        })
     }
-}
-
-/// Reads one of these:
-/// - `[WITH ...] UPDATE table [[AS] alias] SET column = expression, ... [FROM others] [WHERE condition]`
-/// - `[WITH ...] DELETE FROM table [[AS] alias] [USING others] [WHERE condition]`
-/// - `TRUNCATE [TABLE] table`
-fn read(planner: &Planner, piece: &Piece) -> Result<ChangeStatement> {
-    // WITH is set aside: it goes before the SELECT that `RowChange` makes.
-    let (with, piece) = &piece.without_with();
-    let mut cursor = Cursor::new(piece);
-    let with = with.clone();
-    cursor.next();
-    match piece.kind {
-        StatementKind::Update => {
-            let table = table(planner, &mut cursor)?;
-            let alias = alias(&mut cursor, "SET")?;
-            if !cursor.word("SET") {
-                return Err(cursor.expected("SET"));
-            }
-            let items = assignments(&mut cursor, table.schema())?;
-            let others = others(&mut cursor, "FROM");
-            let condition = condition(&mut cursor)?;
-            Ok(ChangeStatement { table, alias, with, items, others, condition })
-        }
-        StatementKind::Truncate => {
-            cursor.word("TABLE");
-            let table = table(planner, &mut cursor)?;
-            cursor.end()?;
-            // Without a condition it is a DELETE of all rows, which is how `run` carries it out.
-            let (items, others, condition) = (Vec::new(), Vec::new(), Vec::new());
-            Ok(ChangeStatement { table, alias: None, with, items, others, condition })
-        }
-        _ => {
-            if !cursor.word("FROM") {
-                return Err(cursor.expected("FROM"));
-            }
-            let table = table(planner, &mut cursor)?;
-            let alias = alias(&mut cursor, "USING")?;
-            let others = others(&mut cursor, "USING");
-            let condition = condition(&mut cursor)?;
-            Ok(ChangeStatement { table, alias, with, items: Vec::new(), others, condition })
-        }
-    }
-}
-
-/// The table that a statement changes, and its other name.
-pub(super) fn target(planner: &Planner, piece: &Piece) -> Result<(Table, Option<String>)> {
-    read(planner, piece).map(|reading| (reading.table, reading.alias))
-}
-
-/// Carries out UPDATE, DELETE or TRUNCATE.
-pub(super) fn run(
-    planner: &Planner,
-    piece: &Piece,
-    parameters: &Parameters,
-    guard: &Guard,
-    written: &mut WrittenRows,
-) -> Result<Changes> {
-    let reading = read(planner, piece)?;
-    if piece.kind == StatementKind::Truncate {
-        // Before its rows: should that fail, nothing has happened yet.
-        delete_statistics(&planner.context.store, &reading.table, &guard.write_options())?;
-        planner.context.statistics.note_change();
-    }
-    refuse_rounded(&reading.items, reading.table.schema(), parameters)?;
-    let change = reading.change(planner, piece, parameters, guard);
-    match piece.kind {
-        StatementKind::Update => update(&change, written),
-        _ => delete(&change, written),
-    }
-}
-
-/// How a statement finds the rows that it changes.
-pub(super) fn explain(
-    planner: &Planner,
-    piece: &Piece,
-    explain: &[TokenWithSpan],
-    parameters: &Parameters,
-    guard: &Guard,
-) -> Result<(String, Rows)> {
-    let reading = read(planner, piece)?;
-    let schema = reading.table.schema();
-    let path = reading.table.path();
-    let told = match piece.kind {
-        StatementKind::Update => {
-            let columns =
-                reading.items.iter().map(|(column, _)| schema.columns[*column].name.as_str());
-            format!("UPDATE {path}: sets {} of", columns.collect::<Vec<_>>().join(", "))
-        }
-        _ => format!("DELETE FROM {path}: deletes"),
-    };
-    let told = format!("{told} each row found, if it is still as it was read");
-    let rows = reading.change(planner, piece, parameters, guard).explain(explain)?;
-    Ok((told, rows))
 }
 
 pub(super) fn update(change: &RowChange<'_>, written: &mut WrittenRows) -> Result<Changes> {
@@ -214,32 +261,9 @@ const IN_TRANSACTION_VERSION: u64 = 0;
 /// What a write gives then.
 const IN_TRANSACTION: WriteResult = WriteResult::Stored { version: IN_TRANSACTION_VERSION };
 
-pub(super) fn table(planner: &Planner, cursor: &mut Cursor) -> Result<Table> {
-    let place = cursor.location();
-    let Some(path) = cursor.path() else { return Err(cursor.expected("the name of a table")) };
-    planner
-        .context
-        .store
-        .table(&path)
-        .map_err(|error| error.at(format_args!("line {}, column {}", place.line, place.column)))
-}
-
-/// Another name for the table, up to a keyword.
-pub(super) fn alias(cursor: &mut Cursor, before: &str) -> Result<Option<String>> {
-    let is_said = cursor.word("AS");
-    if !is_said && (cursor.is_at_end() || [before, "WHERE"].iter().any(|word| cursor.is_word(word)))
-    {
-        return Ok(None);
-    }
-    match cursor.name() {
-        Some(name) => Ok(Some(name.to_ascii_lowercase())),
-        None => Err(cursor.expected(if is_said { "another name for the table" } else { before })),
-    }
-}
-
 /// The tokens of other tables whose rows take part, up to WHERE.
 fn others(cursor: &mut Cursor, keyword: &str) -> Vec<TokenWithSpan> {
-    if cursor.word(keyword) { expression(cursor, &["WHERE"], false) } else { Vec::new() }
+    if cursor.word(keyword) { expression(cursor, &FOLLOWING, false) } else { Vec::new() }
 }
 
 /// The tokens behind WHERE, which go to the end of the statement.
@@ -255,7 +279,8 @@ pub(super) fn condition(cursor: &mut Cursor) -> Result<Vec<TokenWithSpan>> {
     match unlimited(cursor) {
         Some(error) => Err(error),
         None if condition.is_empty() => Err(cursor.expected("a condition")),
-        None => Ok([condition, cursor.rest().to_vec()].concat()),
+        // A parenthesis that closes none would close that of `RowChange` around the condition.
+        None => cursor.end().map(|()| condition),
     }
 }
 

@@ -11,7 +11,7 @@ use datafusion::datasource::MemTable;
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
 use tonnage::{Error, Result, TableSchema};
 
-use super::assignments::assignments;
+use super::assignments::{assignments, set_items};
 use super::change::condition;
 use super::given::refuse_rounded;
 use super::row_change::{Assignment, RowChange};
@@ -49,7 +49,7 @@ impl ConflictClause {
         if !cursor.word("SET") {
             return Err(cursor.expected("SET"));
         }
-        let items = assignments(&mut cursor, schema)?;
+        let items = assignments(&set_items(&mut cursor)?, schema)?;
         let condition = condition(&mut cursor)?;
         Ok(Some(Self { items, condition }))
     }

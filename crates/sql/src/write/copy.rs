@@ -8,33 +8,34 @@ use std::fs::{File, Metadata};
 use std::io::{self, BufWriter};
 use std::path::Path;
 
-use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
+use datafusion::sql::sqlparser::tokenizer::{Location, Token, TokenWithSpan};
 use tempfile::NamedTempFile;
 use tonnage::{Error, OnExisting, Result, Table};
 use tonnage_files::{Compression, Format, RecordWriter, StopToken};
 
-use super::change::table;
 use super::insert::{RowSource, write};
+use super::target::ChangeTarget;
 use super::tokens::{made, quoted, separated, word};
 use crate::catalog::FileTable;
 use crate::errors::invalid_at;
 use crate::planner::Planner;
-use crate::session::{Changes, Guard, Parameters, Rows};
+use crate::session::{Access, Changes, Guard, Parameters, Rows, TableAccesses};
 use crate::text::{Cursor, FileName, Piece, StatementKind, parse};
 
-/// A COPY as it is written.
+/// A COPY, parsed.
 pub(crate) struct CopyStatement {
-    /// The table, or the query in parentheses.
-    pub(crate) what: CopySubject,
-    is_from: bool,
+    direction: CopyDirection,
     path: String,
     format: Option<Format>,
+    end: Location,
 }
 
-/// What is copied.
-pub(crate) enum CopySubject {
-    Table { path: String, columns: Vec<String>, tokens: Vec<TokenWithSpan> },
-    Query(Piece),
+/// What is copied, and where.
+enum CopyDirection {
+    /// From the file into a table, and which of its columns; all without names.
+    From { target: ChangeTarget, columns: Vec<String> },
+    /// Into the file. A table is copied as a query over it, so that a view may stand in its place.
+    To(Vec<TokenWithSpan>),
 }
 
 /// What a COPY did.
@@ -52,9 +53,14 @@ impl CopyStatement {
     pub(crate) fn read(piece: &Piece) -> Result<Self> {
         let mut cursor = Cursor::new(piece);
         cursor.next();
-        let what = match cursor.peek() {
-            Some(Token::LParen) => CopySubject::Query(query(&mut cursor, piece)?),
-            _ => read_target(&mut cursor)?,
+        let query = match cursor.peek() {
+            Some(Token::LParen) => Some(query(&mut cursor)?),
+            _ => None,
+        };
+        let mut table = cursor.clone();
+        let columns = match query {
+            Some(_) => Vec::new(),
+            None => table_and_columns(&mut cursor)?,
         };
         let place = cursor.location();
         // `place` was noted before, so that an error points at the word and not behind it.
@@ -62,9 +68,16 @@ impl CopyStatement {
         if !is_from && !cursor.word("TO") {
             return Err(cursor.expected("FROM or TO"));
         }
-        if is_from && matches!(what, CopySubject::Query(_)) {
-            return Err(invalid_at(place, "COPY FROM fills a table, not a query"));
-        }
+        let direction = match query {
+            Some(_) if is_from => {
+                return Err(invalid_at(place, "COPY FROM fills a table, not a query"));
+            }
+            Some(query) => CopyDirection::To(query),
+            None if is_from => {
+                CopyDirection::From { target: ChangeTarget::read(&mut table)?, columns }
+            }
+            None => CopyDirection::To(query_of_table(&mut table, &columns)),
+        };
         let place = cursor.location();
         let path = match cursor.next() {
             Some(Token::SingleQuotedString(path)) => path.clone(),
@@ -79,57 +92,40 @@ impl CopyStatement {
         };
         let format = options(&mut cursor)?;
         cursor.end()?;
-        Ok(Self { what, is_from, path, format })
+        Ok(Self { direction, path, format, end: piece.end })
     }
 
-    /// Whether the table is filled.
-    pub(crate) fn is_from(&self) -> bool {
-        self.is_from
+    /// The tables that it touches.
+    pub(crate) fn accesses(&self) -> Result<TableAccesses> {
+        let mut found = TableAccesses::default();
+        match &self.direction {
+            CopyDirection::From { target, .. } => found.note(&target.path, Access::Insert),
+            CopyDirection::To(query) => found.read(&parse(query.clone(), self.end)?),
+        }
+        Ok(found)
     }
 }
 
 /// Carries a COPY out.
 pub(crate) fn copy(
     planner: &Planner,
-    piece: &Piece,
+    copy: &CopyStatement,
     parameters: &Parameters,
     guard: &Guard,
 ) -> Result<CopyResult> {
-    let copy = CopyStatement::read(piece)?;
-    let options = &planner.context.options;
     // Checked before any file is opened: callers of a server must not reach files of its machine.
-    if !options.is_local {
+    if !planner.context.options.is_local {
         return Err(Error::unsupported(
             "COPY: a server reads and writes no files of its machine: use 'tonnage load' and 'tonnage unload' with --store grpc://...",
         ));
     }
-    match &copy.what {
-        CopySubject::Table { columns, tokens, .. } if copy.is_from => {
-            let target =
-                Piece { tokens: tokens.clone().into(), kind: StatementKind::Query, end: piece.end };
-            let table = table(planner, &mut Cursor::new(&target))?;
-            fill(planner, &table, columns, &copy, guard).map(CopyResult::From)
+    match &copy.direction {
+        CopyDirection::From { target, columns } => {
+            let table = target.table(&planner.context.store)?;
+            fill(planner, &table, columns, copy, guard).map(CopyResult::From)
         }
-        CopySubject::Table { columns, tokens, .. } => {
-            // A table is copied as a query over it, so that a view may stand in its place.
-            let list = match columns.is_empty() {
-                true => vec![made(Token::Mul)],
-                false => {
-                    let names = columns.iter().map(|name| vec![quoted(&name.to_ascii_lowercase())]);
-                    let mut list = separated(names);
-                    list.pop();
-                    list
-                }
-            };
-            let mut query = vec![word("SELECT")];
-            query.extend(list);
-            query.push(word("FROM"));
-            query.extend(tokens.iter().cloned());
-            store(planner, query, piece, &copy, parameters, guard).map(CopyResult::To)
-        }
-        CopySubject::Query(query) => {
-            store(planner, query.tokens.to_vec(), piece, &copy, parameters, guard)
-                .map(CopyResult::To)
+        CopyDirection::To(query) => {
+            store(planner, query.clone(), copy, parameters, guard).map(CopyResult::To)
         }
     }
 }
@@ -183,13 +179,12 @@ fn fill(
 fn store(
     planner: &Planner,
     query: Vec<TokenWithSpan>,
-    piece: &Piece,
     copy: &CopyStatement,
     parameters: &Parameters,
     guard: &Guard,
 ) -> Result<String> {
     let format = copy.format.or_else(|| Format::of_name(&copy.path)).unwrap_or(Format::Csv);
-    let parsed = parse(query, piece.end)?;
+    let parsed = parse(query, copy.end)?;
     let rows = planner.rows_of(planner.state(guard), parsed, parameters, guard.clone())?;
     let rows = rows.with_distinct_names();
     let failed = |error: io::Error| {
@@ -239,13 +234,11 @@ fn partial(path: &Path, there: Option<&Metadata>) -> io::Result<NamedTempFile> {
     Ok(partial)
 }
 
-/// `table [(columns)]`
-fn read_target(cursor: &mut Cursor) -> Result<CopySubject> {
-    let before = cursor.rest();
-    let Some(path) = cursor.path() else {
+/// Passes `table [(columns)]`, and gives the columns.
+fn table_and_columns(cursor: &mut Cursor) -> Result<Vec<String>> {
+    if cursor.path().is_none() {
         return Err(cursor.expected("a table, or a query in parentheses"));
-    };
-    let tokens = before[..before.len() - cursor.rest().len()].to_vec();
+    }
     let mut columns = Vec::new();
     if cursor.token(&Token::LParen) {
         loop {
@@ -261,11 +254,29 @@ fn read_target(cursor: &mut Cursor) -> Result<CopySubject> {
             }
         }
     }
-    Ok(CopySubject::Table { path, columns, tokens })
+    Ok(columns)
 }
 
-/// A query in parentheses.
-fn query(cursor: &mut Cursor, piece: &Piece) -> Result<Piece> {
+/// `SELECT columns FROM` the table that stands here; all columns without names.
+fn query_of_table(cursor: &mut Cursor, columns: &[String]) -> Vec<TokenWithSpan> {
+    let before = cursor.rest();
+    cursor.path();
+    let table = &before[..before.len() - cursor.rest().len()];
+    let mut query = vec![word("SELECT")];
+    if columns.is_empty() {
+        query.push(made(Token::Mul));
+    } else {
+        query
+            .extend(separated(columns.iter().map(|name| vec![quoted(&name.to_ascii_lowercase())])));
+        query.pop();
+    }
+    query.push(word("FROM"));
+    query.extend_from_slice(table);
+    query
+}
+
+/// The tokens of a query in parentheses.
+fn query(cursor: &mut Cursor) -> Result<Vec<TokenWithSpan>> {
     cursor.next();
     let (before, mut depth) = (cursor.rest(), 1_usize);
     while let Some(token) = cursor.peek() {
@@ -281,11 +292,10 @@ fn query(cursor: &mut Cursor, piece: &Piece) -> Result<Piece> {
     if !cursor.token(&Token::RParen) {
         return Err(cursor.expected("')'"));
     }
-    let kind = StatementKind::of(&tokens);
-    if kind != StatementKind::Query {
-        return Err(cursor.expected("a query in parentheses"));
+    match StatementKind::of(&tokens) {
+        StatementKind::Query => Ok(tokens),
+        _ => Err(cursor.expected("a query in parentheses")),
     }
-    Ok(Piece { tokens: tokens.into(), kind, end: piece.end })
 }
 
 /// `[WITH] (FORMAT csv, HEADER [true])`, `[WITH] CSV [HEADER]`: the format, if it is said.

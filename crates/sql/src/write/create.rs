@@ -6,10 +6,11 @@
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
 use tonnage::{AlreadyExists, ColumnType, DdlOutcome, Error, Result};
 
-use super::{returning_rows::WrittenRows, run_change};
+use super::insert;
+use super::returning_rows::WrittenRows;
 use crate::errors::invalid_at;
 use crate::planner::Planner;
-use crate::session::{Answer, Changes, Guard, Parameters};
+use crate::session::{Access, Answer, Changes, Guard, Parameters, TableAccesses};
 use crate::text::{Cursor, Piece, StatementKind, pieces, with_distinct_names};
 use crate::views;
 
@@ -17,13 +18,13 @@ use super::tokens::made;
 
 /// A table that is made of a query.
 pub(crate) struct CreateTableAs {
-    pub(crate) path: String,
+    path: String,
     if_not_exists: bool,
     /// What stands between the columns and the query.
     key: Vec<TokenWithSpan>,
     terms: Vec<TokenWithSpan>,
     /// The query.
-    pub(crate) query: Piece,
+    query: Piece,
 }
 
 impl CreateTableAs {
@@ -64,6 +65,15 @@ impl CreateTableAs {
             return Err(cursor.expected("a query"));
         }
         Ok(Some(Self { path, if_not_exists, key, terms, query }))
+    }
+
+    /// The tables that it touches.
+    pub(crate) fn accesses(&self) -> Result<TableAccesses> {
+        let mut found = TableAccesses::default();
+        found.note(&self.path, Access::Define);
+        found.note(&self.path, Access::Insert);
+        found.read(&self.query.parse()?);
+        Ok(found)
     }
 
     /// The definition of the table, with columns as the query has them, and their names. Those of
@@ -174,9 +184,9 @@ pub(crate) fn create_as(
         let mut tokens = head.first().map(|piece| piece.tokens.to_vec()).unwrap_or_default();
         tokens.iter_mut().for_each(|token| *token = made(token.token.clone()));
         tokens.extend(create.query.tokens.iter().cloned());
-        let insert =
+        let filling =
             Piece { tokens: tokens.into(), kind: StatementKind::Insert, end: create.query.end };
-        run_change(planner, &insert, parameters, guard, &mut WrittenRows::discarding())
+        insert::run(planner, &filling, parameters, guard, &mut WrittenRows::discarding())
     });
     match filled {
         Ok(changes) => Ok(Answer::Changed(changes)),

@@ -15,7 +15,7 @@ use arrow::array::{RecordBatch, RecordBatchOptions};
 use arrow::datatypes::{Field, Schema};
 use datafusion::datasource::MemTable;
 use datafusion::sql::sqlparser::ast::{self, Spanned};
-use datafusion::sql::sqlparser::tokenizer::TokenWithSpan;
+use datafusion::sql::sqlparser::tokenizer::{Location, TokenWithSpan};
 use tonnage::{
     BulkPutOptions, Counts, Error, ErrorKind, OnExisting, Result, Table, TableSchema,
     computed_batch_stream,
@@ -34,7 +34,7 @@ use super::untyped::{is_untyped, typed};
 use super::values::{one_row, take_queries};
 use crate::catalog::{StoreCatalog, WriteTarget};
 use crate::planner::Planner;
-use crate::session::{Changes, Guard, Parameters, Rows};
+use crate::session::{Access, Changes, Guard, Parameters, Rows, TableAccesses};
 use crate::text::{Piece, StatementKind, mark_values, parse};
 
 /// Rows that are gathered before anything is written.
@@ -61,11 +61,8 @@ pub(crate) struct InsertStatement {
 pub(crate) fn insertion(planner: &Planner, piece: &Piece) -> Result<InsertStatement> {
     let insert = insert_of(piece)?;
     let on_existing = on_existing(&insert, piece.kind)?;
-    let ast::TableObject::TableName(name) = &insert.table else {
-        return Err(Error::unsupported("INSERT INTO takes the name of a table"));
-    };
-    let table =
-        planner.context.store.table(&path_of(name)?).map_err(|error| at_name(error, name))?;
+    let table = planner.context.store.table(&target_of(&insert)?);
+    let table = table.map_err(|error| at_name(error, &insert.table))?;
     let mut columns = columns(&insert, table.schema())?;
     let source = match insert.source {
         Some(mut source) => {
@@ -83,7 +80,7 @@ pub(crate) fn insertion(planner: &Planner, piece: &Piece) -> Result<InsertStatem
 }
 
 /// The INSERT that a statement is, with the tables of a WITH before it in its query.
-pub(crate) fn insert_of(piece: &Piece) -> Result<ast::Insert> {
+fn insert_of(piece: &Piece) -> Result<ast::Insert> {
     let other = || Error::invalid("expected INSERT INTO table [(columns)] VALUES (...) or a query");
     match piece.parse()? {
         ast::Statement::Insert(insert) => Ok(insert),
@@ -101,6 +98,50 @@ pub(crate) fn insert_of(piece: &Piece) -> Result<ast::Insert> {
             Ok(insert)
         }
         _ => Err(other()),
+    }
+}
+
+/// Notes what an INSERT or UPSERT does to its table, and what it reads.
+pub(super) fn note_accesses(
+    piece: &Piece,
+    returned: Option<&ast::Statement>,
+    found: &mut TableAccesses,
+) -> Result<()> {
+    let insert = insert_of(piece)?;
+    let target = target_of(&insert)?;
+    found.note(&target, Access::Insert);
+    // Rows that exist are changed by DO UPDATE, which may read other tables, and by UPSERT.
+    let updates = match &insert.on {
+        Some(ast::OnInsert::OnConflict(conflict)) => match &conflict.action {
+            ast::OnConflictAction::DoUpdate(update) => {
+                found.read(update);
+                true
+            }
+            ast::OnConflictAction::DoNothing => false,
+        },
+        _ => replaces(&insert, piece.kind),
+    };
+    if updates {
+        found.note(&target, Access::Update);
+    }
+    // Rows that were there come out: of RETURNING, and of expressions over them.
+    if returned.is_some() || updates && insert.on.is_some() {
+        found.note(&target, Access::Read);
+    }
+    if let Some(returned) = returned {
+        found.read(returned);
+    }
+    if let Some(source) = &insert.source {
+        found.read(source.as_ref());
+    }
+    Ok(())
+}
+
+/// The path of the table that is filled.
+fn target_of(insert: &ast::Insert) -> Result<String> {
+    match &insert.table {
+        ast::TableObject::TableName(name) => path_of(name),
+        _ => Err(Error::unsupported("INSERT INTO takes the name of a table")),
     }
 }
 
@@ -123,7 +164,7 @@ pub(super) fn run(
     if gathered.on_existing == OnExisting::Fail && is_alone {
         refuse_existing(&gathered.table, &gathered.batches)?;
     }
-    gathered.write(planner, conflict.as_ref(), piece, parameters, guard, written)
+    gathered.write(planner, conflict.as_ref(), piece.end, parameters, guard, written)
 }
 
 impl InsertStatement {
@@ -215,7 +256,7 @@ impl GatheredInsert {
         &self,
         planner: &Planner,
         conflict: Option<&ConflictClause>,
-        piece: &Piece,
+        end: Location,
         parameters: &Parameters,
         guard: &Guard,
         written: &mut WrittenRows,
@@ -228,7 +269,7 @@ impl GatheredInsert {
             conflict,
             parameters,
             guard,
-            piece,
+            end,
             changes: Changes::default(),
             met: Vec::new(),
             keys_met: HashSet::new(),
@@ -267,7 +308,7 @@ pub(super) fn explain(
 }
 
 /// Whether rows are stored over those that exist.
-pub(crate) fn replaces(insert: &ast::Insert, kind: StatementKind) -> bool {
+fn replaces(insert: &ast::Insert, kind: StatementKind) -> bool {
     kind == StatementKind::Upsert
         || insert.replace_into
         || insert.or == Some(ast::SqliteOnConflict::Replace)
@@ -325,7 +366,7 @@ fn columns(insert: &ast::Insert, schema: &TableSchema) -> Result<Vec<String>> {
 }
 
 /// The error at the place of a name.
-fn at_name(error: Error, name: &ast::ObjectName) -> Error {
+fn at_name(error: Error, name: &impl Spanned) -> Error {
     let place = name.span().start;
     error.at(format_args!("line {}, column {}", place.line, place.column))
 }

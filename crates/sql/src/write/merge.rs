@@ -16,101 +16,62 @@ use std::sync::Arc;
 
 use arrow::array::RecordBatch;
 use datafusion::datasource::MemTable;
-use datafusion::sql::sqlparser::tokenizer::{Location, Token, TokenWithSpan};
+use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
 use tonnage::{Error, Result, Row, Table, WriteResult};
 
-use super::assignments::{assignments, expression};
-use super::change::{alias, table, write_deleted, write_updated};
+use super::assignments::{SetItem, assignments};
+use super::change::{write_deleted, write_updated};
 use super::given::{refuse_rounded, refuse_rounded_items};
 use super::insert::{GatheredInsert, insertion};
 use super::key_conflicts::refuse_existing;
 use super::keys::key_text;
 use super::merge_source::{GatheredSource, gathered, refuse_changing};
+use super::merge_statement::{
+    MatchedAction, MergeStatement, UnmatchedAction, WhenClause, comma_separated,
+};
 use super::partial_changes::with_partial_changes;
 use super::returning_rows::WrittenRows;
 use super::row_change::{Assignment, ChangeWriter, NotedRow, ROWS_PER_LOOK, RowChange};
-use super::tokens::{made, quoted, word};
-use crate::errors::invalid_at;
+use super::tokens::{in_parentheses, made, table_name, word};
 use crate::planner::Planner;
 use crate::session::{Changes, Guard, Parameters};
-use crate::text::{Cursor, Piece, StatementKind};
+use crate::text::{Piece, StatementKind};
 
 type Tokens = Vec<TokenWithSpan>;
 
-/// A MERGE as it is written.
-pub(super) struct MergeStatement {
-    pub(super) table: Table,
-    pub(super) alias: Option<String>,
-    with: Tokens,
+/// A MERGE over its table as it is now.
+struct MergeRun<'a> {
+    statement: &'a MergeStatement,
+    table: Table,
     source: Tokens,
     /// Rows that take the place of a source which may give others the next time.
     given: Option<(String, Arc<MemTable>)>,
-    on: Tokens,
-    matched: Vec<WhenClause<MatchedAction>>,
-    unmatched: Vec<WhenClause<UnmatchedAction>>,
-    end: Location,
-}
-
-/// What becomes of rows, with the condition that stands behind AND.
-struct WhenClause<T> {
-    condition: Tokens,
-    action: T,
-}
-
-enum MatchedAction {
-    Update(Vec<Assignment>),
-    Delete,
-    Nothing,
-}
-
-enum UnmatchedAction {
-    /// Columns, all without them, and a value for each.
-    Insert(Tokens, Tokens),
-    Nothing,
+    matched: Vec<WhenClause<MatchedAction<Assignment>>>,
 }
 
 /// Rows of one clause that matched.
 struct MatchedRows<'a> {
     change: RowChange<'a>,
-    action: &'a MatchedAction,
+    action: &'a MatchedAction<Assignment>,
     rows: Vec<(RecordBatch, Vec<NotedRow>)>,
 }
 
-impl MergeStatement {
-    /// Reads a statement.
-    ///
-    /// # Errors
-    /// `Invalid` for something else, with the place.
-    pub(super) fn read(planner: &Planner, piece: &Piece) -> Result<Self> {
-        let (with, statement) = piece.without_with();
-        let mut cursor = Cursor::new(&statement);
-        cursor.next();
-        if !cursor.word("INTO") {
-            return Err(cursor.expected("INTO"));
-        }
-        let table = table(planner, &mut cursor)?;
-        let alias = alias(&mut cursor, "USING")?;
-        if !cursor.word("USING") {
-            return Err(cursor.expected("USING"));
-        }
-        // An ON in parentheses does not end the source: joins stand in a query there.
-        let source = tokens_until(&mut cursor, &["ON"], "a table, or a query in parentheses")?;
-        if !cursor.word("ON") {
-            return Err(cursor.expected("ON"));
-        }
-        let on = tokens_until(&mut cursor, &["WHEN"], "a condition")?;
-        let (matched, unmatched) = (Vec::new(), Vec::new());
-        let end = piece.end;
-        // Made first: its clauses check their columns against its table.
-        let given = None;
-        let mut merge = Self { table, alias, with, source, given, on, matched, unmatched, end };
-        while !cursor.is_at_end() {
-            merge.clause(&mut cursor)?;
-        }
-        match merge.matched.is_empty() && merge.unmatched.is_empty() {
-            true => Err(cursor.expected("WHEN MATCHED or WHEN NOT MATCHED")),
-            false => Ok(merge),
-        }
+impl<'a> MergeRun<'a> {
+    /// Finds the table, and the columns that are set.
+    fn new(statement: &'a MergeStatement, planner: &Planner) -> Result<Self> {
+        let table = statement.target.table(&planner.context.store)?;
+        let bound = |clause: &WhenClause<MatchedAction<SetItem>>| -> Result<_> {
+            let action = match &clause.action {
+                MatchedAction::Update(items) => {
+                    MatchedAction::Update(assignments(items, table.schema())?)
+                }
+                MatchedAction::Delete => MatchedAction::Delete,
+                MatchedAction::Nothing => MatchedAction::Nothing,
+            };
+            Ok(WhenClause { condition: clause.condition.clone(), action })
+        };
+        let matched = statement.matched.iter().map(bound).collect::<Result<_>>()?;
+        Ok(Self { statement, table, source: statement.source.clone(), given: None, matched })
     }
 
     /// Reads a source once that may give other rows the next time.
@@ -120,76 +81,28 @@ impl MergeStatement {
         parameters: &Parameters,
         guard: &Guard,
     ) -> Result<()> {
+        let MergeStatement { with, on, unmatched, end, .. } = self.statement;
         let matched = self.matched.iter().map(|clause| &clause.condition);
-        let unmatched = self.unmatched.iter().map(|clause| &clause.condition);
-        for condition in std::iter::once(&self.on).chain(matched).chain(unmatched) {
-            refuse_changing(&planner.context.store, &self.with, condition, self.end)?;
+        let unmatched = unmatched.iter().map(|clause| &clause.condition);
+        for condition in std::iter::once(on).chain(matched).chain(unmatched) {
+            refuse_changing(&planner.context.store, with, condition, *end)?;
         }
-        let settled = gathered(planner, &self.with, &self.source, self.end, parameters, guard)?;
+        let settled = gathered(planner, with, &self.source, *end, parameters, guard)?;
         if let Some(GatheredSource { tokens, rows }) = settled {
             (self.source, self.given) = (tokens, Some(rows));
         }
         Ok(())
     }
 
-    /// `WHEN MATCHED | NOT MATCHED [BY TARGET] [AND condition] THEN action`
-    fn clause(&mut self, cursor: &mut Cursor) -> Result<()> {
-        if !cursor.word("WHEN") {
-            return Err(cursor.expected("WHEN"));
-        }
-        let is_matched = !cursor.word("NOT");
-        if !cursor.word("MATCHED") {
-            return Err(cursor.expected("MATCHED"));
-        }
-        // NOT MATCHED BY TARGET, as SQL Server has it, is plain NOT MATCHED. What matches has both
-        // sides, so MATCHED takes no BY: it might be meant for rows that another clause is about.
-        if !is_matched && cursor.word("BY") && !cursor.word("TARGET") {
-            return Err(invalid_at(
-                cursor.location(),
-                "NOT MATCHED BY SOURCE: write DELETE or UPDATE with WHERE NOT EXISTS (SELECT ...)",
-            ));
-        }
-        let condition = match cursor.word("AND") {
-            true => tokens_until(cursor, &["THEN"], "a condition")?,
-            false => Vec::new(),
-        };
-        if !cursor.word("THEN") {
-            return Err(cursor.expected("THEN"));
-        }
-        let is_nothing = cursor.word("DO");
-        if is_nothing && !cursor.word("NOTHING") {
-            return Err(cursor.expected("NOTHING"));
-        }
-        // In the order written: a row belongs to the first clause whose condition holds.
-        if is_matched {
-            let action = if is_nothing { MatchedAction::Nothing } else { self.change(cursor)? };
-            self.matched.push(WhenClause { condition, action });
-        } else {
-            let action = if is_nothing { UnmatchedAction::Nothing } else { insert(cursor)? };
-            self.unmatched.push(WhenClause { condition, action });
-        }
-        Ok(())
-    }
-
-    /// `UPDATE SET ...` or `DELETE`
-    fn change(&self, cursor: &mut Cursor) -> Result<MatchedAction> {
-        if cursor.word("DELETE") {
-            return Ok(MatchedAction::Delete);
-        }
-        if !(cursor.word("UPDATE") && cursor.word("SET")) {
-            return Err(cursor.expected("UPDATE SET, DELETE or DO NOTHING"));
-        }
-        assignments(cursor, self.table.schema()).map(MatchedAction::Update)
-    }
-
     /// The rows of each clause that changes some, as they are now.
-    fn read_matched<'a>(
-        &'a self,
-        planner: &'a Planner,
-        parameters: &'a Parameters,
-        guard: &'a Guard,
+    fn read_matched<'b>(
+        &'b self,
+        planner: &'b Planner,
+        parameters: &'b Parameters,
+        guard: &'b Guard,
         tells: bool,
-    ) -> Result<Vec<MatchedRows<'a>>> {
+    ) -> Result<Vec<MatchedRows<'b>>> {
+        let MergeStatement { target, with, on, end, .. } = self.statement;
         let mut found = Vec::new();
         for (place, clause) in self.matched.iter().enumerate() {
             let items = match &clause.action {
@@ -201,18 +114,18 @@ impl MergeStatement {
                 // Later clauses do not take these rows either: see `clause_condition`.
                 MatchedAction::Nothing => continue,
             };
-            let alias = self.alias.clone();
-            let mut condition = in_parentheses(&self.on);
+            let alias = target.alias.clone();
+            let mut condition = in_parentheses(on);
             condition.extend(clause_condition(&self.matched, place));
             // A row is selected as often as it matches, so that `refuse_twice` sees it.
             let change = RowChange {
-                with: self.with.clone(),
+                with: with.clone(),
                 items,
                 others: self.source.clone(),
                 given: self.given.clone(),
                 condition,
                 is_distinct: false,
-                ..RowChange::new(planner, &self.table, alias, parameters, guard, self.end)
+                ..RowChange::new(planner, &self.table, alias, parameters, guard, *end)
             };
             let rows = change.gather(tells)?;
             found.push(MatchedRows { change, action: &clause.action, rows });
@@ -248,24 +161,20 @@ impl MergeStatement {
     /// Refuses to go on when a row of the table is gone, or matches no more, and the row of the
     /// source would have to be inserted instead.
     fn refuse_lost(&self, change: &RowChange<'_>, batch: &RecordBatch, row: usize) -> Result<()> {
+        let MergeStatement { target, with, on, unmatched, end, .. } = self.statement;
         let inserts = |clause: &WhenClause<UnmatchedAction>| {
-            matches!(clause.action, UnmatchedAction::Insert(..))
+            matches!(clause.action, UnmatchedAction::Insert { .. })
         };
+        let alias = target.alias.clone();
+        let RowChange { planner, parameters, guard, .. } = *change;
         let matched = RowChange {
-            with: self.with.clone(),
+            with: with.clone(),
             others: self.source.clone(),
             given: self.given.clone(),
-            condition: self.on.clone(),
-            ..RowChange::new(
-                change.planner,
-                &self.table,
-                self.alias.clone(),
-                change.parameters,
-                change.guard,
-                self.end,
-            )
+            condition: on.clone(),
+            ..RowChange::new(planner, &self.table, alias, parameters, guard, *end)
         };
-        if !self.unmatched.iter().any(inserts) || matched.matches(batch, row)? {
+        if !unmatched.iter().any(inserts) || matched.matches(batch, row)? {
             return Ok(());
         }
         Err(Error::conflict(format!(
@@ -281,11 +190,12 @@ impl MergeStatement {
         parameters: &Parameters,
         guard: &Guard,
     ) -> Result<Vec<GatheredInsert>> {
+        let MergeStatement { unmatched, end, .. } = self.statement;
         let mut inserts = Vec::new();
-        for (index, clause) in self.unmatched.iter().enumerate() {
-            let UnmatchedAction::Insert(columns, values) = &clause.action else { continue };
-            let tokens = self.insertion(columns, values, &clause_condition(&self.unmatched, index));
-            let piece = Piece { tokens: tokens.into(), kind: StatementKind::Insert, end: self.end };
+        for (index, clause) in unmatched.iter().enumerate() {
+            let UnmatchedAction::Insert { columns, values } = &clause.action else { continue };
+            let tokens = self.insertion(columns, values, &clause_condition(unmatched, index));
+            let piece = Piece { tokens: tokens.into(), kind: StatementKind::Insert, end: *end };
             let insertion = insertion(planner, &piece)?.with_rows(self.given.clone());
             refuse_rounded_items(
                 &insertion.source,
@@ -302,31 +212,26 @@ impl MergeStatement {
     fn insertion(
         &self,
         columns: &[TokenWithSpan],
-        values: &[TokenWithSpan],
-        and: &Tokens,
+        values: &[Tokens],
+        and: &[TokenWithSpan],
     ) -> Tokens {
-        let path = self.table.path().to_ascii_lowercase();
-        let name = || {
-            let parts = path.split('.').flat_map(|part| [made(Token::Period), quoted(part)]);
-            parts.skip(1).collect::<Tokens>()
-        };
-        let mut tokens = self.with.clone();
+        let MergeStatement { target, with, on, .. } = self.statement;
+        let mut tokens = with.clone();
         // WITH stands before INSERT, where the parser takes it; `insert_of` moves it to the query.
         tokens.extend([word("INSERT"), word("INTO")]);
-        tokens.extend(name());
+        tokens.extend(table_name(self.table.path()));
         tokens.extend_from_slice(columns);
         tokens.push(word("SELECT"));
-        tokens.extend_from_slice(values);
+        tokens.extend(comma_separated(values.to_vec()));
         tokens.push(word("FROM"));
         tokens.extend_from_slice(&self.source);
         // The table stands within NOT EXISTS alone: no row of it matches, so values may not name
         // its columns.
         tokens.extend([word("WHERE"), word("NOT"), word("EXISTS"), made(Token::LParen)]);
         tokens.extend([word("SELECT"), word("NULL"), word("FROM")]);
-        tokens.extend(name());
-        tokens.extend(self.alias.iter().flat_map(|alias| [word("AS"), quoted(alias)]));
+        tokens.extend(target.tokens());
         tokens.push(word("WHERE"));
-        tokens.extend(in_parentheses(&self.on));
+        tokens.extend(in_parentheses(on));
         tokens.push(made(Token::RParen));
         tokens.extend_from_slice(and);
         tokens
@@ -335,13 +240,15 @@ impl MergeStatement {
 
 /// Carries a MERGE out.
 pub(super) fn run(
+    statement: &MergeStatement,
     planner: &Planner,
-    piece: &Piece,
     parameters: &Parameters,
     guard: &Guard,
     written: &mut WrittenRows,
 ) -> Result<Changes> {
-    let mut merge = MergeStatement::read(planner, piece)?;
+    // Each value and each condition is one by itself. In the queries below others surround them.
+    statement.reading()?;
+    let mut merge = MergeRun::new(statement, planner)?;
     merge.settle_source(planner, parameters, guard)?;
     let inserts = merge.inserts(planner, parameters, guard)?;
     let found = merge.read_matched(planner, parameters, guard, written.gathers_rows())?;
@@ -355,7 +262,8 @@ pub(super) fn run(
     let mut write = || -> Result<()> {
         write_found(&merge, &found, guard, &mut changes, written)?;
         for insert in &inserts {
-            let inserted = insert.write(planner, None, piece, parameters, guard, written)?;
+            let inserted =
+                insert.write(planner, None, statement.end, parameters, guard, written)?;
             changes.inserted += inserted.inserted;
         }
         Ok(())
@@ -367,7 +275,7 @@ pub(super) fn run(
 }
 
 fn write_found(
-    merge: &MergeStatement,
+    merge: &MergeRun<'_>,
     found: &[MatchedRows<'_>],
     guard: &Guard,
     changes: &mut Changes,
@@ -425,75 +333,6 @@ impl MatchedRows<'_> {
             _ => &write_updated,
         }
     }
-}
-
-/// `INSERT [(columns)] VALUES (values)`; a column whose value is DEFAULT is left out.
-fn insert(cursor: &mut Cursor) -> Result<UnmatchedAction> {
-    if !cursor.word("INSERT") {
-        return Err(cursor.expected("INSERT or DO NOTHING"));
-    }
-    let columns = match cursor.peek() {
-        Some(Token::LParen) => Some(list(cursor)?),
-        _ => None,
-    };
-    if !cursor.word("VALUES") {
-        return Err(cursor.expected("VALUES"));
-    }
-    let place = cursor.location();
-    let mut values = list(cursor)?;
-    // Without names the values go to all columns in order: none can be left out for DEFAULT.
-    let Some(mut columns) = columns else {
-        return Ok(UnmatchedAction::Insert(Vec::new(), comma_separated(values)));
-    };
-    if columns.len() != values.len() {
-        let (columns, values) = (columns.len(), values.len());
-        return Err(invalid_at(place, format!("{columns} columns are given {values} values")));
-    }
-    // DEFAULT is no value of a SELECT, and a column that is not named gets its default.
-    let is_given = |value: &Tokens| {
-        !matches!(value.as_slice(), [token] if matches!(&token.token, Token::Word(word)
-            if word.quote_style.is_none() && word.value.eq_ignore_ascii_case("DEFAULT")))
-    };
-    let mut given = values.iter().map(is_given).collect::<Vec<_>>().into_iter();
-    columns.retain(|_| given.next().unwrap_or(true));
-    values.retain(is_given);
-    Ok(UnmatchedAction::Insert(in_parentheses(&comma_separated(columns)), comma_separated(values)))
-}
-
-/// What stands in parentheses, between commas.
-fn list(cursor: &mut Cursor) -> Result<Vec<Tokens>> {
-    if !cursor.token(&Token::LParen) {
-        return Err(cursor.expected("'('"));
-    }
-    let mut items = Vec::new();
-    loop {
-        items.push(tokens_until(cursor, &[], "a value")?);
-        if cursor.token(&Token::RParen) {
-            return Ok(items);
-        }
-        if !cursor.token(&Token::Comma) {
-            return Err(cursor.expected("',' or ')'"));
-        }
-    }
-}
-
-/// Tokens up to one of these words, or to a comma where there are none; at least one.
-fn tokens_until(cursor: &mut Cursor, ends: &[&str], what: &str) -> Result<Tokens> {
-    let tokens = expression(cursor, ends, ends.is_empty());
-    if tokens.is_empty() { Err(cursor.expected(what)) } else { Ok(tokens) }
-}
-
-fn comma_separated(items: Vec<Tokens>) -> Tokens {
-    let mut tokens = super::tokens::separated(items.into_iter());
-    tokens.pop();
-    tokens
-}
-
-fn in_parentheses(tokens: &[TokenWithSpan]) -> Tokens {
-    let mut all = vec![made(Token::LParen)];
-    all.extend_from_slice(tokens);
-    all.push(made(Token::RParen));
-    all
 }
 
 /// `AND` the condition of this clause, and none of those before it.

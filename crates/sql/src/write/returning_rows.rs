@@ -28,16 +28,6 @@ const WRITTEN: &str = "rows written";
 /// Rows that are brought into columns at once.
 const ROWS_PER_BATCH: usize = 1_024;
 
-/// What a statement says of its answer.
-pub(super) enum ReturningClause {
-    /// How many rows were written.
-    Changes,
-    /// `RETURNING COUNT(*)`
-    Count,
-    /// `RETURNING` and the tokens behind it.
-    Rows(Vec<TokenWithSpan>),
-}
-
 /// Rows written, gathered only if they are to be told of.
 pub(super) struct WrittenRows {
     gathers: bool,

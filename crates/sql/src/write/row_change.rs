@@ -17,7 +17,7 @@ use datafusion::sql::sqlparser::tokenizer::{Location, Token, TokenWithSpan};
 use tonnage::{Error, Result, Row, Table, TableSchema, WriteOptions, WriteResult};
 
 use super::returning_rows::WrittenRows;
-use super::tokens::{made, quoted, separated, word};
+use super::tokens::{made, quoted, separated, table_name, word};
 use super::untyped::typed_rows;
 use crate::access::note_names;
 use crate::catalog::{StoreCatalog, WriteTarget};
@@ -223,21 +223,11 @@ impl<'a> RowChange<'a> {
         self.guard.write_options()
     }
 
-    /// The table's name; a deep one in one piece.
-    fn name(&self) -> Vec<TokenWithSpan> {
-        let path = self.table.path().to_ascii_lowercase();
-        if path.split('.').count() > PARTS_MAX {
-            return vec![quoted(&path)];
-        }
-        let mut tokens: Vec<_> =
-            path.split('.').flat_map(|part| [quoted(part), made(Token::Period)]).collect();
-        tokens.pop();
-        tokens
-    }
-
     /// The name that stands before its columns.
     fn qualifier(&self) -> Vec<TokenWithSpan> {
-        self.alias.as_ref().map_or_else(|| self.name(), |alias| vec![quoted(alias)])
+        self.alias
+            .as_ref()
+            .map_or_else(|| table_name(self.table.path()), |alias| vec![quoted(alias)])
     }
 
     pub(super) fn column(&self, name: &str) -> Vec<TokenWithSpan> {
@@ -312,7 +302,7 @@ impl<'a> RowChange<'a> {
         }
         tokens.extend(self.items(tells_all));
         tokens.push(word("FROM"));
-        tokens.extend(self.name());
+        tokens.extend(table_name(self.table.path()));
         tokens.extend(self.alias.iter().flat_map(|alias| [word("AS"), quoted(alias)]));
         if !self.others.is_empty() {
             tokens.push(made(Token::Comma));
@@ -369,9 +359,6 @@ impl<'a> RowChange<'a> {
         }
     }
 }
-
-/// The deepest path that SQL takes as a name of several parts.
-const PARTS_MAX: usize = 3;
 
 fn key_parameter(place: usize) -> String {
     format!("_key_{place}")

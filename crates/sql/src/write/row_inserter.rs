@@ -7,6 +7,7 @@
 use std::collections::HashSet;
 
 use arrow::array::{Array, RecordBatch};
+use datafusion::sql::sqlparser::tokenizer::Location;
 use tonnage::{Condition, Error, OnExisting, Result, Row, Table, Value, WriteResult};
 
 use super::change::update_rows;
@@ -17,7 +18,6 @@ use super::returning_rows::WrittenRows;
 use super::row_change::{ROWS_PER_LOOK, RowChange, TRIES_MAX};
 use crate::planner::Planner;
 use crate::session::{Changes, Guard, Parameters, Transaction, key_of};
-use crate::text::Piece;
 
 /// Rows on their way into a table.
 pub(super) struct RowInserter<'a> {
@@ -29,7 +29,7 @@ pub(super) struct RowInserter<'a> {
     pub(super) conflict: Option<&'a ConflictClause>,
     pub(super) parameters: &'a Parameters,
     pub(super) guard: &'a Guard,
-    pub(super) piece: &'a Piece,
+    pub(super) end: Location,
     pub(super) changes: Changes,
     /// Rows whose keys exist, with the versions that they met.
     pub(super) met: Vec<(Row, Option<u64>)>,
@@ -195,8 +195,8 @@ impl<'a> RowInserter<'a> {
 
     fn change(&self) -> RowChange<'a> {
         let alias = self.alias.clone();
-        let Self { planner, table, parameters, guard, piece, .. } = *self;
-        RowChange::new(planner, table, alias, parameters, guard, piece.end)
+        let Self { planner, table, parameters, guard, end, .. } = *self;
+        RowChange::new(planner, table, alias, parameters, guard, end)
     }
 
     /// Plans what becomes of rows that exist, for what is wrong with it.

@@ -25,3 +25,22 @@ pub(crate) fn quoted(name: &str) -> TokenWithSpan {
     debug_assert!(matches!(&token, Token::Word(Word { quote_style: Some('"'), .. })));
     made(token)
 }
+
+/// The name of the table under a path. A deep one is one name: the planner takes no more parts.
+pub(super) fn table_name(path: &str) -> Vec<TokenWithSpan> {
+    const PARTS_MAX: usize = 3;
+    let path = path.to_ascii_lowercase();
+    if path.split('.').count() > PARTS_MAX {
+        return vec![quoted(&path)];
+    }
+    let parts = path.split('.').flat_map(|part| [made(Token::Period), quoted(part)]);
+    parts.skip(1).collect()
+}
+
+/// Tokens within parentheses.
+pub(super) fn in_parentheses(tokens: &[TokenWithSpan]) -> Vec<TokenWithSpan> {
+    let mut all = vec![made(Token::LParen)];
+    all.extend_from_slice(tokens);
+    all.push(made(Token::RParen));
+    all
+}

@@ -9,7 +9,7 @@ use tonnage::{AlreadyExists, Condition, Error, Result, Row};
 use crate::catalog::path_of_parts;
 use crate::errors::invalid_at;
 use crate::planner::Planner;
-use crate::session::{Guard, Parameters};
+use crate::session::{Access, Guard, Parameters, TableAccesses};
 use crate::text::{Cursor, Looker, Piece, StatementKind, walk};
 use crate::views::{DEFINITION, TABLE, path_of, quoted, table};
 
@@ -21,11 +21,11 @@ pub(crate) enum ViewStatement {
 }
 
 pub(crate) struct NewView {
-    pub(crate) name: String,
+    name: String,
     columns: Vec<String>,
     replaces: bool,
     if_not_exists: bool,
-    pub(crate) query: Piece,
+    query: Piece,
 }
 
 impl ViewStatement {
@@ -73,6 +73,19 @@ impl ViewStatement {
         }
         let query = Piece { tokens: tokens.into(), kind, end: piece.end };
         Ok(Some(Self::Create(NewView { name, columns, replaces, if_not_exists, query })))
+    }
+
+    /// The tables that it touches.
+    pub(crate) fn accesses(&self) -> Result<TableAccesses> {
+        let mut found = TableAccesses::default();
+        match self {
+            Self::Create(view) => {
+                found.note(&view.name, Access::Define);
+                found.read(&view.query.parse()?);
+            }
+            Self::Drop { name, .. } => found.note(name, Access::Define),
+        }
+        Ok(found)
     }
 }
 

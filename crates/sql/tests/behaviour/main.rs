@@ -1,5 +1,6 @@
 //! What a session does beside giving the right rows.
 
+mod changed_tables;
 mod column_cache;
 mod files;
 mod functions;
