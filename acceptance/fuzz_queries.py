@@ -110,7 +110,7 @@ class Maker:
             # Text is read as one only beside a column.
             other = self.of(scope, kind)
             return rng.choice([column, column, f"coalesce({column}, {other})",
-                               f"coalesce({column}, {self.beside(kind)})",
+                               self.chosen(scope, kind, column), self.chosen(scope, kind, column),
                                f"CASE WHEN {self.pred(scope, 1)} THEN {column} ELSE {other} END"])
         if depth == 0 or rng.random() < 0.45:
             return column if column and rng.random() < 0.8 else self.lit(kind)
@@ -123,10 +123,8 @@ class Maker:
         ]
         if column:
             general += [
-                lambda: f"coalesce({column}, {self.beside(kind)})",
-                lambda: f"nullif({column}, {self.beside(kind)})",
-                lambda: f"CASE WHEN {self.pred(scope, 1)} THEN {column} "
-                        f"ELSE {self.beside(kind)} END",
+                lambda: self.chosen(scope, kind, column),
+                lambda: self.chosen(scope, kind, column),
                 lambda: f"CASE {column} WHEN {self.beside(kind)} THEN {inner()} END",
             ]
         own = {
@@ -156,6 +154,17 @@ class Maker:
         }
         return rng.choice(general + own.get(kind, []) * 2)()
 
+    def chosen(self, scope, kind, column):
+        """One of a column and of a value, which may be plain text."""
+        rng, value = self.rng, self.beside(kind)
+        pair = ", ".join(rng.sample([column, value], 2))
+        return rng.choice([
+            f"coalesce({pair})", f"coalesce(NULL, {column}, {value})",
+            f"nullif({column}, {value})", f"coalesce(nullif({column}, {value}), {value})",
+            f"greatest({pair})", f"least({pair})", f"greatest({pair}, {self.beside(kind)})",
+            f"CASE WHEN {self.pred(scope, 1)} THEN {column} ELSE {value} END",
+            f"CASE WHEN {self.pred(scope, 1)} THEN {value} ELSE {column} END"])
+
     def path(self, scope):
         column = self.of(scope, "json")
         step = self.rng.choice(["->>'a'", "->>'b'", "->'c'->>'d'"])
@@ -183,6 +192,11 @@ class Maker:
             lambda: f"{column} IS {rng.choice(['', 'NOT '])}DISTINCT FROM "
                     + rng.choice([value, self.of(scope, kind)]),
             lambda: f"{self.expr(scope, kind)} {rng.choice(COMPARISONS)} {self.expr(scope, kind)}",
+            lambda: f"{column} {rng.choice(COMPARISONS)} {rng.choice(['ANY', 'ALL'])} "
+                    f"(ARRAY[{self.list(kind)}])",
+            lambda: f"{self.chosen(scope, kind, column)} {rng.choice(COMPARISONS)} {value}",
+            lambda: f"{column} {rng.choice(['', 'NOT '])}IN "
+                    f"({rng.choice(['SELECT', 'VALUES'])} ({value}))",
             lambda: self.mixed(scope),
             lambda: self.span_test(scope),
             lambda: self.text_test(scope),
@@ -275,6 +289,12 @@ class Maker:
         table = rng.choice(self.tables)
         alias, scope = self.scope(table)
         text = f"FROM {{{table.name}}} {alias}"
+        if rng.random() < 0.08:
+            # Values that are given by themselves, beside a column.
+            column, kind = rng.choice([one for one in scope if one[1] != "json"])
+            listed = ", ".join(f"({self.beside(kind)})" for _ in range(rng.choice([1, 2, 3])))
+            given = self.alias()
+            text += f" JOIN (VALUES {listed}) AS {given} (g) ON {column} = {given}.g"
         for _ in range(rng.choice([0, 0, 0, 1, 1, 2])):
             table = rng.choice(self.tables)
             alias, inner = self.scope(table)
@@ -296,7 +316,7 @@ class Maker:
     def pred_without_subquery(self, scope):
         while True:
             found = self.pred(scope, 0)
-            if "SELECT" not in found:
+            if "SELECT" not in found and "(VALUES" not in found:
                 return found
 
     def direction(self):

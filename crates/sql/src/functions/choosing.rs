@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use arrow::datatypes::{DataType, Field, FieldRef, TimeUnit};
-use datafusion::common::Result;
+use datafusion::common::{Result, plan_err};
 use datafusion::functions::core::{coalesce, greatest, least, nullif};
 use datafusion::logical_expr::simplify::{ExprSimplifyResult, SimplifyContext};
 use datafusion::logical_expr::type_coercion::functions::fields_with_udf;
@@ -15,6 +15,9 @@ use datafusion::logical_expr::{
     ColumnarValue, Documentation, Expr, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF,
     ScalarUDFImpl, Signature,
 };
+use tonnage::ColumnType;
+
+use super::uuid::UUID;
 
 /// The functions in the place of those of the library.
 pub(super) fn functions() -> impl Iterator<Item = ScalarUDF> {
@@ -49,7 +52,12 @@ impl ScalarUDFImpl for ChoosingFunction {
     }
 
     fn return_field_from_args(&self, arguments: ReturnFieldArgs) -> Result<FieldRef> {
-        self.inner.return_field_from_args(arguments)
+        let Some(kind) = spelled_bytes(arguments.arg_fields)? else {
+            return self.inner.return_field_from_args(arguments);
+        };
+        let read = |field: &FieldRef| Arc::new(field.as_ref().clone().with_data_type(kind.clone()));
+        let arg_fields: Vec<FieldRef> = arguments.arg_fields.iter().map(read).collect();
+        self.inner.return_field_from_args(ReturnFieldArgs { arg_fields: &arg_fields, ..arguments })
     }
 
     fn coerce_types(&self, types: &[DataType]) -> Result<Vec<DataType>> {
@@ -65,6 +73,14 @@ impl ScalarUDFImpl for ChoosingFunction {
             others = fields_with_udf(&others, self.inner.as_ref())?;
         }
         match others.first().map(|other| other.data_type()) {
+            // Arrow has no cast of text to these: a text is left as it is until it is read.
+            Some(bytes @ DataType::FixedSizeBinary(_)) => {
+                let kept = |kind: &DataType| match kind.is_string() {
+                    true => kind.clone(),
+                    false => bytes.clone(),
+                };
+                Ok(types.iter().map(kept).collect())
+            }
             Some(kind) if is_spelled(kind) => Ok(vec![kind.clone(); types.len()]),
             _ => Err(error),
         }
@@ -105,10 +121,33 @@ fn is_spelled(kind: &DataType) -> bool {
         DataType::Boolean
         | DataType::Date32
         | DataType::Time64(TimeUnit::Nanosecond)
-        | DataType::Timestamp(_, None)
-        | DataType::FixedSizeBinary(_) => true,
+        | DataType::Timestamp(_, None) => true,
         kind => kind.is_binary() || kind.is_decimal(),
     }
+}
+
+/// The type of texts beside a UUID or bytes of one length, once they are read: a UUID, or bytes of
+/// any length.
+///
+/// # Errors
+/// For a text beside both, which might be either.
+fn spelled_bytes(fields: &[FieldRef]) -> Result<Option<DataType>> {
+    if !fields.iter().any(|field| field.data_type().is_string()) {
+        return Ok(None);
+    }
+    let is_fixed = |field: &&FieldRef| matches!(field.data_type(), DataType::FixedSizeBinary(_));
+    let mut is_uuid = fields
+        .iter()
+        .filter(is_fixed)
+        .map(|field| ColumnType::of_arrow(field) == Some(ColumnType::Uuid));
+    let Some(first) = is_uuid.next() else { return Ok(None) };
+    if is_uuid.any(|other| other != first) {
+        return plan_err!(
+            "a text beside a UUID and a BINARY(16) may be either: write CAST('...' AS UUID) or \
+             CAST('...' AS BINARY)"
+        );
+    }
+    Ok(Some(if first { UUID } else { DataType::Binary }))
 }
 
 fn nameless(kind: &DataType) -> FieldRef {

@@ -3,15 +3,24 @@
 use std::sync::Arc;
 
 use arrow::array::{ArrayRef, AsArray};
+use arrow::datatypes::DataType;
 use datafusion::common::{Result, exec_err};
 use datafusion::logical_expr::Expr;
 use datafusion::logical_expr::expr::ScalarFunction;
 use tonnage::ColumnType;
 
 use super::scalar::{Arguments, Gives, Scalar, ScalarWork, texts};
-use crate::text::{MARK, is_path};
+use crate::text::{MARK, TEXT_MARK, is_path};
 
 const VALUE: Scalar = as_it_is(MARK, "VALUES (value)", |arguments| Ok(arguments.arrays[0].clone()));
+/// Without a type, so that it stands beside values of any.
+const SPELLED: Scalar = Scalar {
+    name: TEXT_MARK,
+    form: "VALUES (text)",
+    count: (1, 1),
+    gives: Gives::Type(|| DataType::Null),
+    work: |arguments| exec_err!("{} stands outside of VALUES", arguments.name),
+};
 const JSON_KEY: Scalar = as_it_is("_json_key", "document -> name", names);
 
 const SIXTEEN_BYTES: Scalar = Scalar {
@@ -22,7 +31,7 @@ const SIXTEEN_BYTES: Scalar = Scalar {
     work: |arguments| Ok(arguments.arrays[0].clone()),
 };
 
-pub(super) const ALL: [Scalar; 3] = [VALUE, JSON_KEY, SIXTEEN_BYTES];
+pub(super) const ALL: [Scalar; 4] = [VALUE, SPELLED, JSON_KEY, SIXTEEN_BYTES];
 
 const fn as_it_is(name: &'static str, form: &'static str, work: ScalarWork) -> Scalar {
     Scalar { name, form, count: (1, 1), gives: Gives::First, work }

@@ -15,6 +15,7 @@ use datafusion::sql::sqlparser::ast::BinaryOperator;
 use tonnage::ColumnType;
 
 use super::json_values::unify;
+use super::texts::read_items;
 use crate::documents;
 use crate::functions::{over, times};
 
@@ -62,6 +63,15 @@ impl ExprPlanner for OperatorPlanner {
             }
         };
         Ok(PlannerResult::Planned(json_part(access.expr, [step])))
+    }
+
+    fn plan_array_literal(
+        &self,
+        mut items: Vec<Expr>,
+        schema: &DFSchema,
+    ) -> Result<PlannerResult<Vec<Expr>>> {
+        read_items(&mut items, schema)?;
+        Ok(PlannerResult::Original(items))
     }
 
     fn plan_compound_identifier(

@@ -63,8 +63,13 @@ impl ScalarUDFImpl for TextReader {
         let Some(column_type) = self.column_type() else {
             return exec_err!("{NAME} reads no {}", self.kind);
         };
-        let texts = arguments.args[0].to_array(arguments.number_rows)?;
-        let texts = cast(&texts, &DataType::Utf8)?;
+        let given = arguments.args[0].to_array(arguments.number_rows)?;
+        // CASE has the type of its first value until the texts in it are read. So what was a text
+        // when this was planned may be a value since.
+        if !given.data_type().is_string() {
+            return Ok(ColumnarValue::Array(cast(&given, &self.kind)?));
+        }
+        let texts = cast(&given, &DataType::Utf8)?;
         let texts = texts.as_string::<i32>();
         let value =
             |text: Option<&str>| text.map_or(Ok(Value::Null), |text| read(text, column_type));

@@ -78,6 +78,22 @@ fn text_if_uuid(expr: Expr, schema: &DFSchema) -> Expr {
     if bytes_of(&expr, schema) == Some(ColumnType::Uuid) { uuid_text(expr) } else { expr }
 }
 
+/// Reads texts among the items of a list that is written, where the library has no type for both.
+///
+/// # Errors
+/// For a text that spells no value of the type of the others.
+pub(super) fn read_items(items: &mut [Expr], schema: &DFSchema) -> Result<()> {
+    let mut parts: Vec<Part<'_>> = items.iter_mut().map(|item| (item, schema)).collect();
+    match meaning(&parts) {
+        Some(Meaning::Bytes(_) | Meaning::Uuid) => choose(&mut parts)?,
+        Some(meaning @ (Meaning::Cast(_) | Meaning::Moment(_))) => {
+            cast_all(&mut parts, &meaning.data_type())?
+        }
+        Some(Meaning::Number(_)) | None => false,
+    };
+    Ok(())
+}
+
 /// An expression whose parts are done.
 pub(super) fn read_beside(mut expr: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
     let changed = match &mut expr {
@@ -130,6 +146,8 @@ fn read_call(call: &mut ScalarFunction, schema: &DFSchema) -> Result<bool> {
     match name {
         "make_array" => choose(&mut parts),
         name if CHOOSING.contains(&name) => choose(&mut parts),
+        // It gives its first argument, so that bytes have one type as those of COALESCE.
+        "nullif" if matches!(meaning(&parts), Some(Meaning::Bytes(_))) => choose(&mut parts),
         // The first compares its arguments as `=` does, the second is `x = ANY (ARRAY[...])`.
         "nullif" | "array_has" => compare(&mut parts),
         _ => Ok(false),

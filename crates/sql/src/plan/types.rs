@@ -27,8 +27,8 @@ use super::{
 };
 use crate::interval::is_interval;
 use crate::upstream::{
-    map_keys, patterns, refuse_evaluated_twice, sort_keys, swapped_bounds, wide_comparisons,
-    window_frames,
+    map_keys, patterns, refuse_evaluated_twice, select_from_values, sort_keys, swapped_bounds,
+    wide_comparisons, window_frames,
 };
 
 /// Runs before types are brought together.
@@ -112,7 +112,8 @@ fn rewrite_membership(mut part: Expr, schema: &DFSchema) -> Result<Transformed<E
     // The rows were rewritten before, as a plan of their own. So their type is changed by a
     // projection above them.
     let Subquery { subquery: rows, .. } = subquery;
-    let is_read = read_texts_or_moments(value, schema, rows)?;
+    let is_selected = select_from_values(rows)?;
+    let is_read = read_texts_or_moments(value, schema, rows)? || is_selected;
     let of_value = value.get_type(schema).unwrap_or(DataType::Null);
     let first = rows.schema().fields().first();
     let of_rows = first.map_or(DataType::Null, |field| field.data_type().clone());

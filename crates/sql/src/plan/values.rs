@@ -8,7 +8,7 @@
 
 use std::sync::Arc;
 
-use arrow::datatypes::{DataType, Field, Schema};
+use arrow::datatypes::{DataType, Field, Schema, TimeUnit};
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::common::{DFSchema, Result, ScalarValue, plan_err};
 use datafusion::logical_expr::type_coercion::binary::type_union_resolution;
@@ -16,8 +16,9 @@ use datafusion::logical_expr::{Cast, Expr, ExprSchemable, Values};
 
 use super::moments;
 use super::numbers::{NumberKind, to_double};
+use super::text_reader::read_text;
 use super::texts::{self, Part};
-use crate::text::MARK;
+use crate::text::{MARK, TEXT_MARK};
 
 /// VALUES with one type for each column that loses no digit of a cell.
 ///
@@ -28,6 +29,8 @@ pub(super) fn with_one_type(values: Values) -> Result<Values> {
     let mut fields: Vec<Arc<Field>> = schema.fields().iter().cloned().collect();
     let mut is_changed = false;
     for (place, field) in fields.iter_mut().enumerate() {
+        let kind = field.data_type().clone();
+        rows.iter_mut().for_each(|row| unmark_text(&mut row[place], &kind));
         if let Some(kind) = read_cells(&mut rows, place)? {
             *field = Arc::new(field.as_ref().clone().with_data_type(kind));
             is_changed = true;
@@ -92,6 +95,25 @@ fn read_cells(rows: &mut [Vec<Expr>], place: usize) -> Result<Option<DataType>> 
         };
     }
     Ok(Some(kind))
+}
+
+/// A marked text as a text that is cast to the type of the column. One with more digits than a
+/// moment of that type is an error, and is not cut.
+fn unmark_text(cell: &mut Expr, kind: &DataType) {
+    let marked = match &mut *cell {
+        Expr::Cast(cast) => cast.expr.as_mut(),
+        cell => cell,
+    };
+    let text = match marked {
+        Expr::ScalarFunction(call) if call.func.name() == TEXT_MARK && call.args.len() == 1 => {
+            call.args.remove(0)
+        }
+        _ => return,
+    };
+    *cell = match kind {
+        DataType::Timestamp(TimeUnit::Microsecond, None) => read_text(text, kind),
+        kind => Expr::Cast(Cast::new(Box::new(text), kind.clone())),
+    };
 }
 
 fn kind_of(value: &Expr) -> NumberKind {

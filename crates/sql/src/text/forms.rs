@@ -158,7 +158,7 @@ fn comparison_with_items(expr: &Expr) -> Option<Expr> {
                 Expr::InList { expr: left.clone(), list: items.to_vec(), negated: is_all }
             }
             // A value that is computed would be computed for each item.
-            _ if items.len() > WRITTEN_MAX || !is_name_or_value(left) => return None,
+            _ if items.len() > WRITTEN_MAX || !is_short(left) => return None,
             (op, _) => {
                 let join = if is_all { BinaryOperator::And } else { BinaryOperator::Or };
                 let comparison = |left: Box<Expr>, op: &BinaryOperator, right: &Expr| {
@@ -184,6 +184,25 @@ fn items_of(list: &Expr) -> Option<&[Expr]> {
             (!elem.iter().any(is_several)).then_some(elem.as_slice())
         }
         _ => None,
+    }
+}
+
+/// Whether an expression may be written several times: a name or a value, one of a few of them, or
+/// a cast. The planner computes such a value once.
+fn is_short(expr: &Expr) -> bool {
+    const CHOOSING: [&str; 6] = ["coalesce", "greatest", "ifnull", "least", "nullif", "nvl"];
+    const CHOSEN_MAX: usize = 4;
+    match expr {
+        Expr::Nested(inner) => is_short(inner),
+        Expr::Cast { expr, .. } => is_name_or_value(expr),
+        expr => {
+            let is_choice = |(name, given): (String, Vec<&Expr>)| {
+                CHOOSING.contains(&name.as_str())
+                    && given.len() <= CHOSEN_MAX
+                    && given.into_iter().all(is_name_or_value)
+            };
+            is_name_or_value(expr) || arguments(expr).is_some_and(is_choice)
+        }
     }
 }
 

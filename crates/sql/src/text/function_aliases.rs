@@ -2,7 +2,7 @@
 //! expression that each stands for, `$1` being its first argument.
 
 /// Name, number of arguments, and what it stands for.
-pub(super) const MEANINGS: [(&str, usize, &str); 60] = [
+pub(super) const MEANINGS: [(&str, usize, &str); 61] = [
     ("mod", 2, "$1 % $2"),
     ("if", 3, "CASE WHEN $1 THEN $2 ELSE $3 END"),
     ("iif", 3, "CASE WHEN $1 THEN $2 ELSE $3 END"),
@@ -13,6 +13,8 @@ pub(super) const MEANINGS: [(&str, usize, &str); 60] = [
     ),
     ("ifnull", 2, "coalesce($1, $2)"),
     ("nvl", 2, "coalesce($1, $2)"),
+    // The library has one type for all three.
+    ("nvl2", 3, "CASE WHEN $1 IS NOT NULL THEN $2 ELSE $3 END"),
     // NaN is greater than infinity, and has no sign.
     (
         "sign",

@@ -61,5 +61,5 @@ pub(crate) use path::{CATALOG, SCHEMA, without_catalog};
 pub(crate) use pattern::VOLATILE;
 pub(crate) use script::{Piece, check_bounds, missing_statement, parse, pieces, single};
 pub(crate) use unknown_statement::unknown;
-pub(crate) use values::{MARK, mark as mark_values};
+pub(crate) use values::{MARK, TEXT_MARK, mark as mark_values};
 pub(crate) use walk::{Looker, Rewriter, walk, walk_mut};

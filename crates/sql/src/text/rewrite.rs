@@ -74,6 +74,7 @@ impl Rewriter for StatementRewriter {
             && !std::mem::take(&mut self.is_inserted)
         {
             casts::approximate_columns(values);
+            values::mark_texts(values);
             values::mark(values);
         }
         control_flow(fetch_as_limit(query).and_then(|()| forms::query(query)))

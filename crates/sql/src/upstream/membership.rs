@@ -28,6 +28,8 @@ use datafusion::logical_expr::{
 use datafusion::optimizer::optimizer::ApplyOrder;
 use datafusion::optimizer::{OptimizerConfig, OptimizerRule};
 
+use super::value_names::with_own_name;
+
 /// Comes before the rules that make joins of subqueries.
 #[derive(Debug)]
 pub(crate) struct MembershipRule;
@@ -92,7 +94,7 @@ fn rewrite_condition(expr: Expr, schema: &DFSchema, is_plain: bool) -> Result<Tr
             if is_plain
                 && !(test.negated && (is_correlated(&test) || hides_null(&test, schema))) =>
         {
-            Ok(Transformed::no(Expr::InSubquery(test)))
+            with_own_name(test)
         }
         // NOT of a tied one would be a join that takes one column alone, and two tie it.
         Expr::InSubquery(test) if may_be_null(&test, schema) || is_correlated(&test) => {

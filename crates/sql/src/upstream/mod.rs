@@ -24,6 +24,7 @@ mod evaluated_twice;
 pub(crate) mod extreme_double;
 pub(crate) mod frame_accumulator;
 mod guarded_joins;
+mod join_orders;
 mod lag_lead;
 pub(crate) mod map_keys;
 mod membership;
@@ -35,6 +36,7 @@ mod outer_types;
 mod passes;
 pub(crate) mod patterns;
 pub(crate) mod percentile;
+mod plain_rows;
 mod projection_pushdown;
 mod removed_rules;
 #[cfg(test)]
@@ -50,6 +52,7 @@ mod subqueries;
 pub(crate) mod swapped_bounds;
 mod twin_columns;
 pub(crate) mod using;
+mod value_names;
 pub(crate) mod wide_comparisons;
 pub(crate) mod window_frames;
 pub(crate) mod windows;
@@ -69,9 +72,11 @@ pub(crate) use null_joins::with_null_joins;
 pub(crate) use scan_statistics::statistics_of;
 pub(crate) use sets::{derived, is_counted, read};
 pub(crate) use settings::turn_off_faults;
+pub(crate) use value_names::select_from_values;
 
 use self::correlated_names::CorrelatedNamesRule;
 use self::dependent_aggregates::DependentRule;
+use self::join_orders::JoinOrdersRule;
 use self::membership::MembershipRule;
 use self::merged_lists::MergedListRule;
 use self::null_joins::EqualKeysRule;
@@ -191,6 +196,7 @@ const PHYSICAL: &[Pass<Physical>] = &[
         || Arc::new(OuterConstantsRule),
         "After joins have their sides, and before anything asks which sorts are needed.",
     ),
+    Pass::own("join_orders", || Arc::new(JoinOrdersRule), "As above."),
     Pass::kept("LimitedDistinctAggregation"),
     Pass::removed("FilterPushdown", "The logical plan has pushed static filters down already."),
     Pass::kept("WindowTopN"),

@@ -73,6 +73,14 @@ pub(super) const REPAIRS: &[Repair] = &[
         "they are left out",
     ),
     repair(
+        "value_names",
+        "value_names.rs",
+        Unfiled("value-names"),
+        Open,
+        "`x IN (VALUES (1), (2))` fails, and so does `x = 5 OR x IN (SELECT y + 1 AS y FROM ..)`",
+        "both work",
+    ),
+    repair(
         "empty_scalar_subqueries",
         "subqueries.rs",
         Issues(&[24513]),
@@ -209,6 +217,14 @@ pub(super) const REPAIRS: &[Repair] = &[
         Open,
         "a sort by a column that is constant below an outer join is left out above it",
         "what is constant on the side that NULL extends is forgotten there",
+    ),
+    repair(
+        "join_orders",
+        "join_orders.rs",
+        Issues(&[25052]),
+        Open,
+        "rows of a join count as ordered by one side and then by the other, so that a sort by both is left out",
+        "they count as ordered by one side alone",
     ),
     repair(
         "leaf_expressions",

@@ -146,6 +146,33 @@ fn a_join_larger_than_its_memory_goes_by_way_of_the_disk() {
     }
 }
 
+/// Sorting, a join reads its left side row by row, and begins the rows of the right anew for each.
+#[test]
+fn a_join_by_way_of_the_disk_is_numbered_in_the_order_of_both_sides() {
+    let directory = tempfile::tempdir().unwrap();
+    let sql = session_with(SqlOptions {
+        memory_bytes_max: 32 << 20,
+        spill_directory: Some(directory.path().to_path_buf()),
+        parallelism: Some(2),
+        ..SqlOptions::default()
+    });
+    let side = |text: &str| {
+        format!(
+            "(SELECT value / 2 AS k, value AS n, repeat('{text}', 100) || value AS t FROM generate_series(0, 299999))"
+        )
+    };
+    let joined = format!(
+        "SELECT a.k, b.n, a.t > 'x' AND b.t > 'y' AS is_read FROM {} AS a JOIN {} AS b ON a.k = b.k",
+        side("x"),
+        side("y")
+    );
+    let numbered =
+        format!("SELECT *, row_number() OVER (ORDER BY k, n) - 1 AS place FROM ({joined}) AS j");
+    // Two rows of each k meet two others.
+    let query = format!("SELECT count(*) FROM ({numbered}) AS p WHERE is_read AND place / 2 <> n");
+    assert_eq!(rows(&sql, &query), [["0"]]);
+}
+
 #[test]
 fn options_out_of_their_range_are_refused_by_name() {
     let store = || tonnage::Store::open("memory:").unwrap();

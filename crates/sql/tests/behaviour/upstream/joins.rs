@@ -10,7 +10,7 @@ use datafusion::physical_plan::empty::EmptyExec;
 use datafusion::physical_plan::filter::FilterExecBuilder;
 use datafusion::physical_plan::projection::ProjectionExec;
 
-use super::{Error, Rows, numbers, repaired, still_wrong_over};
+use super::{Error, Rows, numbers, repaired, still_wrong_by_sorting, still_wrong_over};
 
 #[test]
 fn twin_columns() {
@@ -84,6 +84,28 @@ fn outer_constants() {
             Rows(&["1|2", "2|1", "3|3"]),
         );
     }
+}
+
+/// Each row of the one side meets both of the other, and all have one value of the first column.
+#[test]
+fn join_orders() {
+    let with = "WITH l(k, x) AS (VALUES (1, 1), (1, 2)), r(j, g) AS (VALUES (1, 1), (1, 1))";
+    let (left, right) =
+        ("(SELECT * FROM l ORDER BY x LIMIT 9)", "(SELECT * FROM r ORDER BY g LIMIT 9)");
+    for joined in
+        [format!("{left} JOIN {right} ON k = j"), format!("{left} RIGHT JOIN {right} ON k = j")]
+    {
+        repaired(
+            &format!("{with} SELECT g, x, row_number() OVER (ORDER BY g, x) FROM {joined}"),
+            Rows(&["1|1|1", "1|1|3", "1|2|2", "1|2|4"]),
+            Rows(&["1|1|1", "1|1|2", "1|2|3", "1|2|4"]),
+        );
+    }
+    // `limits.rs` holds Tonnage to the right answer.
+    still_wrong_by_sorting(
+        &format!("{with} SELECT g, x, row_number() OVER (ORDER BY j, x) FROM r JOIN l ON j = k"),
+        Rows(&["1|1|1", "1|1|3", "1|2|2", "1|2|4"]),
+    );
 }
 
 #[test]

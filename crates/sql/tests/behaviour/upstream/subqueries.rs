@@ -91,6 +91,21 @@ fn only_rows() {
 }
 
 #[test]
+fn value_names() {
+    repaired(
+        "SELECT x FROM (VALUES (1), (2)) AS t (x)
+         WHERE x = 5 OR x IN (SELECT y + 1 AS y FROM (SELECT 1 AS y))",
+        Error("Projections require unique expression names"),
+        Rows(&["2"]),
+    );
+    repaired(
+        "SELECT x FROM (VALUES (1), (2)) AS t (x) WHERE x IN (VALUES (2), (3))",
+        Error("single expression required"),
+        Rows(&["2"]),
+    );
+}
+
+#[test]
 fn empty_scalar_subqueries() {
     repaired("SELECT (SELECT 1 WHERE false) IS NULL", Rows(&["false"]), Rows(&["true"]));
 }
