@@ -41,6 +41,7 @@ async function meet(): Promise<void> {
     const now = await read<Me>("/v1/me");
     if (lastUser !== undefined && lastUser !== now.user) {
       // Lists and answers that the page holds are those of another user: it begins anew.
+      sessionStorage.clear();
       location.reload();
       return;
     }
@@ -60,6 +61,7 @@ setOnLoggedOut(() => (needsLogin.value = true));
 
 async function leave(): Promise<void> {
   await call("/v1/logout", { method: "POST" });
+  sessionStorage.clear();
   me.value = null;
   needsLogin.value = true;
 }
