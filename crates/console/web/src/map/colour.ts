@@ -27,11 +27,13 @@ export interface Colouring {
   of: Uint8Array;
 }
 
-/** How the values of a column turn into entries: made once, so that colours stay as ships move. */
+/** How the values of a column turn into entries: made once, so that colours stay. */
 export interface Scheme {
   column: string;
   labels: string[];
   isRising: boolean;
+  /** Moments go on: their spans are those of the latest reading. */
+  isMoving: boolean;
   entryOf: (cell: Cell) => number;
 }
 
@@ -74,7 +76,7 @@ function rising(fleet: Fleet, at: number, column: Column): Scheme {
     const value = numberOf(cell, column);
     return Number.isFinite(value) ? Math.min(Math.max(Math.floor((value - low) / step), 0), SPANS - 1) : SPANS;
   };
-  return { column: column.name, labels: [...labels, "none"], isRising: true, entryOf };
+  return { column: column.name, labels: [...labels, "none"], isRising: true, isMoving: isMoment(column), entryOf };
 }
 
 function values(fleet: Fleet, at: number, name: string): Scheme {
@@ -86,7 +88,7 @@ function values(fleet: Fleet, at: number, name: string): Scheme {
   const most = [...counts].sort(([a, one], [b, other]) => other - one || a.localeCompare(b)).slice(0, VALUES_MAX).map(([value]) => value);
   const places = new Map(most.map((value, index) => [value, index]));
   const entryOf = (cell: Cell): number => (cell === null ? most.length + 1 : (places.get(String(cell)) ?? most.length));
-  return { column: name, labels: [...most, "other", "none"], isRising: false, entryOf };
+  return { column: name, labels: [...most, "other", "none"], isRising: false, isMoving: false, entryOf };
 }
 
 /** The ships by the entries of a scheme, in the colours of a theme. */

@@ -24,7 +24,7 @@ const still = matchMedia("(prefers-reduced-motion: reduce)");
 
 const colours = (dark: boolean) =>
   dark
-    ? { ship: packed("#ffb454"), edge: packed("#5d3a00"), track: "#6cc6ff", chosen: "#ffffff" }
+    ? { ship: packed("#ffb454"), edge: packed("#0b1118"), track: "#6cc6ff", chosen: "#ffffff" }
     : { ship: packed("#b3261e"), edge: packed("#ffffff"), track: "#0b5cab", chosen: "#ffd84d" };
 
 /** The pixels of a canvas for each of the page. */
@@ -128,7 +128,7 @@ function Map({ layer, colour }: { layer: Layer; colour: string }) {
   }, [fleet]);
   const colouring = useMemo(() => {
     if (!fleet || !colour) return null;
-    if (scheme.current?.column !== colour) scheme.current = schemeOf(fleet, colour);
+    if (scheme.current?.column !== colour || scheme.current.isMoving) scheme.current = schemeOf(fleet, colour);
     return scheme.current && colouringOf(fleet, scheme.current, isDark.value);
   }, [fleet, colour, isDark.value]);
   const tints = useMemo((): Tints => {

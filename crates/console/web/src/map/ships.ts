@@ -28,7 +28,7 @@ export function drawShips(
   const scale = ratio / view.step;
   const [midX, midY] = [width >> 1, height >> 1];
   // Few ships are large, so that one is found; many are small, so that all are seen.
-  const reach = Math.max(1, Math.round((fleet.rows.length > 20_000 ? 1 : fleet.rows.length > 1_000 ? 1.5 : 3) * ratio));
+  const reach = Math.max(1, Math.round((fleet.rows.length > 20_000 ? 1 : fleet.rows.length > 1_000 ? 1.5 : 4) * ratio));
   let seen = 0;
   for (let ship = 0; ship < xs.length; ship++) {
     const x = (((xs[ship]! - view.x) | 0) * scale + midX) | 0;
@@ -42,7 +42,7 @@ export function drawShips(
       for (let column = -reach; column <= reach; column++) {
         const far = row * row + column * column;
         if (far > reach * reach + 1) continue;
-        const isEdge = reach > 2 && far >= (reach - 1) * (reach - 1);
+        const isEdge = reach > 2 && far > (reach - 1) * (reach - 1);
         pixels[line + column] = isEdge ? colours.edge : tint;
       }
     }
