@@ -1,6 +1,8 @@
 // The loads of the server: those that run, told every second, and those that ended.
 import { readPlain } from "../api";
 
+const AGAIN_MS = 3_000;
+
 export interface Counts {
   read: number;
   inserted: number;
@@ -43,6 +45,7 @@ export interface Told {
 export function follow(told: Told, said: (error: unknown) => string): () => void {
   let source: EventSource | null = null;
   let ids = "";
+  let timer = 0;
   const list = async (): Promise<void> => {
     try {
       const { jobs } = await readPlain<{ jobs: (Running | Ended)[] }>("/v1/jobs");
@@ -61,11 +64,15 @@ export function follow(told: Told, said: (error: unknown) => string): () => void
       if (now !== ids) void list();
       ids = now;
     });
-    // The browser asks again by itself; the list says why where the server refuses.
-    source.addEventListener("error", () => void list());
+    // The browser asks again by itself, unless it was refused; the list says why.
+    source.addEventListener("error", () => {
+      void list();
+      if (source?.readyState === EventSource.CLOSED) timer = window.setTimeout(turn, AGAIN_MS);
+    });
     void list();
   };
   const turn = (): void => {
+    clearTimeout(timer);
     source?.close();
     source = null;
     if (!document.hidden) begin();
@@ -73,6 +80,7 @@ export function follow(told: Told, said: (error: unknown) => string): () => void
   document.addEventListener("visibilitychange", turn);
   turn();
   return () => {
+    clearTimeout(timer);
     source?.close();
     document.removeEventListener("visibilitychange", turn);
   };

@@ -1,6 +1,6 @@
 // A file of this computer: chosen, looked at, checked and loaded.
 import { useEffect, useRef, useState } from "preact/hooks";
-import { type Cell, type Column, type Me, post, Refused, said, type TableInfo } from "../api";
+import { call, type Cell, type Column, type Me, Refused, said, type TableInfo } from "../api";
 import { Grid } from "../grid";
 import { html } from "../html";
 import { bytes, whole } from "../numbers";
@@ -92,6 +92,8 @@ export default function LoadScreen({ me }: { me: Me }) {
   const running = useRef<Sending<unknown> | null>(null);
   /** Whether the user cancelled, rather than chose something else. */
   const isStopped = useRef(false);
+  /** Whether the next choice of a table leaves the view of the file as it is. */
+  const isSeen = useRef(false);
   const target = fillable.find(({ path }) => path === table) ?? (table === null ? fillable[0] : undefined);
   const isNew = !target;
 
@@ -133,12 +135,13 @@ export default function LoadScreen({ me }: { me: Me }) {
       const query = target ? `?table=${encodeURIComponent(target.path)}` : "";
       const found = await sending<Preview>(whole ? "Checking" : "Looking", `/v1/preview${query}`, head);
       setSeen({ preview: found, isWhole });
-      if (!target) {
-        setKey(keyOf(found.columns));
-        setName((before) => before || tableNameOf(file!.name));
-      }
+      if (!target) setKey(keyOf(found.columns));
     });
   useEffect(() => {
+    if (isSeen.current) {
+      isSeen.current = false;
+      return;
+    }
     setSeen(null);
     if (file && isRead) void preview(false);
   }, [file, target?.path, isRead]);
@@ -146,25 +149,39 @@ export default function LoadScreen({ me }: { me: Me }) {
   const load = (): Promise<void> =>
     guarded(async () => {
       let path = target?.path;
-      if (path === undefined) {
-        const made = (await (await post("/v1/tables", definition)).json()) as { outcomes: unknown[] };
-        const known = new Set(tables.value.map((one) => one.path));
-        path = (await loadTables()).find((one) => !known.has(one.path))?.path ?? name;
-        if (made.outcomes.length === 0) throw new Refused({ status: 0, title: "failed", detail: "the definition makes no table" });
-        setTable(path);
+      try {
+        if (path === undefined) path = await makeTable();
+        const query = new URLSearchParams({ on_existing: existing });
+        if (errorsMax.trim()) query.set("errors_max", errorsMax.trim());
+        const done = await sending<PutReport>("Loading", `/v1/tables/${encodeURIComponent(path)}/rows?${query}`, file!);
+        setReport({ report: { ...done, seconds: Number(done.seconds) }, table: path });
+      } finally {
+        if (isNew && path !== undefined) {
+          // It is one of the tables now, whatever became of the rows: what was seen of the file still holds.
+          isSeen.current = true;
+          setTable(path);
+        }
+        void loadTables();
       }
-      const query = new URLSearchParams({ on_existing: existing });
-      if (errorsMax.trim()) query.set("errors_max", errorsMax.trim());
-      const done = await sending<PutReport>("Loading", `/v1/tables/${encodeURIComponent(path)}/rows?${query}`, file!);
-      setReport({ report: { ...done, seconds: Number(done.seconds) }, table: path });
-      void loadTables();
     });
+  const makeTable = async (): Promise<string> => {
+    // Said aloud: the first table of a store must not be taken for a choice meanwhile.
+    setTable(NEW);
+    const known = new Set(tables.value.map(({ path }) => path));
+    await call("/v1/tables", { method: "POST", body: definition });
+    const made = (await loadTables()).find(({ path }) => !known.has(path));
+    if (!made) throw new Refused({ status: 0, title: "failed", detail: "the definition makes no table: write one CREATE TABLE" });
+    return made.path;
+  };
 
   if (isRead && fillable.length === 0 && !mayDefine) return html`<h1>Load a file</h1><p class="hint">There is no table that you may put rows into.</p>`;
   const blocked = !file || !seen || work !== null || (target !== undefined && seen.preview.unknown.length > 0) || (isNew && (key.length === 0 || !definition.trim()));
   const may = (right: TableInfo["allow"][number]): boolean => !target || target.allow.includes(right);
   return html`<h1>Load a file</h1>
-    <${Choice} file=${file} onFile=${setFile} />
+    <${Choice} file=${file} onFile=${(chosen: File) => {
+      setFile(chosen);
+      setName(tableNameOf(chosen.name));
+    }} />
     <div class="tools">
       <label>Into <select value=${target?.path ?? NEW} disabled=${work !== null} onChange=${(event: Event) => {
         const path = (event.target as HTMLSelectElement).value;

@@ -160,6 +160,8 @@ export default function SqlScreen() {
     now.current = next;
     setTabs(next);
     keepTabs(next);
+    // The address says what was run, and no longer what stands here.
+    if (location.hash.includes("?")) note("sql", {});
   });
 
   useEffect(() => {
