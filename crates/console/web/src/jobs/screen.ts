@@ -12,8 +12,8 @@ const RATE_SPAN = 5;
 
 const STATES: Record<string, [string, string]> = {
   completed: ["completed", "good"],
-  ended_without_marker: ["ended without its end marker", "warn"],
-  abandoned: ["its client went away", "bad"],
+  ended_without_marker: ["no end marker", "warn"],
+  abandoned: ["abandoned", "bad"],
   stopped: ["stopped", "bad"],
 };
 
