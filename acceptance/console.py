@@ -540,7 +540,8 @@ def statuses(page, calls):
         for (const call of calls) {
             const [method, path] = call.split(' ');
             const body = method === 'POST' ? 'mmsi\\n1\\n' : undefined;
-            told[call] = (await fetch(path, { method, body })).status;
+            const headers = { 'Content-Type': 'text/csv' };
+            told[call] = (await fetch(path, { method, headers, body })).status;
         }
         return told;
     }""", calls)

@@ -42,7 +42,7 @@ export function Failures({ failures, count }: { failures: Failure[]; count: numb
 export function Report({ report, table }: { report: PutReport; table: string }) {
   const { counts, failures, seconds } = report;
   const told: [string, number][] = [["read", counts.read], ["inserted", counts.inserted], ["existed", counts.existed], ["failed", counts.failed]];
-  return html`<section class="report card" aria-label="Report"><h2>${whole(counts.inserted)} rows inserted into ${table} <span class="hint">in ${took(seconds)}</span></h2>
+  return html`<section class="report card" aria-label="Report"><h2>${whole(counts.inserted)} ${counts.inserted === 1 ? "row" : "rows"} inserted into ${table} <span class="hint">in ${took(seconds)}</span></h2>
     <${Parts} counts=${counts} />
     <dl class="counts">${told.map(([name, value]) => html`<div class=${name === "failed" && value > 0 ? "count bad" : "count"}><dt>${name}</dt><dd>${whole(value)}</dd></div>`)}</dl>
     <${Failures} failures=${failures} count=${counts.failed} />

@@ -41,7 +41,8 @@ function Tile({ name, value, note }: { name: string; value: string; note?: strin
 }
 
 function Calls({ rates }: { rates: Rates | undefined }) {
-  const calls = [...(rates?.byCall ?? [])].sort((one, other) => other.rate - one.rate || one.call.localeCompare(other.call));
+  if (!rates) return html`<p class="hint">Rates come with the next numbers, in ${STEP_MS / 1000} seconds.</p>`;
+  const calls = [...rates.byCall].sort((one, other) => other.rate - one.rate || one.call.localeCompare(other.call));
   if (calls.length === 0) return html`<p class="hint">No calls yet.</p>`;
   const time = (value: number) => (Number.isFinite(value) ? seconds(value) : "–");
   return html`<div class="scrolls" tabindex="0" role="region" aria-label="Calls"><table class="plain numbers">
