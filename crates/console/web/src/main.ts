@@ -34,6 +34,7 @@ const SCREENS: Screen[] = [
 const me = signal<Me | null>(null);
 const needsLogin = signal(false);
 const failure = signal("");
+const OWNER = "tonnage.user";
 let lastUser: string | null | undefined;
 
 async function meet(): Promise<void> {
@@ -46,6 +47,10 @@ async function meet(): Promise<void> {
       return;
     }
     lastUser = now.user;
+    // A login may end while nobody looks: what the browser's tab keeps is for its user alone.
+    const owner = sessionStorage.getItem(OWNER);
+    if (owner !== null && owner !== String(now.user)) sessionStorage.clear();
+    sessionStorage.setItem(OWNER, String(now.user));
     me.value = now;
     needsLogin.value = false;
     failure.value = "";

@@ -85,6 +85,7 @@ pub(super) async fn put(
     command.ttl.as_deref().map(|text| parse_ttl("ttl", text)).transpose()?;
     context.store.table(&path)?;
     let body = SpooledBody::take(&context, &headers, body, format).await?;
+    // Whether its client waits or not: a load that has begun is carried out.
     let (loading, span) = (context.clone(), Span::current());
     let report = tokio::task::spawn_blocking(move || {
         span.in_scope(|| load(&loading, &command, &path, &body))

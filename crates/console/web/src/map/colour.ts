@@ -67,7 +67,13 @@ function rising(fleet: Fleet, at: number, column: Column): Scheme {
   const low = numbers[Math.floor(numbers.length / 100)] ?? 0;
   const high = numbers[Math.max(numbers.length - 1 - Math.floor(numbers.length / 100), 0)] ?? 1;
   const step = (high - low) / SPANS || 1;
-  const told = (value: number): string => (isMoment(column) ? moment(value, high - low) : short(Math.abs(value) < step / 1e6 ? 0 : value));
+  // Far from zero three digits would say the same of all spans.
+  const maximumFractionDigits = Math.min(Math.max(1 - Math.floor(Math.log10(step)), 0), 12);
+  const exact = (value: number): string => value.toLocaleString("en", { maximumFractionDigits });
+  const told = (value: number): string => {
+    if (isMoment(column)) return moment(value, high - low);
+    return Math.max(Math.abs(low), Math.abs(high)) > 100 * step ? exact(value) : short(Math.abs(value) < step / 1e6 ? 0 : value);
+  };
   const labels = Array.from({ length: SPANS }, (_, span) => {
     if (span === 0) return `below ${told(low + step)}`;
     return span === SPANS - 1 ? `from ${told(low + span * step)}` : `${told(low + span * step)} to ${told(low + (span + 1) * step)}`;

@@ -1,6 +1,6 @@
 // Statements: written side by side, run, shown and saved.
 import { useEffect, useRef, useState } from "preact/hooks";
-import { Refused, type Rows, sql } from "../api";
+import { type Me, Refused, type Rows, sql } from "../api";
 import { save } from "../download";
 import { Grid } from "../grid";
 import { html } from "../html";
@@ -9,32 +9,15 @@ import { isDark } from "../theme";
 import { completions, loadTables, tables } from "./catalog";
 import { type Editor, openEditor } from "./editor";
 import { download, FILE_KINDS, type FileKind, isRead } from "./files";
+import { pastStatements, remember } from "./history";
 import { Plan } from "./plan";
 import { keepTabs, keptTabs, type Tab, type Tabs, titleOf, withoutTab, withTab } from "./tabs";
-
-const HISTORY = "tonnage.history";
-const HISTORY_MAX = 100;
 
 type Answer =
   | { kind: "none" }
   | { kind: "rows"; text: string; rows: Rows; ms: number }
   | { kind: "done"; text: string; ms: number }
   | { kind: "failed"; detail: string; place?: string };
-
-function pastStatements(): string[] {
-  try {
-    const kept: unknown = JSON.parse(localStorage.getItem(HISTORY) ?? "[]");
-    return Array.isArray(kept) ? kept.filter((text) => typeof text === "string") : [];
-  } catch {
-    return [];
-  }
-}
-
-function remember(text: string): string[] {
-  const kept = [text, ...pastStatements().filter((other) => other !== text)].slice(0, HISTORY_MAX);
-  localStorage.setItem(HISTORY, JSON.stringify(kept));
-  return kept;
-}
 
 function doneText(done: Record<string, unknown>): string {
   if (typeof done["changed"] === "number") {
@@ -77,22 +60,22 @@ function TabStrip({ tabs, busy, onSee, onClose, onNew }: {
 }
 
 /** The statements that were open; what an address says is one of them, and does not run by itself. */
-function firstTabs(): Tabs {
+function firstTabs(user: string | null): Tabs {
   const kept = keptTabs();
   const said = place.value.query.get("q");
   if (said !== null) return withTab(kept ?? { all: [], at: 0 }, said);
-  return kept ?? withTab({ all: [], at: 0 }, pastStatements()[0] ?? "SHOW TABLES");
+  return kept ?? withTab({ all: [], at: 0 }, pastStatements(user)[0] ?? "SHOW TABLES");
 }
 
-export default function SqlScreen() {
+export default function SqlScreen({ me: { user } }: { me: Me }) {
   const host = useRef<HTMLDivElement>(null);
   const editor = useRef<Editor | null>(null);
   const running = useRef(new Map<number, AbortController>());
-  const [tabs, setTabs] = useState(firstTabs);
+  const [tabs, setTabs] = useState(() => firstTabs(user));
   const [answers, setAnswers] = useState<Record<number, Answer>>({});
   const [busy, setBusy] = useState<Record<number, boolean>>({});
   const [limit, setLimit] = useState(10_000);
-  const [past, setPast] = useState(pastStatements);
+  const [past, setPast] = useState(() => pastStatements(user));
   const now = useRef(tabs);
   now.current = tabs;
   const { at } = tabs;
@@ -132,7 +115,7 @@ export default function SqlScreen() {
       const started = performance.now();
       const told = await sql(lead + text, limit, signal);
       const ms = Math.round(performance.now() - started);
-      setPast(remember(text));
+      setPast(remember(user, text));
       if (now.current.at === at) note("sql", { q: text });
       if ("rows" in told) return tell(at, { kind: "rows", text: lead + text, rows: told as Rows, ms });
       tell(at, { kind: "done", text: doneText(told), ms });
