@@ -726,6 +726,35 @@ def a_file_makes_its_own_table(server):
     page.context.close()
 
 
+def a_load_that_stops_tells_what_it_refused(server):
+    page = page_of(server, "load", table="ships")
+    rows = [f"{n},2026-01-03T06:00:00,{'north' if n % 100 == 7 else 54}" for n in range(1_000)]
+    choose(page, "fleet.csv", "mmsi,at,lat\n" + "\n".join(rows) + "\n")
+    page.get_by_label("failures").fill("3")
+    page.get_by_role("button", name="Load", exact=True).click()
+    page.locator("p.failure[role=alert]").wait_for(timeout=20_000)
+    refused = grid_cells(page, "Rejects")
+    assert [cells[:2] for cells in refused[:2]] == [["7", "lat"], ["107", "lat"]], refused
+    page.context.close()
+
+
+def a_file_whose_sending_is_cancelled_loads_nothing(server):
+    page = page_of(server, "load", table="ships")
+    rows = [f"{n},2026-01-03T06:00:00,54,3,{'X' * 60}" for n in range(60_000)]
+    choose(page, "fleet.csv", "mmsi,at,lat,lon,name\n" + "\n".join(rows) + "\n")
+    line = page.context.new_cdp_session(page)
+    line.send("Network.emulateNetworkConditions", {
+        "offline": False, "latency": 0, "downloadThroughput": -1, "uploadThroughput": 400_000})
+    page.get_by_role("button", name="Load", exact=True).click()
+    page.wait_for_function(
+        "() => document.querySelector('progress')?.value > 0.2", timeout=30_000)
+    page.get_by_role("button", name="Cancel").click()
+    page.locator("p.failure[role=alert]", has_text="Cancelled").wait_for()
+    page.wait_for_timeout(1_000)
+    assert sql(server, "SELECT count(*) FROM ships")["rows"] == [[0]]
+    page.context.close()
+
+
 def a_file_with_other_columns_is_not_loaded(server):
     page = page_of(server, "load", table="ships")
     choose(page, "other.csv", "mmsi,colour\n1,red\n")
@@ -832,6 +861,8 @@ run_cases(
         jobs_are_followed_and_cancelled,
         a_file_is_looked_at_checked_and_loaded,
         a_file_makes_its_own_table,
+        a_load_that_stops_tells_what_it_refused,
+        a_file_whose_sending_is_cancelled_loads_nothing,
         a_file_with_other_columns_is_not_loaded,
         statements_stay_side_by_side,
         rows_are_saved_as_files,

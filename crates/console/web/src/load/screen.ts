@@ -146,6 +146,7 @@ export default function LoadScreen({ me }: { me: Me }) {
     if (file && isRead) void preview(false);
   }, [file, target?.path, isRead]);
 
+  const tell = (done: PutReport, into: string): void => setReport({ report: { ...done, seconds: Number(done.seconds) }, table: into });
   const load = (): Promise<void> =>
     guarded(async () => {
       let path = target?.path;
@@ -154,7 +155,11 @@ export default function LoadScreen({ me }: { me: Me }) {
         const query = new URLSearchParams({ on_existing: existing });
         if (errorsMax.trim()) query.set("errors_max", errorsMax.trim());
         const done = await sending<PutReport>("Loading", `/v1/tables/${encodeURIComponent(path)}/rows?${query}`, file!);
-        setReport({ report: { ...done, seconds: Number(done.seconds) }, table: path });
+        tell(done, path);
+      } catch (error) {
+        // A load that stopped has stored something before.
+        if (path !== undefined && error instanceof Refused && "counts" in error.problem) tell(error.problem as unknown as PutReport, path);
+        throw error;
       } finally {
         if (isNew && path !== undefined) {
           // It is one of the tables now, whatever became of the rows: what was seen of the file still holds.
