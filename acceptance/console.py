@@ -819,6 +819,10 @@ def a_plan_is_a_tree(server):
     plan = page.get_by_role("region", name="Plan")
     plan.wait_for()
     assert plan.locator("li li b", has_text="Scan").count() > 0, plan.inner_text()
+    assert plan.locator(".pill.warn").inner_text() == "full scan"
+    go(page, server, "sql", q="SELECT maker FROM phones WHERE id = 7")
+    page.get_by_role("button", name="Explain").click()
+    plan.locator(".pill.good").wait_for()
     page.context.close()
 
 
