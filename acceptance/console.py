@@ -17,6 +17,8 @@ import time
 import urllib.parse
 import urllib.request
 
+import pyarrow as pa
+import pyarrow.flight as fl
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import sync_playwright
 
@@ -24,7 +26,7 @@ from suite import Server, run_cases
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PICTURES = os.environ.get("TONNAGE_CONSOLE_PICTURES")
-SCREENS = ["sql", "tables", "map", "about"]
+SCREENS = ["overview", "sql", "tables", "map", "load", "jobs", "about"]
 SHIPS = """CREATE TABLE ships (mmsi LONG, at TIMESTAMP(3), lat DOUBLE, lon DOUBLE, name STRING,
     PRIMARY KEY (SHARD(mmsi), at))"""
 # A PNG of one red pixel.
@@ -83,10 +85,10 @@ def fill(server):
         urllib.request.urlopen(request).close()
 
 
-def page_of(server, screen="", scheme="light", size=(1280, 800), **query):
+def page_of(server, screen="", scheme="light", size=(1280, 800), motion="reduce", **query):
     context = browser.new_context(
         viewport={"width": size[0], "height": size[1]}, color_scheme=scheme,
-        reduced_motion="reduce")
+        reduced_motion=motion)
     context.add_init_script(WATCH)
     page = context.new_page()
     page.failures = []
@@ -100,6 +102,33 @@ def go(page, server, screen, **query):
     page.goto(f"{server.http}/console/#/{screen}{text and '?' + text}")
     page.wait_for_selector("main")
     page.locator("main p.hint[role=status]").wait_for(state="detached")
+
+
+class OpenLoad:
+    """A bulk put of ships whose client goes on and on."""
+
+    def __init__(self, server, job, rows=5_000):
+        command = json.dumps({"bulk_put": {"table": "ships", "job": job}})
+        ships = pa.record_batch({
+            "mmsi": pa.array(range(rows), pa.int64()),
+            "at": pa.array([1_767_420_000_000] * rows, pa.timestamp("ms")),
+            "lat": [54.5] * rows, "lon": [3.5] * rows, "name": ["OPEN"] * rows})
+        self.writer, self.reader = server.client.do_put(
+            fl.FlightDescriptor.for_command(command), ships.schema)
+        self.writer.write_batch(ships)
+
+    def end(self):
+        try:
+            self.writer.close()
+        except pa.ArrowException:
+            pass  # It was cancelled.
+
+
+def choose(page, name, text):
+    """Chooses a file, and waits until it was looked at."""
+    page.locator("#file").set_input_files(
+        {"name": name, "mimeType": "text/csv", "buffer": text.encode()})
+    page.get_by_role("grid", name="First rows").wait_for()
 
 
 def run(page):
@@ -132,6 +161,11 @@ def walk(server, scheme, look):
         ("tables-empty", "tables", {"path": "empty"}),
         ("map", "map", {"table": "ships"}),
         ("map-track", "map", {"table": "ships", "key": "219000007"}),
+        ("map-names", "map", {"table": "ships", "colour": "name"}),
+        ("map-numbers", "map", {"table": "ships", "colour": "mmsi"}),
+        ("overview", "overview", {}),
+        ("jobs", "jobs", {}),
+        ("load", "load", {}),
     ]:
         page.goto("about:blank")
         go(page, server, screen, **query)
@@ -143,12 +177,25 @@ def walk(server, scheme, look):
     go(page, server, "tables", path="phones")
     page.get_by_role("button", name="Columns").click()
     look(page, "tables-columns")
+    go(page, server, "jobs")
+    page.locator("button.plain").first.click()
+    look(page, "jobs-open")
+    go(page, server, "load", table="ships")
+    choose(page, "more.csv", "mmsi,at,lat\n1,2026-01-03T06:00:00,54\nx,,\n")
+    look(page, "load-seen")
+    page.get_by_role("button", name="Load", exact=True).click()
+    page.get_by_role("region", name="Report").wait_for()
+    look(page, "load-report")
+    page.get_by_label("Into").select_option("")
+    page.get_by_label("Definition").wait_for()
+    look(page, "load-new")
     assert not page.failures, page.failures
     page.context.close()
 
 
 def axe_finds_nothing_in_light_and_dark(server):
     fill(server)
+    load = OpenLoad(server, "nightly")
     found = []
 
     def look(page, name):
@@ -158,6 +205,7 @@ def axe_finds_nothing_in_light_and_dark(server):
 
     for scheme in ["light", "dark"]:
         walk(server, scheme, look)
+    load.end()
     assert not found, found
 
 
@@ -294,6 +342,17 @@ def the_keyboard_is_enough(server):
     page.wait_for_timeout(500)
     page.keyboard.press("ArrowDown")
     page.get_by_text("20 places").wait_for(timeout=5_000)
+    go(page, server, "load", table="empty")
+    page.locator("#file").focus()
+    with page.expect_file_chooser() as chooser:
+        page.keyboard.press("Enter")
+    chooser.value.set_files({"name": "ids.csv", "mimeType": "text/csv", "buffer": b"id\n1\n2\n"})
+    page.get_by_role("grid", name="First rows").wait_for()
+    for _ in range(5):  # into, existing, failures, check, load
+        page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.textContent") == "Load"
+    page.keyboard.press("Enter")
+    page.get_by_text("2 rows inserted into empty").wait_for(timeout=20_000)
     page.context.close()
 
 
@@ -337,6 +396,66 @@ def a_click_shows_the_track_within_a_second(server):
     assert seconds < 1, seconds
     slider = page.get_by_role("slider")
     assert slider.input_value() == "49", slider.input_value()
+    page.context.close()
+
+
+def a_ship_goes_from_place_to_place(server):
+    """Between two readings it is on its way; who wants no motion sees it jump."""
+    ends = "1,2026-01-03T06:00:00,54,3,A\n2,2026-01-03T06:00:00,56,9,B\n"
+    for motion in ["no-preference", "reduce"]:
+        sql(server, "DELETE FROM ships")
+        put(server, "ships", f"mmsi,at,lat,lon,name\n{ends}3,2026-01-03T06:00:00,55,4,MOVER\n")
+        page = page_of(server, "map", motion=motion, table="ships", colour="name")
+        page.wait_for_timeout(1_000)
+        for name in ["A", "B"]:
+            page.locator(".entry", has=page.locator(f".name:text-is('{name}')")).click()
+        page.wait_for_timeout(200)
+        first = drawn(page)
+        put(server, "ships", "mmsi,at,lat,lon,name\n3,2026-01-03T06:01:00,55,8,MOVER\n")
+        places = set()
+        deadline = time.monotonic() + 6
+        while time.monotonic() < deadline:
+            places.add(round(drawn(page)["x"]))
+            page.wait_for_timeout(50)
+        last = max(places)
+        assert last > first["x"] + 100, (first, places)
+        between = [x for x in places if first["x"] + 5 < x < last - 5]
+        assert (len(between) >= 5) == (motion == "no-preference"), (motion, sorted(places))
+        page.context.close()
+
+
+def colours_follow_a_column_and_hide_what_they_stand_for(server):
+    put_fleet(server, ships=30, places=1)
+    sql(server, "UPDATE ships SET name = CASE WHEN mmsi < 219000010 THEN 'cargo' ELSE 'tug' END")
+    page = page_of(server, "map", table="ships", colour="name")
+    entries = page.locator(".entry")
+    entries.first.wait_for()
+    told = [" ".join(text.split()) for text in entries.all_inner_texts()]
+    assert told == ["tug 20", "cargo 10"], told
+
+    def colours():
+        page.wait_for_timeout(300)
+        return page.evaluate("""() => {
+            const canvas = document.querySelector('canvas.top');
+            const data = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data;
+            const seen = {};
+            for (let at = 0; at < data.length; at += 4) if (data[at + 3] === 255) {
+                const colour = `rgb(${data[at]}, ${data[at + 1]}, ${data[at + 2]})`;
+                seen[colour] = (seen[colour] ?? 0) + 1;
+            }
+            return seen;
+        }""")
+
+    swatch = {text.split()[0]: entries.nth(n).locator(".swatch").evaluate(
+        "(one) => getComputedStyle(one).backgroundColor") for n, text in enumerate(told)}
+    seen = colours()
+    assert all(seen.get(colour, 0) > 50 for colour in swatch.values()), (swatch, seen)
+    entries.first.click()
+    seen = colours()
+    assert swatch["tug"] not in seen and swatch["cargo"] in seen, (swatch, seen)
+    assert "colour=name" in page.evaluate("location.hash")
+    page.locator("label", has_text="Colour").locator("select").select_option("mmsi")
+    page.locator(".entry", has_text="below").wait_for()
     page.context.close()
 
 
@@ -397,41 +516,314 @@ def a_page_of_another_origin_reaches_nothing(server):
     other.shutdown()
 
 
+SCREENS_OF = {
+    "root": ["Overview", "SQL", "Tables", "Map", "Load", "Jobs", "About"],
+    "ann": ["SQL", "Tables", "Map", "About"],
+    "bob": ["SQL", "Tables", "Map", "About"],
+    "lou": ["Load", "About"],
+    "oda": ["Overview", "Jobs", "About"],
+}
+# What the page hides from somebody, made by hand: the server refuses it.
+HIDDEN = {
+    "ann": ["GET /metrics", "GET /v1/jobs", "GET /v1/statistics", "POST /v1/tables/ships/rows",
+            "POST /v1/preview?table=ships"],
+    "bob": ["GET /metrics", "GET /v1/tables/secrets/scan", "POST /v1/tables/ships/rows"],
+    "lou": ["GET /metrics", "GET /v1/jobs", "GET /v1/tables/ships/scan"],
+    "oda": ["GET /v1/tables/ships/scan", "POST /v1/tables/ships/rows", "POST /v1/preview"],
+}
+USERS = """[[user]]\nname = "root"\ntokens = ["{root}"]\nroles = ["admin"]
+[[user]]\nname = "ann"\ntokens = ["{ann}"]\nroles = ["reader"]
+[[user]]\nname = "lou"\ntokens = ["{lou}"]\nroles = ["loader"]
+[[user]]\nname = "oda"\ntokens = ["{oda}"]\nroles = ["operator"]
+[[user]]\nname = "bob"\ntokens = ["{bob}"]
+grants = [{{ table = "ships", allow = ["read"] }}]\n"""
+
+
+def log_in(page, token):
+    page.get_by_label("Password").fill(token)
+    page.get_by_role("button", name="Log in").click()
+
+
+def statuses(page, calls):
+    """What the page's own browser hears of calls."""
+    return page.evaluate("""async (calls) => {
+        const told = {};
+        for (const call of calls) {
+            const [method, path] = call.split(' ');
+            const body = method === 'POST' ? 'mmsi\\n1\\n' : undefined;
+            const headers = { 'Content-Type': 'text/csv' };
+            told[call] = (await fetch(path, { method, headers, body })).status;
+        }
+        return told;
+    }""", calls)
+
+
 def users_see_what_they_may(_):
-    digest = {name: hashlib.sha256(name.encode()).hexdigest() for name in ["root", "reader", "one"]}
+    digests = {name: hashlib.sha256(name.encode()).hexdigest() for name in SCREENS_OF}
     with tempfile.NamedTemporaryFile("w", suffix=".toml") as users:
-        users.write(f"""[[user]]\nname = "root"\ntokens = ["{digest['root']}"]\nroles = ["admin"]
-[[user]]\nname = "ann"\ntokens = ["{digest['reader']}"]\nroles = ["reader"]
-[[user]]\nname = "bob"\ntokens = ["{digest['one']}"]
-grants = [{{ table = "ships", allow = ["read"] }}]\n""")
+        users.write(USERS.format(**digests))
         users.flush()
         server = Server(arguments=["--users", users.name])
         try:
             root = [("Authorization", "Bearer root")]
             call(server, "/v1/tables", SHIPS + "; CREATE TABLE secrets (id LONG, PRIMARY KEY (id))", root)
             page = page_of(server, "tables")
-            page.get_by_label("Password").fill("wrong")
-            page.get_by_role("button", name="Log in").click()
+            log_in(page, "wrong")
             page.locator("[role=alert] .failure").wait_for(timeout=20_000)
             picture(page, "login-light")
             assert not Axe().run(page).response["violations"]
-            for token, name, tables in [("one", "bob", ["ships"]), ("reader", "ann", ["secrets", "ships"])]:
-                page.get_by_label("Password").fill(token)
-                page.get_by_role("button", name="Log in").click()
-                page.locator(".user").wait_for(timeout=20_000)
-                assert page.locator(".user").inner_text() == name
-                page.locator(".tree a").first.wait_for()
-                shown = page.locator(".tree a span:first-child").all_inner_texts()
-                assert shown == tables, shown
-                status = page.evaluate("""async () => (await fetch('/v1/sql',
-                    { method: 'POST', body: '{"sql": "DROP TABLE ships"}' })).status""")
-                assert status == 403, status
+            for name, screens in SCREENS_OF.items():
+                page.get_by_label("Password").wait_for()
+                log_in(page, name)
+                page.locator(".user", has_text=name).wait_for(timeout=20_000)
+                seen = page.locator("nav a").all_inner_texts()
+                assert seen == screens, (name, seen)
+                picture(page, f"rights-{name}")
+                if "Tables" in screens:
+                    page.locator(".tree a").first.wait_for()
+                    shown = page.locator(".tree a span:first-child").all_inner_texts()
+                    assert shown == (["ships"] if name == "bob" else ["secrets", "ships"]), shown
+                else:
+                    assert f"Tables is not for {name}" in page.locator(".notice").inner_text()
+                told = statuses(page, HIDDEN.get(name, []))
+                assert set(told.values()) <= {403}, (name, told)
                 assert "tonnage_session" not in page.evaluate("document.cookie")
                 page.get_by_role("button", name="Log out").click()
                 page.get_by_role("button", name="Log in").wait_for()
             page.context.close()
         finally:
             server.stop()
+
+
+def statements_of_one_user_are_not_shown_to_the_next(_):
+    digests = {name: hashlib.sha256(name.encode()).hexdigest() for name in SCREENS_OF}
+    with tempfile.NamedTemporaryFile("w", suffix=".toml") as users:
+        users.write(USERS.format(**digests))
+        users.flush()
+        server = Server(arguments=["--users", users.name])
+        try:
+            page = page_of(server, "sql")
+            log_in(page, "root")
+            page.locator(".cm-content").click()
+            page.keyboard.press("Control+a")
+            page.keyboard.type("SELECT 'between us'")
+            run(page)
+            grid_cells(page, "Result")
+            page.goto("about:blank")
+            # The login ends while the page is away.
+            page.context.clear_cookies()
+            for token, name in [("ann", "ann"), ("root", "root")]:
+                page.goto(server.http + "/console/#/sql")
+                log_in(page, token)
+                page.locator(".user", has_text=name).wait_for(timeout=20_000)
+                page.locator(".cm-content").wait_for()
+                seen = "between us" in page.locator("main").inner_text()
+                seen |= page.locator("option", has_text="between us").count() > 0
+                assert seen == (name == "root"), (name, page.locator("main").inner_text())
+                page.get_by_role("button", name="Log out").click()
+                page.get_by_role("button", name="Log in").wait_for()
+                page.goto("about:blank")
+            page.context.close()
+        finally:
+            server.stop()
+
+
+def the_overview_tells_what_the_server_counts(server):
+    fill(server)
+    page = page_of(server, "")
+    page.get_by_role("heading", name="Overview").wait_for()
+    chart = page.get_by_role("img", name="Rows a second")
+    put_fleet(server, ships=3_000, places=2)
+    # The rows of a moment ago are a rise of the curve.
+    page.wait_for_function("""() => {
+        const told = document.querySelector('svg[aria-label^="Rows a second"]').getAttribute('aria-label');
+        return /in ([1-9][\\d,.]*)/.test(told);
+    }""", timeout=20_000)
+    assert chart.locator("path.s1").get_attribute("d"), "there is a line"
+    tiles = dict(zip(page.locator(".tile dt").all_inner_texts(),
+                     page.locator(".tile dd").all_inner_texts()))
+    statistics = call(server, "/v1/statistics")
+    assert tiles["Tables"] == str(statistics["tables"]) == "4", tiles
+    calls = page.get_by_role("region", name="Calls").locator("tbody tr").all_inner_texts()
+    assert any(line.startswith("rows") for line in calls), calls
+    page.keyboard.press("3")
+    assert page.get_by_role("button", name="15 min").get_attribute("aria-pressed") == "true"
+    page.context.close()
+
+
+def jobs_are_followed_and_cancelled(server):
+    put_fleet(server, ships=10, places=2)
+    page = page_of(server, "jobs")
+    ended = page.get_by_role("region", name="Ended").locator("tbody tr")
+    ended.first.wait_for()
+    assert "completed" in ended.first.inner_text() and "20" in ended.first.inner_text()
+    page.get_by_text("No load runs.").wait_for()
+    load = OpenLoad(server, "nightly")
+    lane = page.locator(".lane", has_text="nightly")
+    lane.wait_for(timeout=10_000)
+    lane.locator("dd", has_text="5,000").first.wait_for(timeout=20_000)
+    # One click too many ends nothing.
+    lane.get_by_role("button", name="Cancel nightly").click()
+    lane.get_by_role("button", name="Go on").click()
+    assert call(server, "/v1/jobs/nightly")["state"] == "running"
+    lane.get_by_role("button", name="Cancel nightly").click()
+    lane.get_by_role("button", name="Cancel nightly").click()
+    lane.wait_for(state="detached", timeout=20_000)
+    ended.filter(has_text="nightly").locator(".pill", has_text="stopped").wait_for(timeout=20_000)
+    load.end()
+    page.context.close()
+
+
+def a_file_is_looked_at_checked_and_loaded(server):
+    page = page_of(server, "load")
+    page.get_by_label("Into").select_option("ships")
+    rows = [f"{n},2026-01-03T06:00:00,54.5,{n}.25,SHIP {n}" for n in range(30_000)]
+    rows[17] = "17,yesterday,54.5,1,SHIP 17"
+    rows[29_999] = rows[29_998]
+    text = "mmsi,at,lat,lon,name\n" + "\n".join(rows) + "\n"
+    choose(page, "fleet.csv", text)
+    cells = grid_cells(page, "First rows")
+    assert cells[0][0] == "0" and cells[0][4] == "SHIP 0", cells[0]
+    assert "The first" in page.locator("main p[role=status]").last.inner_text()
+    page.get_by_role("button", name="Check all of it").click()
+    page.get_by_text("30,000 records: 29,999 fit ships").wait_for(timeout=20_000)
+    assert grid_cells(page, "Rejects")[0][:2] == ["17", "at"]
+    assert sql(server, "SELECT count(*) FROM ships")["rows"] == [[0]], "nothing is stored yet"
+    page.get_by_role("button", name="Load", exact=True).click()
+    report = page.get_by_role("region", name="Report")
+    report.wait_for(timeout=20_000)
+    told = report.inner_text()
+    assert "29,998 rows inserted into ships" in told, told
+    counts = dict(zip(report.locator("dt").all_inner_texts(), report.locator("dd").all_inner_texts()))
+    assert counts == {"read": "30,000", "inserted": "29,998", "existed": "1", "failed": "1"}, counts
+    with page.expect_download() as saved:
+        report.get_by_role("button", name="Rejects as CSV").click()
+    lines = pathlib.Path(saved.value.path()).read_text().splitlines()
+    assert lines[0] == "record,column,reason" and lines[1].startswith("17,at,"), lines
+    assert sql(server, "SELECT count(*) FROM ships")["rows"] == [[29_998]]
+    page.context.close()
+
+
+def a_file_makes_its_own_table(server):
+    page = page_of(server, "load")
+    page.get_by_label("Into").select_option("")
+    choose(page, "Port calls 2026.csv", "port,at,berth,tons\nNLRTM,2026-01-03T06:00:00,7,12.5\n"
+           "NLRTM,2026-01-03T07:00:00,8,\n")
+    definition = page.get_by_label("Definition")
+    assert "CREATE TABLE port_calls_2026" in definition.input_value(), definition.input_value()
+    assert "PRIMARY KEY (SHARD(port), at)" in definition.input_value(), definition.input_value()
+    page.get_by_label("berth is in the key").check()
+    page.get_by_label("at is in the key").uncheck()
+    page.get_by_role("button", name="Make the table, and load").click()
+    page.get_by_role("region", name="Report").wait_for(timeout=20_000)
+    [table] = [one for one in call(server, "/v1/tables")["tables"] if one["path"] == "port_calls_2026"]
+    keys = {one["name"]: one["key"] for one in table["columns"] if one["key"] is not None}
+    assert keys == {"port": 0, "berth": 1}, keys
+    rows = sql(server, "SELECT port, berth, tons FROM port_calls_2026 ORDER BY berth")["rows"]
+    assert rows == [["NLRTM", 7, 12.5], ["NLRTM", 8, None]], rows
+    page.get_by_role("link", name="Rows of port_calls_2026").click()
+    assert len(grid_cells(page, "Rows of port_calls_2026")) == 2
+    page.context.close()
+
+
+def a_load_that_stops_tells_what_it_refused(server):
+    page = page_of(server, "load", table="ships")
+    rows = [f"{n},2026-01-03T06:00:00,{'north' if n % 100 == 7 else 54}" for n in range(1_000)]
+    choose(page, "fleet.csv", "mmsi,at,lat\n" + "\n".join(rows) + "\n")
+    page.get_by_label("failures").fill("3")
+    page.get_by_role("button", name="Load", exact=True).click()
+    page.locator("p.failure[role=alert]").wait_for(timeout=20_000)
+    refused = grid_cells(page, "Rejects")
+    assert [cells[:2] for cells in refused[:2]] == [["7", "lat"], ["107", "lat"]], refused
+    page.context.close()
+
+
+def a_file_whose_sending_is_cancelled_loads_nothing(server):
+    page = page_of(server, "load", table="ships")
+    rows = [f"{n},2026-01-03T06:00:00,54,3,{'X' * 60}" for n in range(60_000)]
+    choose(page, "fleet.csv", "mmsi,at,lat,lon,name\n" + "\n".join(rows) + "\n")
+    line = page.context.new_cdp_session(page)
+    line.send("Network.emulateNetworkConditions", {
+        "offline": False, "latency": 0, "downloadThroughput": -1, "uploadThroughput": 400_000})
+    page.get_by_role("button", name="Load", exact=True).click()
+    page.wait_for_function(
+        "() => document.querySelector('progress')?.value > 0.2", timeout=30_000)
+    page.get_by_role("button", name="Cancel").click()
+    page.locator("p.failure[role=alert]", has_text="Cancelled").wait_for()
+    page.wait_for_timeout(1_000)
+    assert sql(server, "SELECT count(*) FROM ships")["rows"] == [[0]]
+    page.context.close()
+
+
+def a_file_with_other_columns_is_not_loaded(server):
+    page = page_of(server, "load", table="ships")
+    choose(page, "other.csv", "mmsi,colour\n1,red\n")
+    assert "ships has no column colour" in page.locator(".notice").inner_text()
+    assert page.get_by_role("button", name="Load", exact=True).is_disabled()
+    page.context.close()
+
+
+def statements_stay_side_by_side(server):
+    fill(server)
+    page = page_of(server, "sql", q="SELECT 1 AS one")
+    run(page)
+    assert grid_cells(page, "Result") == [["1"]]
+    page.get_by_role("button", name="New statement").click()
+    page.keyboard.type("DELETE FROM phones")
+    page.keyboard.press("Escape")
+    strip = page.get_by_role("group", name="Open statements")
+    page.reload()
+    strip.get_by_role("button", name="DELETE FROM phones", exact=True).wait_for()
+    page.wait_for_timeout(500)
+    assert sql(server, "SELECT count(*) FROM phones")["rows"] == [[500]], "a tab runs nothing"
+    strip.get_by_role("button", name="SELECT 1 AS one", exact=True).click()
+    assert page.locator(".cm-content").inner_text().strip() == "SELECT 1 AS one"
+    strip.get_by_role("button", name="Close SELECT 1 AS one").click()
+    assert page.locator(".cm-content").inner_text().strip() == "DELETE FROM phones"
+    # Each has its own steps back.
+    page.locator(".cm-content").click()
+    page.keyboard.press("Control+z")
+    assert "SELECT 1" not in page.locator(".cm-content").inner_text()
+    page.context.close()
+
+
+def rows_are_saved_as_files(server):
+    fill(server)
+    text = "SELECT id, maker FROM phones WHERE id < 3 ORDER BY id"
+    page = page_of(server, "sql", q=text)
+    run(page)
+    page.get_by_role("grid", name="Result").wait_for()
+    saved = {}
+    for kind in ["CSV", "JSON", "Parquet"]:
+        with page.expect_download() as download:
+            page.get_by_role("button", name=kind, exact=True).click()
+        saved[kind] = pathlib.Path(download.value.path()).read_bytes()
+        page.get_by_role("button", name=kind, exact=True).and_(page.locator(":enabled")).wait_for()
+    assert saved["CSV"].decode().splitlines() == ["id,maker", "0,Acme", "1,Borea", "2,Acme"]
+    lines = [json.loads(line) for line in saved["JSON"].decode().splitlines()]
+    assert lines == [{"id": n, "maker": ["Acme", "Borea"][n % 2]} for n in range(3)], lines
+    assert saved["Parquet"][:4] == b"PAR1"
+    page.get_by_role("button", name="New statement").click()
+    page.keyboard.type("INSERT INTO empty VALUES (7) RETURNING id")
+    page.keyboard.press("Control+Enter")
+    page.get_by_text("A change is not run again").wait_for()
+    assert page.get_by_role("button", name="CSV", exact=True).count() == 0
+    assert sql(server, "SELECT id FROM empty")["rows"] == [[7]]
+    page.context.close()
+
+
+def a_plan_is_a_tree(server):
+    fill(server)
+    page = page_of(server, "sql", q="SELECT maker, count(*) FROM phones GROUP BY maker")
+    page.get_by_role("button", name="Explain").click()
+    plan = page.get_by_role("region", name="Plan")
+    plan.wait_for()
+    assert plan.locator("li li b", has_text="Scan").count() > 0, plan.inner_text()
+    assert plan.locator(".pill.warn").inner_text() == "full scan"
+    go(page, server, "sql", q="SELECT maker FROM phones WHERE id = 7")
+    page.get_by_role("button", name="Explain").click()
+    plan.locator(".pill.good").wait_for()
+    page.context.close()
 
 
 def the_bundle_is_what_its_sources_give(_):
@@ -464,8 +856,21 @@ run_cases(
         a_ship_is_drawn_in_the_middle_of_its_own_map,
         a_click_shows_the_track_within_a_second,
         a_hundred_thousand_ships_move_with_the_map,
+        a_ship_goes_from_place_to_place,
+        colours_follow_a_column_and_hide_what_they_stand_for,
         a_page_of_another_origin_reaches_nothing,
         users_see_what_they_may,
+        statements_of_one_user_are_not_shown_to_the_next,
+        the_overview_tells_what_the_server_counts,
+        jobs_are_followed_and_cancelled,
+        a_file_is_looked_at_checked_and_loaded,
+        a_file_makes_its_own_table,
+        a_load_that_stops_tells_what_it_refused,
+        a_file_whose_sending_is_cancelled_loads_nothing,
+        a_file_with_other_columns_is_not_loaded,
+        statements_stay_side_by_side,
+        rows_are_saved_as_files,
+        a_plan_is_a_tree,
         the_bundle_is_what_its_sources_give,
     ],
     SHIPS,

@@ -22,6 +22,7 @@ export function About({ me }: { me: Me }) {
       <dt><kbd>Ctrl</kbd> <kbd>Enter</kbd></dt><dd>runs the statement</dd>
       <dt><kbd>Esc</kbd>, then <kbd>Tab</kbd></dt><dd>leaves the editor</dd>
       <dt><kbd>↑</kbd> <kbd>↓</kbd> <kbd>←</kbd> <kbd>→</kbd></dt><dd>move in a grid, and move the map</dd>
+      <dt><kbd>1</kbd> to <kbd>5</kbd></dt><dd>choose the span of the overview</dd>
       <dt><kbd>+</kbd> <kbd>-</kbd></dt><dd>zoom the map</dd>
     </dl>
   </section>`;

@@ -15,6 +15,9 @@ export class Refused extends Error {
   }
 }
 
+/** What may be done with a table. */
+export type Right = "read" | "insert" | "update" | "delete" | "define";
+
 export interface Me {
   user: string | null;
   has_users: boolean;
@@ -22,6 +25,8 @@ export interface Me {
   grants: { table?: string; pairs?: string; allow: string[] }[];
   operates: boolean;
   administers: boolean;
+  /** The rights that hold on one table at least, or on tables that are yet to be made. */
+  allow: Right[];
   version: string;
 }
 
@@ -45,7 +50,12 @@ export interface TableInfo {
   columns: Column[];
   definition: string;
   rows_estimate: number;
+  /** What this user may do with it. */
+  allow: Right[];
 }
+
+/** What went wrong, for those who look. */
+export const said = (error: unknown): string => (error instanceof Refused ? error.problem.detail : String(error));
 
 /** Told of each answer that says that nobody is logged in. */
 export let onLoggedOut = (): void => {};
@@ -77,6 +87,11 @@ export async function call(path: string, options: RequestInit = {}): Promise<Res
 export async function read<T>(path: string, options?: RequestInit): Promise<T> {
   // Numbers beyond what JavaScript holds must not be rounded on their way to the page.
   return parseExactly(await (await call(path, options)).text()) as T;
+}
+
+/** Reads what the server tells of itself: its fractions are no values of a table. */
+export async function readPlain<T>(path: string, options?: RequestInit): Promise<T> {
+  return (await (await call(path, options)).json()) as T;
 }
 
 export function post(path: string, body: unknown, accept = "application/json", signal?: AbortSignal): Promise<Response> {

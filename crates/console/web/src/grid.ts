@@ -1,5 +1,5 @@
 // A grid of any number of rows: only those in view are elements.
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useId, useRef, useState } from "preact/hooks";
 import type { Cell, Column } from "./api";
 import { html } from "./html";
 import { pictureOf } from "./picture";
@@ -54,6 +54,7 @@ function Content({ cell, column }: { cell: Cell; column: Column }) {
 
 export function Grid({ columns, rows, label, selected, onSelect }: Props) {
   const box = useRef<HTMLDivElement>(null);
+  const id = useId();
   const [view, setView] = useState({ top: 0, height: 400 });
   const [at, setAt] = useState({ row: 0, column: 0 });
   const real = rows.length * ROW;
@@ -98,7 +99,7 @@ export function Grid({ columns, rows, label, selected, onSelect }: Props) {
     event.preventDefault();
     move(at.row + step[0], at.column + step[1]);
   };
-  const active = rows.length > 0 ? `cell-${at.row}-${at.column}` : undefined;
+  const active = rows.length > 0 ? `${id}-${at.row}-${at.column}` : undefined;
   return html`<div class="grid" role="grid" tabindex="0" ref=${box} onScroll=${look} onKeyDown=${onKeyDown}
       aria-label=${label} aria-rowcount=${rows.length + 1} aria-colcount=${columns.length} aria-activedescendant=${active}>
     <div class="grid-row head" role="row" aria-rowindex="1" ref=${sized({ width: total })}>
@@ -110,7 +111,7 @@ export function Grid({ columns, rows, label, selected, onSelect }: Props) {
         const index = first + offset;
         return html`<div class=${`grid-row ${index === selected ? "selected" : ""}`} role="row" key=${index}
             aria-rowindex=${index + 2} aria-selected=${index === selected} ref=${sized({ top: index * ROW - shift, width: total })}>
-          ${columns.map((column, c) => html`<div role="gridcell" id=${`cell-${index}-${c}`} ref=${sized({ width: wide[c]! })}
+          ${columns.map((column, c) => html`<div role="gridcell" id=${`${id}-${index}-${c}`} ref=${sized({ width: wide[c]! })}
             class=${`${isNumber(column) ? "number" : ""} ${index === at.row && c === at.column ? "at" : ""}`}
             onClick=${() => move(index, c)}><${Content} cell=${row[c] ?? null} column=${column} /></div>`)}
         </div>`;

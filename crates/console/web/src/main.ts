@@ -12,20 +12,29 @@ import { isDark, toggleTheme } from "./theme";
 interface Screen {
   name: string;
   title: string;
+  /** Whether the user has any use for it: the others are not shown. The server checks each call. */
+  isFor: (me: Me) => boolean;
   load: () => Promise<ComponentType<{ me: Me }>>;
 }
 
-// Each but the last is fetched when somebody goes there.
+const reads = (me: Me): boolean => me.allow.includes("read");
+const fills = (me: Me): boolean => me.allow.includes("insert");
+
+// Each but the last is fetched when somebody goes there. The first of them that a user has opens.
 const SCREENS: Screen[] = [
-  { name: "sql", title: "SQL", load: async () => (await import("./sql/screen")).default },
-  { name: "tables", title: "Tables", load: async () => (await import("./tables/screen")).default },
-  { name: "map", title: "Map", load: async () => (await import("./map/screen")).default },
-  { name: "about", title: "About", load: async () => About },
+  { name: "overview", title: "Overview", isFor: (me) => me.operates, load: async () => (await import("./overview/screen")).default },
+  { name: "sql", title: "SQL", isFor: reads, load: async () => (await import("./sql/screen")).default },
+  { name: "tables", title: "Tables", isFor: reads, load: async () => (await import("./tables/screen")).default },
+  { name: "map", title: "Map", isFor: reads, load: async () => (await import("./map/screen")).default },
+  { name: "load", title: "Load", isFor: fills, load: async () => (await import("./load/screen")).default },
+  { name: "jobs", title: "Jobs", isFor: (me) => me.operates, load: async () => (await import("./jobs/screen")).default },
+  { name: "about", title: "About", isFor: () => true, load: async () => About },
 ];
 
 const me = signal<Me | null>(null);
 const needsLogin = signal(false);
 const failure = signal("");
+const OWNER = "tonnage.user";
 let lastUser: string | null | undefined;
 
 async function meet(): Promise<void> {
@@ -33,10 +42,15 @@ async function meet(): Promise<void> {
     const now = await read<Me>("/v1/me");
     if (lastUser !== undefined && lastUser !== now.user) {
       // Lists and answers that the page holds are those of another user: it begins anew.
+      sessionStorage.clear();
       location.reload();
       return;
     }
     lastUser = now.user;
+    // A login may end while nobody looks: what the browser's tab keeps is for its user alone.
+    const owner = sessionStorage.getItem(OWNER);
+    if (owner !== null && owner !== String(now.user)) sessionStorage.clear();
+    sessionStorage.setItem(OWNER, String(now.user));
     me.value = now;
     needsLogin.value = false;
     failure.value = "";
@@ -52,6 +66,7 @@ setOnLoggedOut(() => (needsLogin.value = true));
 
 async function leave(): Promise<void> {
   await call("/v1/logout", { method: "POST" });
+  sessionStorage.clear();
   me.value = null;
   needsLogin.value = true;
 }
@@ -71,11 +86,15 @@ function Body({ screen }: { screen: Screen }) {
 function Shell() {
   if (needsLogin.value) return html`<${Login} onDone=${() => void meet()} />`;
   if (!me.value) return html`<main><p role="status" class="hint">${failure.value || "Loading"}</p></main>`;
-  const screen = SCREENS.find(({ name }) => name === place.value.screen) ?? SCREENS[0]!;
-  const user = me.value.user;
+  const who = me.value;
+  const mine = SCREENS.filter(({ isFor }) => isFor(who));
+  const screen = mine.find(({ name }) => name === place.value.screen) ?? mine[0]!;
+  // An address may name what others see.
+  const hidden = SCREENS.find(({ name }) => name === place.value.screen && name !== screen.name);
+  const user = who.user;
   return html`<header class="bar">
       <a class="brand" href="#/" aria-label="Tonnage"><span class="mark" aria-hidden="true"></span><b>Tonnage</b></a>
-      <nav aria-label="Screens">${SCREENS.map(
+      <nav aria-label="Screens">${mine.map(
         ({ name, title }) =>
           html`<a href=${address(name)} aria-current=${name === screen.name ? "page" : undefined}>${title}</a>`,
       )}</nav>
@@ -84,6 +103,7 @@ function Shell() {
       <button onClick=${toggleTheme} aria-label=${isDark.value ? "Light colours" : "Dark colours"}>${isDark.value ? "☀" : "☾"}</button>
       ${user && html`<button onClick=${() => void leave()}>Log out</button>`}
     </header>
+    ${hidden && html`<p class="notice banner" role="status">${hidden.title} is not for ${user ?? "you"}: it takes rights that an administrator gives.</p>`}
     ${failure.value && html`<p class="failure banner" role="alert">${failure.value}</p>`}
     <main id="main" tabindex="-1" key=${screen.name} class=${`screen-${screen.name}`}><${Body} screen=${screen} /></main>`;
 }

@@ -75,7 +75,7 @@ impl Caller {
     /// Whether the caller may know of a table, and of its columns. Whoever has rights below it
     /// knows its key already, and needs the rest to make sense of its children.
     pub(crate) fn may_see(&self, table: &str) -> bool {
-        [Right::Read, Right::Insert, Right::Update, Right::Delete, Right::Define]
+        Right::ALL
             .into_iter()
             .any(|right| self.rights.on_table(right, table) || self.rights.below(right, table))
     }
@@ -92,6 +92,13 @@ impl Caller {
     pub(crate) fn check_table(&self, right: Right, table: &str) -> Result<()> {
         let may = self.rights.on_table(right, table);
         self.decide(may, right.label(), || format!("table {table}"))
+    }
+
+    /// Refuses whoever has none of these rights on any table.
+    pub(crate) fn check_some_table(&self, rights: &[Right]) -> Result<()> {
+        let may = rights.iter().any(|right| self.rights.on_some_table(*right));
+        let label = rights.first().map_or("use", |right| right.label());
+        self.decide(may, label, || "any table".to_owned())
     }
 
     /// Refuses rows that the caller may not put into a table.

@@ -35,6 +35,9 @@ impl From<Access> for Right {
 }
 
 impl Right {
+    pub(crate) const ALL: [Right; 5] =
+        [Right::Read, Right::Insert, Right::Update, Right::Delete, Right::Define];
+
     /// What a put under a condition does.
     pub(crate) fn of_put(condition: Condition) -> &'static [Right] {
         match condition {
@@ -130,6 +133,12 @@ impl Rights {
             })
     }
 
+    /// Whether a right holds for any table, be it one that is yet to be made.
+    pub(crate) fn on_some_table(&self, right: Right) -> bool {
+        let mut grants = self.grants.iter().filter(|grant| grant.table.is_some());
+        self.has(right) || grants.any(|grant| grant.allow.contains(&right))
+    }
+
     /// Whether a right holds for a table below another.
     pub(crate) fn below(&self, right: Right, table: &str) -> bool {
         self.grants.iter().any(|grant| {
@@ -204,6 +213,7 @@ mod tests {
             assert_eq!(rights.on_table(Right::Read, table), may, "{table}");
         }
         assert!(!rights.on_table(Right::Insert, "ships"));
+        assert!(rights.on_some_table(Right::Read) && !rights.on_some_table(Right::Insert));
         assert!(!rights.on_pair(Right::Read, b"ships"));
     }
 
@@ -226,6 +236,7 @@ mod tests {
         assert!(rights.on_pair(Right::Update, b"fleet/7"));
         assert!(!rights.on_pair(Right::Update, b"fleets"));
         assert!(!rights.on_all_pairs(Right::Update) && !rights.on_table(Right::Update, "fleet/"));
+        assert!(!rights.on_some_table(Right::Update), "pairs are no tables");
     }
 
     #[test]
@@ -238,10 +249,10 @@ mod tests {
             (Role::Operator, [false; 5], true),
             (Role::Admin, [true; 5], true),
         ];
-        let all = [Right::Read, Right::Insert, Right::Update, Right::Delete, Right::Define];
         for (given, may, operates) in cases {
             let rights = role(given);
-            assert_eq!(all.map(|right| rights.on_table(right, "t")), may, "{given:?}");
+            assert_eq!(Right::ALL.map(|right| rights.on_table(right, "t")), may, "{given:?}");
+            assert_eq!(Right::ALL.map(|right| rights.on_some_table(right)), may, "{given:?}");
             assert_eq!(rights.operates(), operates, "{given:?}");
         }
     }

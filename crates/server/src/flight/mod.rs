@@ -63,6 +63,7 @@ pub(crate) use http_exchange::{ExchangeAnswer, exchange};
 pub(crate) use outcome::outcome_json;
 use service::FlightHandler;
 pub(crate) use sql::{plain_batch, plain_schema};
+pub(crate) use statistics::statistics;
 pub(crate) use table_read::TableRead;
 
 /// The routes of the listener.

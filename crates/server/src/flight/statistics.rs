@@ -9,7 +9,7 @@ use crate::context::ServerContext;
 ///
 /// # Errors
 /// What the store says.
-pub(super) fn statistics(context: &ServerContext) -> Result<Vec<Vec<u8>>> {
+pub(crate) fn statistics(context: &ServerContext) -> Result<Vec<Vec<u8>>> {
     let statistics = context.store.statistics()?;
     let told = json!({
         "tables": context.store.tables().len(),

@@ -7,8 +7,17 @@ use axum::response::{IntoResponse, Response};
 use tonnage::Error;
 
 use super::handler::{CallerExtension, ContextState, HandlerResult};
-use crate::flight::{backup as make_backup, check as check_store};
+use crate::flight::{backup as make_backup, check as check_store, statistics as tell_statistics};
 use crate::reload::reload as reload_files;
+
+/// Tells how much the store holds, and each of its places by itself.
+pub(super) async fn statistics(
+    State(context): ContextState,
+    Extension(caller): CallerExtension,
+) -> HandlerResult<Response> {
+    caller.check_operator("read statistics of")?;
+    single_answer(context.blocking(tell_statistics).await?)
+}
 
 /// Makes everything acknowledged durable.
 pub(super) async fn sync(

@@ -1,36 +1,31 @@
 //! Bulk load of the body of a request: CSV, JSON lines, Parquet or Arrow.
 //!
-//! The body first goes to a temporary file, piece by piece. The load begins once the whole body is
-//! there, so a body that is cut off loads nothing.
+//! The load begins once the whole body is there, so a body that is cut off loads nothing.
 
-use std::fs::File;
-use std::io::{self, Write};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use axum::Extension;
 use axum::body::Body;
 use axum::extract::{Path, Query, State};
-use axum::http::{HeaderMap, header};
+use axum::http::HeaderMap;
 use axum::response::Response;
-use futures::StreamExt;
 use serde::Deserialize;
 use serde_json::{Map, Value as Json, json};
-use tempfile::NamedTempFile;
 use tonnage::internal::sync::lock;
 use tonnage::{
-    BulkPutCallbacks, BulkPutReport, EntryBatch, Error, ErrorKind, FailedEntry, Result, UnreadEntry,
+    BulkPutCallbacks, BulkPutReport, EntryBatch, Error, FailedEntry, Result, UnreadEntry,
 };
-use tonnage_files::{ColumnDefaults, Format, ReadBatch, ReadOptions, RecordReader, Source};
+use tonnage_files::{ColumnDefaults, ReadBatch, ReadOptions, RecordReader, Source};
 use tracing::Span;
 
 use super::handler::{CallerExtension, ContextState, HandlerResult, json as json_body, parse_ttl};
+use super::spooled_body::SpooledBody;
 use crate::context::ServerContext;
 use crate::error::Problem;
 use crate::flight::{BulkPutCommand, DurabilityChoice, ExistingChoice, UNPACKED_BYTES_MAX};
 use crate::jobs::{JobRequest, StreamOutcome, counts_json};
 use crate::metrics::ListenerKind;
-use crate::spool::SpoolReservation;
 
 /// What the query of the request may say.
 #[derive(Debug, Default, Deserialize)]
@@ -76,7 +71,7 @@ pub(super) async fn put(
     body: Body,
 ) -> HandlerResult<Response> {
     context.check_open()?;
-    let format = format_of(&headers)?;
+    let format = SpooledBody::format_of(&headers)?;
     let command = BulkPutCommand {
         table: Some(path.clone()),
         on_existing: query.on_existing,
@@ -89,98 +84,33 @@ pub(super) async fn put(
     command.check(&caller)?;
     command.ttl.as_deref().map(|text| parse_ttl("ttl", text)).transpose()?;
     context.store.table(&path)?;
-    let announced = headers.get(header::CONTENT_LENGTH).and_then(|bytes| bytes.to_str().ok());
-    context.spool.check(announced.and_then(|bytes| bytes.parse().ok()).unwrap_or_default())?;
-    // The place comes before the body: bodies that wait for places would fill the spool.
-    let place = context.streams.acquire().await?;
-    let mut taken = context.spool.reservation();
-    let file = spool_body(&context, &mut taken, body).await?;
+    let body = SpooledBody::take(&context, &headers, body, format).await?;
+    // Whether its client waits or not: a load that has begun is carried out.
     let (loading, span) = (context.clone(), Span::current());
     let report = tokio::task::spawn_blocking(move || {
-        let _place = place;
-        span.in_scope(|| load(&loading, &command, &path, &file, format))
+        span.in_scope(|| load(&loading, &command, &path, &body))
     });
     let report = report.await;
     let report = report.map_err(|_| Error::internal("the load panicked: see the log"))??;
     Ok(json_body(&Json::Object(report)))
 }
 
-/// The format that `Content-Type` names; where it names none the content tells.
-fn format_of(headers: &HeaderMap) -> Result<Option<Format>> {
-    let Some(kind) = headers.get(header::CONTENT_TYPE) else { return Ok(None) };
-    let kind = kind.to_str().unwrap_or_default();
-    let bare = kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
-    match bare.as_str() {
-        "text/csv" => Ok(Some(Format::Csv)),
-        "application/x-ndjson"
-        | "application/jsonl"
-        | "application/json"
-        | "application/x-jsonlines" => Ok(Some(Format::JsonLines)),
-        "application/vnd.apache.parquet" => Ok(Some(Format::Parquet)),
-        "application/vnd.apache.arrow.stream" => Ok(Some(Format::ArrowStream)),
-        "application/vnd.apache.arrow.file" => Ok(Some(Format::ArrowFile)),
-        // What curl says of everything.
-        "application/octet-stream" | "application/x-www-form-urlencoded" => Ok(None),
-        _ => Err(Error::invalid(format!(
-            "Content-Type is `{kind}`: rows come as text/csv, application/x-ndjson, \
-             application/vnd.apache.parquet or application/vnd.apache.arrow.stream"
-        ))),
-    }
-}
-
-/// Takes a body to a temporary file.
-async fn spool_body(
-    context: &ServerContext,
-    taken: &mut SpoolReservation,
-    body: Body,
-) -> HandlerResult<NamedTempFile> {
-    let failed = |error: io::Error| Error::unavailable(format!("a temporary file: {error}"));
-    let file = NamedTempFile::new().map_err(failed)?;
-    let mut target: File = file.reopen().map_err(failed)?;
-    let mut pieces = body.into_data_stream();
-    let limit = context.config.idle_timeout;
-    loop {
-        // The limit is one of silence: a large body that flows may take any time.
-        let piece = tokio::time::timeout(limit, pieces.next()).await;
-        let piece = piece.map_err(|_| {
-            Error::timed_out(format!("the body brought nothing for {limit:?} (idle_timeout)"))
-        })?;
-        match piece {
-            None => return Ok(file),
-            Some(Ok(bytes)) => {
-                taken.reserve_body(bytes.len() as u64)?;
-                // The page cache takes it; what waits is the disk's own.
-                let written =
-                    tokio::task::spawn_blocking(move || target.write_all(&bytes).map(|()| target));
-                let written = written.await;
-                target = written
-                    .map_err(|_| Error::internal("a thread panicked: see the log"))?
-                    .map_err(failed)?;
-            }
-            Some(Err(error)) => {
-                return Err(Error::cancelled(format!("the body was cut off: {error}")).into());
-            }
-        }
-    }
-}
-
 fn load(
     context: &ServerContext,
     command: &BulkPutCommand,
     path: &str,
-    file: &NamedTempFile,
-    format: Option<Format>,
+    body: &SpooledBody,
 ) -> HandlerResult<Map<String, Json>> {
     let table = context.store.table(path)?;
     let options = ReadOptions {
-        format,
+        format: body.format,
         schema: Some(table.schema().arrow_schema()),
         defaults: ColumnDefaults::new(table.schema().default_makers()),
         unpacked_bytes_max: UNPACKED_BYTES_MAX,
         ..ReadOptions::default()
     };
-    let reader = RecordReader::open(&Source::file(file.path()), &options)
-        .map_err(|error| body_error(&error, file))?;
+    let reader = RecordReader::open(&Source::file(body.path()), &options)
+        .map_err(|error| body.error(&error))?;
     // A column that nobody stores would be lost without a word.
     for field in reader.schema().fields() {
         table.schema().require_column(field.name())?;
@@ -193,7 +123,7 @@ fn load(
     let mut rejected = 0;
     let push = || {
         for batch in reader {
-            let batch = batch.map_err(|error| body_error(&error, file))?;
+            let batch = batch.map_err(|error| body.error(&error))?;
             rejected += batch.rejected.len() as u64;
             let rows = batch.batch.num_rows() as u64;
             membership.load.push(stream, entries(table.path(), batch, command.ttl()?))?;
@@ -216,16 +146,6 @@ fn load(
         // What was stored until then is told, too.
         Some(error) => Err(Problem::from(error).with(report)),
     }
-}
-
-/// What is said of the temporary file, as of the body that it holds. A damaged body is a mistake of
-/// its client: as corruption it would look like a damaged store.
-fn body_error(error: &Error, file: &NamedTempFile) -> Error {
-    let kind = match error.kind() {
-        ErrorKind::Corruption => ErrorKind::Invalid,
-        kind => kind,
-    };
-    Error::new(kind, error.message().replace(&file.path().display().to_string(), "the body"))
 }
 
 /// The rows of a batch at the places of their records, and the records that are no rows: the load

@@ -6,6 +6,7 @@ use axum::response::Response;
 use serde_json::json;
 
 use super::handler::{CallerExtension, ContextState, HandlerResult, json as json_body};
+use crate::auth::Right;
 
 /// Tells a caller's name and rights, so that a page can hide what would be refused. It decides
 /// nothing: each call is checked as ever.
@@ -14,6 +15,7 @@ pub(super) async fn me(
     Extension(caller): CallerExtension,
 ) -> HandlerResult<Response> {
     let rights = caller.rights();
+    let allow = Right::ALL.into_iter().filter(|right| rights.on_some_table(*right));
     Ok(json_body(&json!({
         "user": caller.user(),
         "has_users": context.config.users.is_some(),
@@ -21,6 +23,7 @@ pub(super) async fn me(
         "grants": rights.grants_json(),
         "operates": rights.operates(),
         "administers": rights.administers(),
+        "allow": allow.collect::<Vec<_>>(),
         "version": env!("CARGO_PKG_VERSION"),
     })))
 }

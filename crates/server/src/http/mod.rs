@@ -16,8 +16,10 @@ mod multi_table;
 mod openapi;
 mod pair_list;
 mod pairs;
+mod preview;
 mod rows;
 mod rows_format;
+mod spooled_body;
 mod sql;
 mod table_scan;
 mod tables;
@@ -68,6 +70,7 @@ pub(crate) fn router(context: &Arc<ServerContext>) -> Router {
         .route("/v1/events", get(events::of_server))
         .route("/v1/tables/{path}/get", post(get::get))
         .route("/v1/actions/{action}", post(actions::act))
+        .route("/v1/statistics", get(admin::statistics))
         .route("/v1/admin/sync", post(admin::sync))
         .route("/v1/admin/reload", post(admin::reload))
         .route("/v1/admin/check", post(admin::check))
@@ -79,6 +82,7 @@ pub(crate) fn router(context: &Arc<ServerContext>) -> Router {
         // These go on as they come: the one to the disk, the other message by message.
         .route("/v1/exchange", post(exchange::exchange).layer(DefaultBodyLimit::disable()))
         .route("/v1/tables/{path}/rows", post(bulk::put).layer(DefaultBodyLimit::disable()))
+        .route("/v1/preview", post(preview::preview).layer(DefaultBodyLimit::disable()))
         .route_layer(middleware::from_fn_with_state(context.clone(), count))
         // Behind `count` and before `authenticate`: it wants a login, but is no call that metrics
         // count.
@@ -152,6 +156,7 @@ async fn count(State(context): ContextState, request: Request, next: Next) -> Re
         "/v1/tables/{path}/get" => "get",
         "/v1/tables/{path}/row" => "row",
         "/v1/tables/{path}/rows" => "rows",
+        "/v1/preview" => "preview",
         "/v1/tables/{path}/scan" => "scan",
         "/v1/sql" => "sql",
         "/v1/multi-get" => "multi_get",

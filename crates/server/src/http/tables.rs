@@ -8,7 +8,7 @@ use serde_json::json;
 use tonnage::Table;
 
 use super::handler::{CallerExtension, ContextState, HandlerResult, json as json_body};
-use crate::auth::Right;
+use crate::auth::{Caller, Right};
 use crate::flight::outcome_json;
 
 /// All tables.
@@ -20,13 +20,13 @@ pub(super) async fn list(
         .blocking(move |context| {
             let tables = context.store.tables();
             let seen = tables.iter().filter(|table| caller.may_see(table.path()));
-            seen.map(table_json).collect::<Result<Vec<_>, _>>()
+            seen.map(|table| table_json(table, &caller)).collect::<Result<Vec<_>, _>>()
         })
         .await?;
     Ok(json_body(&json!({ "tables": tables })))
 }
 
-fn table_json(table: &Table) -> tonnage::Result<serde_json::Value> {
+fn table_json(table: &Table, caller: &Caller) -> tonnage::Result<serde_json::Value> {
     let schema = table.schema();
     let columns = schema.columns.iter().enumerate().map(|(index, column)| {
         json!({
@@ -36,11 +36,14 @@ fn table_json(table: &Table) -> tonnage::Result<serde_json::Value> {
             "key": schema.key_position(index),
         })
     });
+    let allow =
+        Right::ALL.into_iter().filter(|right| caller.rights().on_table(*right, table.path()));
     Ok(json!({
         "path": table.path(),
         "columns": columns.collect::<Vec<_>>(),
         "definition": schema.to_ddl(),
         "rows_estimate": table.rows_estimate()?,
+        "allow": allow.collect::<Vec<_>>(),
     }))
 }
 
@@ -66,8 +69,8 @@ pub(super) async fn describe(
     Path(path): Path<String>,
 ) -> HandlerResult<Response> {
     caller.check_description(&path)?;
-    let table = context.blocking(move |context| table_json(&context.store.table(&path)?)).await?;
-    Ok(json_body(&table))
+    let table = context.blocking(move |context| table_json(&context.store.table(&path)?, &caller));
+    Ok(json_body(&table.await?))
 }
 
 /// Drops a table.

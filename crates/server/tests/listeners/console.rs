@@ -117,6 +117,7 @@ fn a_login_holds_until_the_logout() {
     let (_, me) = guarded.server.http("GET /v1/me", &cookie, "");
     let me: Json = serde_json::from_str(&me).unwrap();
     assert_eq!(me["user"], "ann");
+    assert_eq!(me["allow"], serde_json::json!(["read", "insert"]), "pairs are no tables");
     assert_eq!(me["grants"][0], serde_json::json!({"table": "ships", "allow": ["read", "insert"]}));
     assert_eq!((&me["operates"], &me["administers"]), (&Json::from(false), &Json::from(false)));
     // The cookie has its user's rights, and Authorization counts more.
@@ -130,6 +131,16 @@ fn a_login_holds_until_the_logout() {
     assert!(header(&gone, "set-cookie").unwrap().contains("Max-Age=0"));
     let refused = guarded.http("GET /v1/me", &cookie, "");
     assert!(refused.starts_with("HTTP/1.1 401"), "{refused}");
+}
+
+/// A page shows what may be done with a table, and repeats no rules.
+#[test]
+fn each_table_tells_what_its_caller_may_do() {
+    let guarded = Guarded::new();
+    let of_loader = "Authorization: Bearer loader\r\n";
+    let (_, body) = guarded.server.http("GET /v1/tables/ships", of_loader, "");
+    let table: Json = serde_json::from_str(&body).unwrap();
+    assert_eq!(table["allow"], serde_json::json!(["insert", "update"]), "{body}");
 }
 
 #[test]
@@ -168,4 +179,8 @@ fn without_users_everybody_is_nobody() {
     assert_eq!(serde_json::from_str::<Json>(&body).unwrap()["user"], Json::Null);
     let me: Json = serde_json::from_str(&server.http("GET /v1/me", OF_PAGE, "").1).unwrap();
     assert_eq!((&me["has_users"], &me["administers"]), (&Json::from(false), &Json::from(true)));
+    let all = serde_json::json!(["read", "insert", "update", "delete", "define"]);
+    assert_eq!(me["allow"], all);
+    let tables: Json = serde_json::from_str(&server.http("GET /v1/tables", "", "").1).unwrap();
+    assert_eq!(tables["tables"][0]["allow"], all);
 }

@@ -21,6 +21,7 @@ mod maintenance;
 mod metadata;
 mod pair_list;
 mod prepared;
+mod preview;
 mod redis;
 mod related;
 mod reports;

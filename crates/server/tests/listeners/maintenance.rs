@@ -4,6 +4,7 @@ use serde_json::json;
 use tonic::Code;
 use tonnage_server::Settings;
 
+use crate::guarded::{BEARER, Guarded};
 use crate::support::{Running, ships};
 use crate::support::{messages, path};
 
@@ -17,6 +18,17 @@ fn statistics_tell_each_shard() {
     for name in ["place", "rows_estimate", "disk_bytes", "files", "cache_bytes", "details"] {
         assert!(shards[0].get(name).is_some(), "{name}: {told}");
     }
+}
+
+#[test]
+fn statistics_are_told_over_http_too() {
+    let guarded = Guarded::new();
+    let (head, body) = guarded.server.http("GET /v1/statistics", BEARER, "");
+    assert!(head.starts_with("HTTP/1.1 200"), "{head}");
+    let told: serde_json::Value = serde_json::from_str(&body).unwrap();
+    assert_eq!((&told["tables"], &told["loads"]), (&json!(4), &json!(0)));
+    let of_loader = guarded.http("GET /v1/statistics", "Authorization: Bearer loader\r\n", "");
+    assert!(of_loader.starts_with("HTTP/1.1 403"), "{of_loader}");
 }
 
 #[test]

@@ -1,5 +1,6 @@
 // What a map shows of a table: which of its columns are places, and the latest row of each shard key.
 import { type Cell, type Column, post, parseExactly, type Rows, type TableInfo } from "../api";
+import { quoted } from "../quoted";
 import { xOf, yOf } from "./world";
 
 const LATITUDES = ["lat", "latitude", "y"];
@@ -18,7 +19,6 @@ export interface Layer {
   rest: string[];
 }
 
-export const quoted = (name: string): string => (/^[a-z_]\w*$/i.test(name) ? name : `"${name.replaceAll('"', '""')}"`);
 const path = (name: string): string => name.split(".").map(quoted).join(".");
 const list = (names: string[], behind = ""): string => names.map((name) => quoted(name) + behind).join(", ");
 

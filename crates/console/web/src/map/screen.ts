@@ -1,14 +1,16 @@
 // The map: the latest row of each shard key, and the track of one.
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { Refused } from "../api";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { said } from "../api";
 import { cellText, Grid } from "../grid";
 import { html } from "../html";
 import { address, note, place } from "../router";
 import { loadTables, tables } from "../sql/catalog";
 import { isDark } from "../theme";
+import { colourable, colouringOf, type Scheme, schemeOf } from "./colour";
 import { drawCoast, loadCoast, type Ring } from "./coast";
 import { type Fleet, FLEET_MAX, latest, type Layer, layerOf, loadFleet, loadTrack } from "./fleet";
-import { drawShips, drawTrack, inView, nearest, packed } from "./ships";
+import { goOn, type Motion, setOut } from "./motion";
+import { drawShips, drawTrack, inView, nearest, packed, type Tints } from "./ships";
 import { latOf, lonOf, moved, type View, viewOf } from "./world";
 
 /** More pixels than these cost time, and show no more. */
@@ -16,15 +18,14 @@ const PIXELS_MAX = 2_000_000;
 const LISTED_MAX = 1_000;
 /** At least so long between two reads; and four times as long as the last one took. */
 const PAUSE_MS = 2_000;
+/** Beyond so many ships a motion is drawn in every other frame. */
+const SMOOTH_MAX = 20_000;
+const still = matchMedia("(prefers-reduced-motion: reduce)");
 
 const colours = (dark: boolean) =>
   dark
-    ? { ship: packed("#ffb454"), edge: packed("#5d3a00"), track: "#6cc6ff", chosen: "#ffffff" }
+    ? { ship: packed("#ffb454"), edge: packed("#0b1118"), track: "#6cc6ff", chosen: "#ffffff" }
     : { ship: packed("#b3261e"), edge: packed("#ffffff"), track: "#0b5cab", chosen: "#ffd84d" };
-
-function said(error: unknown): string {
-  return error instanceof Refused ? error.problem.detail : String(error);
-}
 
 /** The pixels of a canvas for each of the page. */
 function fit(canvas: HTMLCanvasElement): number {
@@ -65,7 +66,13 @@ function useFleet(layer: Layer | undefined): { fleet: Fleet | null; failure: str
   return { fleet, failure };
 }
 
-function Map({ layer }: { layer: Layer }) {
+const toggled = (all: ReadonlySet<string>, one: string): Set<string> => {
+  const next = new Set(all);
+  if (!next.delete(one)) next.add(one);
+  return next;
+};
+
+function Map({ layer, colour }: { layer: Layer; colour: string }) {
   const land = useRef<HTMLCanvasElement>(null);
   const top = useRef<HTMLCanvasElement>(null);
   const coast = useRef<Ring[]>([]);
@@ -78,13 +85,17 @@ function Map({ layer }: { layer: Layer }) {
   const [size, setSize] = useState(0);
   const asked = useRef<AbortController | null>(null);
   const frame = useRef(0);
+  const motion = useRef<Motion | null>(null);
+  const arrived = useRef(0);
+  const scheme = useRef<Scheme | null>(null);
+  const [hidden, setHidden] = useState<ReadonlySet<string>>(new Set());
 
   const keyOf = (row: number): string =>
     layer.shard.map((name) => cellText(fleet!.rows[row]![fleet!.columns.findIndex((column) => column.name === name)] ?? null)).join("/");
   const choose = (row: number) => {
     const key = keyOf(row);
     setChosen(key);
-    note("map", { table: layer.table.path, key });
+    note("map", { table: layer.table.path, key, ...(colour && { colour }) });
     asked.current?.abort();
     const mine = (asked.current = new AbortController());
     loadTrack(layer, fleet!, row, mine.signal).then(
@@ -115,6 +126,31 @@ function Map({ layer }: { layer: Layer }) {
     const row = chosen === null ? -1 : fleet.rows.findIndex((_, at) => keyOf(at) === chosen);
     if (row >= 0) choose(row);
   }, [fleet]);
+  const colouring = useMemo(() => {
+    if (!fleet || !colour) return null;
+    if (scheme.current?.column !== colour || scheme.current.isMoving) scheme.current = schemeOf(fleet, colour);
+    return scheme.current && colouringOf(fleet, scheme.current, isDark.value);
+  }, [fleet, colour, isDark.value]);
+  const tints = useMemo((): Tints => {
+    if (!colouring) return null;
+    const colours = colouring.entries.map((entry) => (hidden.has(entry.label) ? 0 : packed(entry.colour)));
+    return Uint32Array.from(colouring.of, (entry) => colours[entry]!);
+  }, [colouring, hidden]);
+  useEffect(() => setHidden(new Set()), [colour]);
+  useEffect(() => {
+    // The address goes with the choice, so that it can be sent.
+    note("map", { table: layer.table.path, ...(chosen !== null && { key: chosen }), ...(colour && { colour }) });
+  }, [colour]);
+
+  /** Draws what floats above the land. */
+  const paint = (now: View, ratio: number): void => {
+    const context = top.current!.getContext("2d")!;
+    const seen = motion.current?.seen ?? fleet;
+    if (seen) drawShips(context, seen, now, ratio, colours(isDark.value), tints?.length === seen.xs.length ? tints : null);
+    if (track) drawTrack(context, track, moment, now, ratio, colours(isDark.value));
+  };
+  const painting = useRef<() => void>(() => {});
+  painting.current = () => view && top.current && paint(view, fit(top.current));
   useEffect(() => {
     if (!view) return;
     cancelAnimationFrame(frame.current);
@@ -124,11 +160,29 @@ function Map({ layer }: { layer: Layer }) {
       fit(top.current);
       const style = getComputedStyle(document.documentElement);
       drawCoast(land.current.getContext("2d")!, coast.current, view, ratio, style.getPropertyValue("--land").trim());
-      const context = top.current.getContext("2d")!;
-      if (fleet) drawShips(context, fleet, view, ratio, colours(isDark.value));
-      if (track) drawTrack(context, track, moment, view, ratio, colours(isDark.value));
+      paint(view, ratio);
     });
-  }, [view, fleet, track, moment, size, isDark.value]);
+  }, [view, fleet, track, moment, size, tints, isDark.value]);
+  // Before they are drawn, new places are made the ends of ways.
+  useLayoutEffect(() => {
+    if (!fleet) {
+      motion.current = null;
+      return;
+    }
+    const now = performance.now();
+    const before = still.matches ? null : (motion.current?.seen ?? null);
+    const mine = (motion.current = setOut(before, fleet, layer.shard, now, now - arrived.current));
+    arrived.current = now;
+    if (mine.moving === 0) return;
+    let [turn, next] = [0, 0];
+    const step = (at: number): void => {
+      const isThere = goOn(mine, fleet, at);
+      if (isThere || fleet.rows.length <= SMOOTH_MAX || turn++ % 2 === 0) painting.current();
+      if (!isThere) next = requestAnimationFrame(step);
+    };
+    next = requestAnimationFrame(step);
+    return () => cancelAnimationFrame(next);
+  }, [fleet]);
 
   const go = (dx: number, dy: number, factor = 1, x = 0, y = 0) => setView((now) => now && moved(now, dx, dy, factor, x, y));
   const onKeyDown = (event: KeyboardEvent) => {
@@ -161,7 +215,7 @@ function Map({ layer }: { layer: Layer }) {
     const wasClick = drag.current !== null && drag.current.far <= 4;
     drag.current = null;
     if (!wasClick || !fleet || !view) return;
-    const found = nearest(fleet, ...fromMiddle(event), view);
+    const found = nearest(motion.current?.seen ?? fleet, ...fromMiddle(event), view, tints);
     if (found !== null) choose(found);
   };
   useEffect(() => {
@@ -179,10 +233,10 @@ function Map({ layer }: { layer: Layer }) {
   useEffect(() => {
     if (!fleet || !view) return;
     // The list follows when the map rests.
-    const list = () => top.current && setNear(inView(fleet, view, top.current.clientWidth, top.current.clientHeight, LISTED_MAX));
+    const list = () => top.current && setNear(inView(fleet, view, top.current.clientWidth, top.current.clientHeight, LISTED_MAX, tints));
     const timer = setTimeout(list, 100);
     return () => clearTimeout(timer);
-  }, [fleet, view, size]);
+  }, [fleet, view, size, tints]);
   const listed = useMemo(() => near.map((ship) => fleet?.rows[ship] ?? []), [near]);
   const trouble = failure || refused;
   const count = (n: number) => n.toLocaleString("en");
@@ -195,9 +249,13 @@ function Map({ layer }: { layer: Layer }) {
         <button aria-label="Zoom in" onClick=${() => go(0, 0, 0.6)}>+</button>
         <button aria-label="Zoom out" onClick=${() => go(0, 0, 1 / 0.6)}>−</button>
       </div>
-      <div class="legend" role="status">${!fleet ? html`<p>${trouble ? "" : "Loading"}</p>` : html`<p>
+      <div class="legend">${!fleet ? html`<p role="status">${trouble ? "" : "Loading"}</p>` : html`<p>
         <b>${count(fleet.rows.length)}</b> at their latest place${fleet.more ? `, the first ${count(FLEET_MAX)}` : ""}${
           fleet.nowhere > 0 ? `; ${count(fleet.nowhere)} without a place` : ""}</p>
+        ${colouring && html`<ul class="entries" aria-label=${colour}>${colouring.entries.filter(({ count }) => count > 0).map((entry) => html`<li><button class="entry" aria-pressed=${!hidden.has(entry.label)}
+          title=${hidden.has(entry.label) ? "show" : "hide"} onClick=${() => setHidden((all) => toggled(all, entry.label))}>
+          <span class="swatch" aria-hidden="true" ref=${(element: HTMLElement | null) => void (element && (element.style.background = entry.colour))}></span>
+          <span class="name">${entry.label}</span> <span class="hint">${count(entry.count)}</span></button></li>`)}</ul>`}
         ${view && html`<p class="hint">${latOf(view.y).toFixed(2)}, ${lonOf(view.x).toFixed(2)}</p>`}`}</div>
     </div>
     <section class="near" aria-label="In view">
@@ -223,6 +281,9 @@ export default function MapScreen() {
   const layers = useMemo(() => tables.value.flatMap((table) => layerOf(table) ?? []), [tables.value]);
   const [picked, setPicked] = useState(place.value.query.get("table"));
   const layer = layers.find(({ table }) => table.path === picked) ?? layers[0];
+  const [colour, setColour] = useState(place.value.query.get("colour") ?? "");
+  const choices = layer ? colourable(layer.table.columns, [layer.lat, layer.lon]) : [];
+  const chosen = choices.some(({ name }) => name === colour) ? colour : "";
   if (failure) return html`<p class="failure" role="alert">${failure}</p>`;
   if (isRead && !layer) {
     return html`<div class="tools"><h1>Map</h1><p class="hint">No table has places: columns such as lat and lon, or latitude and longitude.</p></div>`;
@@ -233,7 +294,9 @@ export default function MapScreen() {
         setPicked(path);
         note("map", { table: path });
       }}>${layers.map(({ table }) => html`<option value=${table.path} selected=${table.path === layer?.table.path}>${table.path}</option>`)}</select></label>
+      ${choices.length > 0 && html`<label>Colour <select value=${chosen} onChange=${(event: Event) => setColour((event.target as HTMLSelectElement).value)}>
+        <option value="">one for all</option>${choices.map(({ name }) => html`<option value=${name} selected=${name === chosen}>${name}</option>`)}</select></label>`}
       <span class="spring"></span>
       ${layer && html`<a class="button" href=${address("sql", { q: latest(layer) })}>SQL</a>`}</div>
-    ${layer && html`<${Map} key=${layer.table.path} layer=${layer} />`}`;
+    ${layer && html`<${Map} key=${layer.table.path} layer=${layer} colour=${chosen} />`}`;
 }

@@ -15,7 +15,12 @@ export function packed(hex: string): number {
   return ((255 << 24) | (blue << 16) | (green << 8) | red) >>> 0;
 }
 
-export function drawShips(context: CanvasRenderingContext2D, fleet: Fleet, view: View, ratio: number, colours: Colours): number {
+/** The colour of each ship, and 0 for those that are not to be seen; one colour without. */
+export type Tints = Uint32Array | null;
+
+export function drawShips(
+  context: CanvasRenderingContext2D, fleet: Fleet, view: View, ratio: number, colours: Colours, tints: Tints = null,
+): number {
   const { width, height } = context.canvas;
   const picture = context.createImageData(width, height);
   const pixels = new Uint32Array(picture.data.buffer);
@@ -23,20 +28,22 @@ export function drawShips(context: CanvasRenderingContext2D, fleet: Fleet, view:
   const scale = ratio / view.step;
   const [midX, midY] = [width >> 1, height >> 1];
   // Few ships are large, so that one is found; many are small, so that all are seen.
-  const reach = Math.max(1, Math.round((fleet.rows.length > 20_000 ? 1 : fleet.rows.length > 1_000 ? 1.5 : 3) * ratio));
+  const reach = Math.max(1, Math.round((fleet.rows.length > 20_000 ? 1 : fleet.rows.length > 1_000 ? 1.5 : 4) * ratio));
   let seen = 0;
   for (let ship = 0; ship < xs.length; ship++) {
     const x = (((xs[ship]! - view.x) | 0) * scale + midX) | 0;
     const y = ((ys[ship]! - view.y) * scale + midY) | 0;
     if (x < reach || y < reach || x >= width - reach || y >= height - reach) continue;
+    const tint = tints === null ? colours.ship : tints[ship]!;
+    if (tint === 0) continue;
     seen++;
     for (let row = -reach; row <= reach; row++) {
       const line = (y + row) * width + x;
       for (let column = -reach; column <= reach; column++) {
         const far = row * row + column * column;
         if (far > reach * reach + 1) continue;
-        const isEdge = reach > 2 && far >= (reach - 1) * (reach - 1);
-        pixels[line + column] = isEdge ? colours.edge : colours.ship;
+        const isEdge = reach > 2 && far > (reach - 1) * (reach - 1);
+        pixels[line + column] = isEdge ? colours.edge : tint;
       }
     }
   }
@@ -74,22 +81,23 @@ export function drawTrack(context: CanvasRenderingContext2D, track: Fleet, at: n
 }
 
 /** The ship next to a pixel, counted from the middle; none beyond so many pixels. */
-export function nearest(fleet: Fleet, x: number, y: number, view: View, within = 14): number | null {
+export function nearest(fleet: Fleet, x: number, y: number, view: View, tints: Tints = null, within = 14): number | null {
   let [best, least] = [-1, within * within];
   for (let ship = 0; ship < fleet.xs.length; ship++) {
     const dx = ((fleet.xs[ship]! - view.x) | 0) / view.step - x;
     const dy = (fleet.ys[ship]! - view.y) / view.step - y;
     const far = dx * dx + dy * dy;
-    if (far < least) [best, least] = [ship, far];
+    if (far < least && tints?.[ship] !== 0) [best, least] = [ship, far];
   }
   return best < 0 ? null : best;
 }
 
 /** The ships in view, at most so many. */
-export function inView(fleet: Fleet, view: View, width: number, height: number, most: number): number[] {
+export function inView(fleet: Fleet, view: View, width: number, height: number, most: number, tints: Tints = null): number[] {
   const found: number[] = [];
   const [halfX, halfY] = [(width / 2) * view.step, (height / 2) * view.step];
   for (let ship = 0; ship < fleet.xs.length && found.length < most; ship++) {
+    if (tints?.[ship] === 0) continue;
     if (Math.abs((fleet.xs[ship]! - view.x) | 0) <= halfX && Math.abs(fleet.ys[ship]! - view.y) <= halfY) found.push(ship);
   }
   return found;

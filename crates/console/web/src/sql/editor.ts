@@ -38,6 +38,9 @@ const look = (dark: boolean) =>
 
 export interface Editor {
   text(): string;
+  /** Shows a statement by its number, as it was left; of a new one this text. */
+  open(id: number, text: string): void;
+  forget(id: number): void;
   set(text: string): void;
   focus(): void;
   complete(schema: Record<string, string[]>): void;
@@ -47,13 +50,14 @@ export interface Editor {
   close(): void;
 }
 
-export function openEditor(host: HTMLElement, text: string, onRun: () => void, onChange: (text: string) => void): Editor {
+export function openEditor(host: HTMLElement, onRun: () => void, onChange: (text: string) => void): Editor {
   const root = host.shadowRoot ?? host.attachShadow({ mode: "open" });
   const language = new Compartment();
   const style = new Compartment();
   const styled = () => [look(isDark.value), syntaxHighlighting(colours(isDark.value))];
-  const spoken = (schema: Record<string, string[]>) => sql({ dialect: PostgreSQL, schema, upperCaseKeywords: true });
-  const state = EditorState.create({
+  const spoken = (names: Record<string, string[]>) => sql({ dialect: PostgreSQL, schema: names, upperCaseKeywords: true });
+  let schema: Record<string, string[]> = {};
+  const stateOf = (text: string): EditorState => EditorState.create({
     doc: text,
     extensions: [
       lineNumbers(), history(), bracketMatching(), closeBrackets(), autocompletion(), lintGutter(),
@@ -65,17 +69,32 @@ export function openEditor(host: HTMLElement, text: string, onRun: () => void, o
         ...closeBracketsKeymap, ...completionKeymap, ...historyKeymap, ...defaultKeymap,
       ]),
       EditorView.updateListener.of((update) => update.docChanged && onChange(update.state.doc.toString())),
-      language.of(spoken({})),
+      language.of(spoken(schema)),
       style.of(styled()),
     ],
   });
-  const view = new EditorView({ state, parent: root, root });
+  let shown = 0;
+  // Each has its own selection and its own steps to undo.
+  const left = new Map<number, EditorState>();
+  const view = new EditorView({ state: stateOf(""), parent: root, root });
+  const dress = (): void => view.dispatch({ effects: [language.reconfigure(spoken(schema)), style.reconfigure(styled())] });
   return {
     text: () => view.state.doc.toString(),
+    open(id, text) {
+      if (id === shown) return;
+      if (shown !== 0) left.set(shown, view.state);
+      view.setState(left.get(id) ?? stateOf(text));
+      shown = id;
+      dress();
+    },
+    forget: (id) => void left.delete(id),
     set: (changed) => view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: changed } }),
     focus: () => view.focus(),
-    complete: (schema) => view.dispatch({ effects: language.reconfigure(spoken(schema)) }),
-    recolour: () => view.dispatch({ effects: style.reconfigure(styled()) }),
+    complete(names) {
+      schema = names;
+      dress();
+    },
+    recolour: dress,
     mark(problem) {
       const found: Diagnostic[] = [];
       if (problem && problem.line >= 1 && problem.line <= view.state.doc.lines) {

@@ -1,6 +1,6 @@
 // The tables: a tree, and what each is and holds.
 import { useEffect, useMemo, useState } from "preact/hooks";
-import { type Cell, type Column, read, Refused, type TableInfo } from "../api";
+import { type Cell, type Column, read, said, type TableInfo } from "../api";
 import { Grid } from "../grid";
 import { html } from "../html";
 import { address, note, place } from "../router";
@@ -50,7 +50,7 @@ function RowsOf({ table }: { table: TableInfo }) {
       setRow(0);
       setFailure("");
     } catch (error) {
-      setFailure(error instanceof Refused ? error.problem.detail : String(error));
+      setFailure(said(error));
     }
   };
   useEffect(() => void go({}), [table.path]);
@@ -85,7 +85,7 @@ export default function TablesScreen() {
   const [failure, setFailure] = useState("");
   const [part, setPart] = useState("rows");
   useEffect(() => {
-    loadTables().catch((error: unknown) => setFailure(error instanceof Refused ? error.problem.detail : String(error)));
+    loadTables().catch((error: unknown) => setFailure(said(error)));
   }, []);
   const path = place.value.query.get("path") ?? tables.value[0]?.path ?? "";
   const table = useMemo(() => tables.value.find((table) => table.path === path), [tables.value, path]);
@@ -102,6 +102,7 @@ export default function TablesScreen() {
         <span class="hint">about ${table.rows_estimate.toLocaleString("en")} rows</span><span class="spring"></span>
         <button aria-pressed=${part === "rows"} onClick=${() => setPart("rows")}>Rows</button>
         <button aria-pressed=${part === "columns"} onClick=${() => setPart("columns")}>Columns</button>
+        ${table.allow.includes("insert") && html`<a class="button" href=${address("load", { table: table.path })}>Load</a>`}
         <a class="button" href=${address("sql", { q: `SELECT * FROM ${table.path} LIMIT 100` })}>SQL</a></div>
         ${part === "rows" ? html`<${RowsOf} key=${table.path} table=${table} />` : html`<${Columns} table=${table} />`}`}
       ${!table && path && tables.value.length > 0 && html`<p class="hint">There is no table ${path}, or you may not see it.</p>`}

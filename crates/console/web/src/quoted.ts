@@ -1,0 +1,3 @@
+// Names as SQL has them.
+
+export const quoted = (name: string): string => (/^[a-z_]\w*$/i.test(name) ? name : `"${name.replaceAll('"', '""')}"`);
