@@ -51,7 +51,7 @@ class Table:
             yield f"CREATE INDEX x{number} ON {self.name} ({', '.join(columns)})"
 
 
-SPANS = re.compile(r"(greatest|least)\((.*?) \| (INTERVAL '[^']*')\)")
+SPANS = re.compile(r"span_(greatest|least)\((.*?) \| (INTERVAL '[^']*')\)")
 
 
 def of_spans(name, one, other, duck):
@@ -193,7 +193,7 @@ class Maker:
                     + rng.choice([value, self.of(scope, kind)]),
             lambda: f"{self.expr(scope, kind)} {rng.choice(COMPARISONS)} {self.expr(scope, kind)}",
             lambda: f"{column} {rng.choice(COMPARISONS)} {rng.choice(['ANY', 'ALL'])} "
-                    f"(ARRAY[{self.list(kind)}])",
+                    f"(ARRAY[{self.list(kind, 20)}])",
             lambda: f"{self.chosen(scope, kind, column)} {rng.choice(COMPARISONS)} {value}",
             lambda: f"{column} {rng.choice(['', 'NOT '])}IN "
                     f"({rng.choice(['SELECT', 'VALUES'])} ({value}))",
@@ -217,13 +217,13 @@ class Maker:
         between = f"{column} - {other}"
         return rng.choice([
             f"{between} {rng.choice(COMPARISONS)} {span}",
-            f"{rng.choice(['greatest', 'least'])}({between} | {span}) "
+            f"span_{rng.choice(['greatest', 'least'])}({between} | {span}) "
             f"{rng.choice(COMPARISONS)} {day}",
             f"({between}) {rng.choice(['', 'NOT '])}IN ({span}, {day})",
             f"CASE {between} WHEN {span} THEN TRUE WHEN {day} THEN NULL ELSE FALSE END"])
 
-    def list(self, kind):
-        values = [self.beside(kind) for _ in range(self.rng.choice([1, 2, 3, 5, 70]))]
+    def list(self, kind, longest=70):
+        values = [self.beside(kind) for _ in range(self.rng.choice([1, 2, 3, 5, longest]))]
         if self.rng.random() < 0.15:
             values.append("NULL")
         return ", ".join(values)
