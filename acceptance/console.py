@@ -342,11 +342,17 @@ def the_keyboard_is_enough(server):
     page.wait_for_timeout(500)
     page.keyboard.press("ArrowDown")
     page.get_by_text("20 places").wait_for(timeout=5_000)
+    # Told before, so that the browser knows in time that somebody waits for a choice of a file.
+    choices = []
+    page.on("filechooser", lambda choice: choices.append(choice))
     go(page, server, "load", table="empty")
     page.locator("#file").focus()
-    with page.expect_file_chooser() as chooser:
-        page.keyboard.press("Enter")
-    chooser.value.set_files({"name": "ids.csv", "mimeType": "text/csv", "buffer": b"id\n1\n2\n"})
+    page.keyboard.press("Enter")
+    for _ in range(200):
+        if choices:
+            break
+        page.wait_for_timeout(100)
+    choices[0].set_files({"name": "ids.csv", "mimeType": "text/csv", "buffer": b"id\n1\n2\n"})
     page.get_by_role("grid", name="First rows").wait_for()
     for _ in range(5):  # into, existing, failures, check, load
         page.keyboard.press("Tab")
