@@ -3,7 +3,8 @@
 Usage: redis_differential.py [--seed N] [--commands N]. `redis-server` is looked for on the PATH, or
 is $REDIS_SERVER; without one this is left out. Commands come in pipelines, over three connections
 that take turns, in RESP2 and RESP3, and in transactions. What differs on purpose is not asked for:
-docs/redis.md has the list.
+docs/redis.md has the list. Some connections have replies switched off now and then, around
+transactions too.
 """
 
 import argparse
@@ -19,10 +20,15 @@ import tempfile
 import time
 
 KEYS = [b"k%d" % number for number in range(12)]
+# Mostly hashes; but other commands have them too, and commands of hashes have other keys.
+HASHES = [b"h%d" % number for number in range(5)]
+FIELDS = [b"f%d" % number for number in range(8)] + [b"", b"\x00\r\n", b"n"]
 # Far in the future and in the past, so that the time between the two servers does not matter.
 LATER_S = [4_000_000_000, 4_000_000_001, 4_100_000_000]
 NUMBERS = [b"0", b"1", b"-1", b"7", b"-7", b"100", b"9223372036854775807", b"-9223372036854775808"]
 ODD = [b"", b"x", b"1.5", b" 1", b"1 ", b"01", b"+1", b"9223372036854775808", b"nan", b"inf", b"1e3"]
+# No other reply has it.
+MUTED_END = b"behind all that was muted"
 VALUES = NUMBERS + ODD + [b"hello", b"\x00\xff\r\n", b"\xf0\x0f", b"v" * 70, b"10.5", b"3.0e2"]
 
 
@@ -76,7 +82,25 @@ class Commands:
         self.chance = chance
 
     def key(self):
-        return self.chance.choice(KEYS)
+        return self.chance.choice(HASHES if self.chance.random() < 0.07 else KEYS)
+
+    def hash(self):
+        return self.chance.choice(KEYS if self.chance.random() < 0.07 else HASHES)
+
+    def field(self):
+        return self.chance.choice(FIELDS)
+
+    def fields(self):
+        return [self.field() for _ in range(self.chance.randint(1, 4))]
+
+    def short(self):
+        """A value of a field: with long ones Redis has the fields in an order by chance."""
+        return self.chance.choice([value for value in VALUES if len(value) <= 64])
+
+    def field_values(self):
+        count = self.chance.choice([1, 1, 2, 3, 30])
+        names = [b"g%d" % number for number in range(30)] if count == 30 else self.fields()
+        return sum(([name, self.short()] for name in names), [])
 
     def keys(self):
         return [self.key() for _ in range(self.chance.randint(1, 4))]
@@ -111,6 +135,39 @@ class Commands:
         options = [option for option in (b"NX", b"XX", b"GT", b"LT", b"WHAT")
                    if self.chance.random() < (0.02 if option == b"WHAT" else 0.2)]
         return [command, self.key(), when, *options]
+
+    def of_hashes(self):
+        key, field, chance = self.hash, self.field, self.chance
+        # Which field comes by chance differs, so only where the answer is sure it is asked for.
+        return [
+            lambda: [chance.choice([b"HSET", b"HMSET"]), key(), *self.field_values()],
+            lambda: [chance.choice([b"HSET", b"HMSET"]), key(), *self.field_values()],
+            lambda: [chance.choice([b"HSET", b"HMSET"]), key(), field(),
+                     *chance.choice([[], [b"1", b"x"]])],
+            lambda: [b"HSETNX", key(), field(), self.short()],
+            lambda: [b"HGET", key(), field()],
+            lambda: [b"HMGET", key(), *self.fields()],
+            lambda: [b"HMGET", key(), *self.fields()],
+            lambda: [b"HGETALL", key()],
+            lambda: [b"HGETALL", key()],
+            lambda: [chance.choice([b"HKEYS", b"HVALS", b"HLEN"]), key()],
+            lambda: [b"HDEL", key(), *self.fields()],
+            lambda: [b"HDEL", key(), *[b"g%d" % number for number in range(30)]],
+            lambda: [chance.choice([b"HEXISTS", b"HSTRLEN"]), key(), field()],
+            lambda: [b"HINCRBY", key(), chance.choice([b"n", field()]), self.number()],
+            lambda: [b"HINCRBYFLOAT", chance.choice([b"hf", key()]), b"decimal",
+                     chance.choice([b"0.5", b"-1.5", b"3", b"x", b"1e2", b" 1", b""])],
+            lambda: [b"HINCRBYFLOAT", chance.choice([b"nosuch", key()]), field(), b"x"],
+            lambda: [b"HRANDFIELD", key(), chance.choice([b"1000", b"0", b"x", b"-0",
+                                                          b"-9223372036854775808"]),
+                     *chance.choice([[], [b"WITHVALUES"], [b"WHAT"]])],
+            lambda: [b"HSCAN", key(), chance.choice([b"0", b"0", b"7", b"x"]), *chance.choice([
+                [], [b"MATCH", b"f[0-3]"], [b"COUNT", b"5"], [b"COUNT", b"0"], [b"COUNT", b"x"],
+                [b"MATCH"], [b"WHAT", b"1"], [b"match", b"g*", b"count", b"100"]])],
+            lambda: [b"TYPE", key()],
+            lambda: [chance.choice([b"DEL", b"GETDEL", b"PERSIST", b"EXISTS"]), key()],
+            lambda: [chance.choice([b"RENAME", b"COPY"]), key(), key()],
+        ]
 
     def draw(self):
         key, chance = self.key, self.chance
@@ -160,6 +217,7 @@ class Commands:
             lambda: [b"SELECT", chance.choice([b"0", b"x"])],
             lambda: [b"HELLO", chance.choice([b"2", b"3", b"4", b"x"])],
             lambda: [b"GET", key(), key()],
+            *self.of_hashes(),
         ])()
         return [self.case(drawn[0]), *drawn[1:]]
 
@@ -172,13 +230,23 @@ class Commands:
                 commands.insert(0, [b"WATCH", *self.keys()])
         if self.chance.random() < 0.002:
             commands.append([b"FLUSHALL"])
+        if self.chance.random() < 0.1:
+            commands = self.muted(commands)
         return commands
+
+    def muted(self, commands):
+        """Among these, some whose replies are left out; at the end there are replies again."""
+        for _ in range(self.chance.randint(1, 3)):
+            mode = self.chance.choice([b"OFF", b"SKIP", b"SKIP", b"ON"])
+            commands.insert(self.chance.randint(0, len(commands)), [b"CLIENT", b"REPLY", mode])
+        # Commands that make no transaction end one that began in their midst.
+        return [*commands, [b"CLIENT", b"REPLY", b"ON"], [b"ECHO", MUTED_END]]
 
 
 def comparable(command, reply):
     """The reply without what may differ: the order of KEYS, the numbers of clients, versions."""
     if command[0].upper() == b"KEYS":
-        return sorted(re.findall(rb"\r\n([kf]\d+)(?=\r\n)", reply)), reply[:1]
+        return sorted(re.findall(rb"\r\n([kfh]\w+)(?=\r\n)", reply)), reply[:1]
     if command[0].upper() == b"HELLO" and reply[:1] in b"*%":
         return reply[:30]
     if command[0].upper() == b"EXEC":
@@ -198,14 +266,31 @@ def compare(seed, count, ours, theirs):
         data = b"".join(encode(command) for command in pipeline)
         our.send(data)
         their.send(data)
-        for command in pipeline:
-            replies = our.reply(), their.reply()
-            done += 1
-            if comparable(command, replies[0]) != comparable(command, replies[1]):
-                differing.append((command, *replies))
-                if len(differing) == 10:
-                    return done, differing
+        done += len(pipeline)
+        if pipeline[-1] == [b"ECHO", MUTED_END]:
+            # Which command has a reply is what is looked at, so they are taken as they come.
+            replies = [muted_replies(connection) for connection in (our, their)]
+            if replies[0] != replies[1]:
+                differing.append((pipeline, *replies))
+        else:
+            for command in pipeline:
+                replies = our.reply(), their.reply()
+                if comparable(command, replies[0]) != comparable(command, replies[1]):
+                    differing.append((command, *replies))
+        if len(differing) >= 10:
+            break
     return done, differing
+
+
+def muted_replies(connection):
+    """The replies to a pipeline some of which are left out, each with its lines in any order."""
+    replies = []
+    while not replies or not replies[-1][-2:] == [MUTED_END, b""]:
+        replies.append(connection.reply().split(b"\r\n"))
+    # The number of a client stands in what HELLO answers.
+    return [sorted(line for line in reply if not line.startswith(b":"))
+            if b"server" in reply else sorted(reply) if len(reply) > 3 else reply
+            for reply in replies]
 
 
 def start(command, ready):

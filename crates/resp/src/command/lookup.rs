@@ -39,7 +39,7 @@ mod tests {
             assert_eq!(
                 command.has_flag("write") || command.has_flag("readonly"),
                 command.name != "wait"
-                    && (matches!(command.group, "string" | "generic" | "bitmap")
+                    && (matches!(command.group, "string" | "generic" | "bitmap" | "hash")
                         || command.name == "dbsize"
                         || command.name.starts_with("flush")),
                 "{}",

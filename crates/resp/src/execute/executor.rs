@@ -284,6 +284,7 @@ impl Executor {
                     arguments: &arguments,
                     now_ms,
                     value_bytes_max: client.limits.argument_bytes_max,
+                    reply_bytes_max: client.limits.output_bytes_max,
                 };
                 match plan(&arguments, &mut sink) {
                     Ok(shape) => self.push(index, shape),

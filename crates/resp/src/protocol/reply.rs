@@ -119,6 +119,21 @@ impl<'b> ReplyWriter<'b> {
         }
     }
 
+    /// The head of a list of pairs: each begins with [`ReplyWriter::pair`].
+    pub fn pair_list(&mut self, pairs: usize) {
+        match self.protocol {
+            Protocol::Two => self.array(2 * pairs),
+            Protocol::Three => self.array(pairs),
+        }
+    }
+
+    /// The head of a pair: two replies follow.
+    pub fn pair(&mut self) {
+        if self.protocol == Protocol::Three {
+            self.array(2);
+        }
+    }
+
     /// The head of a set: so many replies follow.
     pub fn set(&mut self, len: usize) {
         match self.protocol {
@@ -180,6 +195,11 @@ mod tests {
         assert_eq!(both(|reply| reply.null()), ["$-1\r\n", "_\r\n"]);
         assert_eq!(both(|reply| reply.map(2)), ["*4\r\n", "%2\r\n"]);
         assert_eq!(both(|reply| reply.set(2)), ["*2\r\n", "~2\r\n"]);
+        let pairs = |reply: &mut ReplyWriter<'_>| {
+            reply.pair_list(1);
+            reply.pair();
+        };
+        assert_eq!(both(pairs), ["*2\r\n", "*1\r\n*2\r\n"]);
         assert_eq!(both(|reply| reply.verbatim("a")), ["$1\r\na\r\n", "=5\r\ntxt:a\r\n"]);
         assert_eq!(both(|reply| reply.integer(i64::MIN))[0], ":-9223372036854775808\r\n");
         assert_eq!(both(|reply| reply.bulk_integer(-10))[1], "$3\r\n-10\r\n");

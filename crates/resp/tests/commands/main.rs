@@ -5,6 +5,8 @@ mod bounds;
 mod common;
 mod connection;
 mod docs;
+mod hash_model;
+mod hashes;
 mod keys;
 mod model;
 mod protocol;
