@@ -466,4 +466,44 @@ pub(crate) static COMMANDS: &[Command] = &[
         flags: "noscript loading stale fast allow_busy",
         summary: "Makes a transaction depend on keys",
     },
+    Command {
+        name: "zadd", arity: -4, keys: (1, 1, 1), group: "sorted-set", since: "1.2.0", rights: UPSERT,
+        flags: "write denyoom fast",
+        summary: "Adds members to a sorted set, or changes their scores",
+    },
+    Command {
+        name: "zcard", arity: 2, keys: (1, 1, 1), group: "sorted-set", since: "1.2.0", rights: READ,
+        flags: "readonly fast",
+        summary: "Counts the members of a sorted set",
+    },
+    Command {
+        name: "zincrby", arity: 4, keys: (1, 1, 1), group: "sorted-set", since: "1.2.0", rights: CHANGE,
+        flags: "write denyoom fast",
+        summary: "Adds to the score of a member",
+    },
+    Command {
+        name: "zrange", arity: -4, keys: (1, 1, 1), group: "sorted-set", since: "1.2.0", rights: READ,
+        flags: "readonly",
+        summary: "Gets members of a sorted set by places, scores or names",
+    },
+    Command {
+        name: "zrangebyscore", arity: -4, keys: (1, 1, 1), group: "sorted-set", since: "1.0.5", rights: READ,
+        flags: "readonly",
+        summary: "Gets members of a sorted set by their scores",
+    },
+    Command {
+        name: "zrank", arity: 3, keys: (1, 1, 1), group: "sorted-set", since: "2.0.0", rights: READ,
+        flags: "readonly fast",
+        summary: "Tells the place of a member",
+    },
+    Command {
+        name: "zrem", arity: -3, keys: (1, 1, 1), group: "sorted-set", since: "1.2.0", rights: REDUCE,
+        flags: "write fast",
+        summary: "Removes members of a sorted set",
+    },
+    Command {
+        name: "zscore", arity: 3, keys: (1, 1, 1), group: "sorted-set", since: "1.2.0", rights: READ,
+        flags: "readonly fast",
+        summary: "Tells the score of a member",
+    },
 ];

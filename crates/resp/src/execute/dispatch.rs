@@ -6,7 +6,8 @@ use super::immediate::ImmediateCall;
 use super::plan::{CommandArguments, PartSink, ReplyShape};
 use super::words::Refusal;
 use super::{
-    bitmaps, connection, generic, hashes, introspection, keys, server, strings, transactions,
+    bitmaps, connection, generic, hashes, introspection, keys, server, sorted_sets, strings,
+    transactions,
 };
 use crate::command::COMMANDS;
 
@@ -130,6 +131,14 @@ fn handler_named(name: &str) -> Option<Handler> {
         "unwatch" => Immediate(transactions::unwatch),
         "wait" => Immediate(server::wait),
         "watch" => Immediate(transactions::watch),
+        "zadd" => Parts(sorted_sets::zadd),
+        "zcard" => Parts(sorted_sets::zcard),
+        "zincrby" => Parts(sorted_sets::zincrby),
+        "zrange" => Parts(sorted_sets::zrange),
+        "zrangebyscore" => Parts(sorted_sets::zrangebyscore),
+        "zrank" => Parts(sorted_sets::zrank),
+        "zrem" => Parts(sorted_sets::zrem),
+        "zscore" => Parts(sorted_sets::zscore),
         // Not a command of the table.
         _ => return None,
     })

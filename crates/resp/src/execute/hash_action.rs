@@ -3,6 +3,7 @@
 use super::open_hash::OpenHash;
 use super::part_reply::{FieldShow, ListShape, PartReply};
 use super::random::Chance;
+use super::text_list::TextList;
 use super::texts::{ClientArgument, Text, Texts};
 use super::words;
 use crate::protocol::{Decimal, digits_of, glob_matches, parse_integer};
@@ -71,6 +72,7 @@ impl HashAction {
 impl OpenHash {
     /// Carries out what is done with a hash, and tells whether that changed it.
     pub(super) fn apply(&mut self, action: HashAction, texts: &mut Texts<'_>) -> (Answer, bool) {
+        // A name is looked for where the client sent it: nothing is copied for that.
         let name = Text::Argument;
         let flag = |is_so: bool| Ok(PartReply::Integer(is_so.into()));
         match action {
@@ -90,6 +92,7 @@ impl OpenHash {
                 let was_there = self.delete(name(field), texts);
                 (flag(was_there), was_there)
             }
+            // A sum that is refused has changed nothing.
             HashAction::Add { field, delta, bytes_max } => {
                 let sum = self.add(name(field), delta, bytes_max, texts);
                 (sum, sum.is_ok())
@@ -118,7 +121,7 @@ impl OpenHash {
             self.is_full = self.bytes().saturating_add(command_bytes) > bytes_max;
         }
         if self.is_full {
-            return (Err(words::HASH_TOO_LONG), false);
+            return (Err(words::FIELDS_TOO_LONG), false);
         }
         let is_new = self.set(field, value, texts);
         (Ok(PartReply::Integer(is_new.into())), true)
@@ -134,7 +137,7 @@ impl OpenHash {
     ) -> Result<(), &'static str> {
         let added = entry_bytes(texts.get(field).len(), texts.get(value).len());
         if self.bytes().saturating_add(added) > bytes_max {
-            return Err(words::HASH_TOO_LONG);
+            return Err(words::FIELDS_TOO_LONG);
         }
         self.set(field, value, texts);
         Ok(())
@@ -201,7 +204,7 @@ impl OpenHash {
                 list.push(value, texts);
             }
             // Beyond that the reply is refused anyway.
-            texts.begin() - list.start <= bytes_max
+            list.bytes(texts) <= bytes_max
         };
         let wanted = count.unsigned_abs();
         if count >= 0 {
@@ -245,28 +248,5 @@ impl OpenHash {
             }
         }
         Ok(list.end(ListShape::LastPage, texts))
-    }
-}
-
-/// Byte strings that are being chosen, for a reply.
-struct TextList {
-    start: usize,
-    count: u32,
-}
-
-impl TextList {
-    fn begin(texts: &Texts<'_>) -> Self {
-        Self { start: texts.begin(), count: 0 }
-    }
-
-    fn push(&mut self, text: Text, texts: &mut Texts<'_>) {
-        let len = texts.get(text).len() as u32;
-        texts.computed.extend_from_slice(&len.to_le_bytes());
-        texts.append(text);
-        self.count += 1;
-    }
-
-    fn end(self, shape: ListShape, texts: &Texts<'_>) -> PartReply {
-        PartReply::List { texts: texts.computed_since(self.start), count: self.count, shape }
     }
 }

@@ -11,11 +11,11 @@ use crate::values::entry_bytes;
 
 type Planned = Result<ReplyShape, Refusal>;
 
-/// A hash is one value, and each change of it writes all of it.
-const HASH_BYTES_MAX: usize = 8 << 20;
+/// A hash or sorted set is one value, and each change of it writes all of it.
+const FIELDS_BYTES_MAX: usize = 8 << 20;
 
-fn bytes_max(sink: &PartSink<'_>) -> usize {
-    sink.value_bytes_max.min(HASH_BYTES_MAX)
+pub(super) fn bytes_max(sink: &PartSink<'_>) -> usize {
+    sink.value_bytes_max.min(FIELDS_BYTES_MAX)
 }
 
 /// A command of one part.
@@ -121,7 +121,10 @@ pub(crate) fn hincrby(arguments: &CommandArguments<'_>, sink: &mut PartSink<'_>)
 
 pub(crate) fn hincrbyfloat(arguments: &CommandArguments<'_>, sink: &mut PartSink<'_>) -> Planned {
     // Before the hash is looked at, as in Redis.
-    Decimal::parse(arguments.get(3)).ok_or(words::NOT_A_FLOAT)?;
+    let number = Decimal::parse(arguments.get(3)).ok_or(words::NOT_A_FLOAT)?;
+    if !number.is_finite() {
+        return Err("ERR value is NaN or Infinity".into());
+    }
     let (field, delta) = (arguments.argument(2), arguments.argument(3));
     let bytes_max = bytes_max(sink);
     one(sink, HashAction::AddDecimal { field, delta, bytes_max })

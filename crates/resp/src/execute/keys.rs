@@ -344,17 +344,20 @@ fn encoding(value: &[u8]) -> &'static str {
         (ValueKind::String, _) if parse_integer(value).is_some() => "int",
         (ValueKind::String, 0..=44) => "embstr",
         (ValueKind::String, _) => "raw",
-        (ValueKind::Hash, _) if is_small_hash(value) => "listpack",
+        (ValueKind::Hash, _) if is_small(value, ValueKind::Hash, 512) => "listpack",
         (ValueKind::Hash, _) => "hashtable",
+        (ValueKind::SortedSet, _) if is_small(value, ValueKind::SortedSet, 128) => "listpack",
+        (ValueKind::SortedSet, _) => "skiplist",
         (ValueKind::Unknown, _) => "unknown",
     }
 }
 
-fn is_small_hash(value: &[u8]) -> bool {
-    let Ok(hash) = EncodedHash::open(value) else { return false };
-    let is_small = |length: usize| length <= 64;
-    hash.len() <= 512
+/// Whether there are few fields, and short ones.
+fn is_small(value: &[u8], kind: ValueKind, fields_max: usize) -> bool {
+    let Ok(hash) = EncodedHash::open(value, kind) else { return false };
+    let is_short = |length: usize| length <= 64;
+    hash.len() <= fields_max
         && hash.entries().all(|entry| {
-            entry.is_ok_and(|entry| is_small(entry.field.len()) && is_small(entry.value.len()))
+            entry.is_ok_and(|entry| is_short(entry.field.len()) && is_short(entry.value.len()))
         })
 }

@@ -1,12 +1,16 @@
-//! The hash of the key whose parts are being carried out.
+//! The hash or sorted set of the key whose parts are being carried out.
 //!
-//! Its fields are spans of the stored bytes and of what clients sent, so that many changes of a
-//! large hash copy it once, at the end.
+//! A sorted set is a hash whose values are scores. Fields are spans of the stored bytes and of what
+//! clients sent, so that many changes of a large hash copy it once, at the end.
+
+use std::cmp::Ordering;
 
 use super::field_index::FieldIndex;
 use super::texts::{Text, Texts};
 use super::words;
-use crate::values::{EncodedHash, HEAD_BYTES, ValueKind, entry_bytes, write_head, write_lengths};
+use crate::values::{
+    EncodedHash, HEAD_BYTES, ValueKind, entry_bytes, score_of, write_head, write_lengths,
+};
 
 /// From so many fields on a table finds them, once it was looked for a field this often.
 const INDEXED_FIELDS_MIN: usize = 32;
@@ -24,12 +28,15 @@ struct OpenField {
 }
 
 /// A hash in memory.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct OpenHash {
+    kind: ValueKind,
     fields: Vec<OpenField>,
     deleted: usize,
     index: FieldIndex,
     finds: u32,
+    /// Whether the members of a sorted set stand in their order.
+    is_sorted: bool,
     /// As it will be stored.
     bytes: usize,
     /// The text that it is, unless it was changed since.
@@ -40,55 +47,112 @@ pub(crate) struct OpenHash {
     pub(super) is_full: bool,
 }
 
+impl Default for OpenHash {
+    fn default() -> Self {
+        Self {
+            kind: ValueKind::Hash,
+            fields: Vec::new(),
+            deleted: 0,
+            index: FieldIndex::default(),
+            finds: 0,
+            is_sorted: true,
+            bytes: HEAD_BYTES,
+            written: None,
+            damaged: None,
+            is_full: false,
+        }
+    }
+}
+
 impl OpenHash {
-    /// A hash without fields.
-    pub(super) fn begin(&mut self) {
+    pub(super) fn kind(&self) -> ValueKind {
+        self.kind
+    }
+
+    /// A hash without fields, or a sorted set without members.
+    pub(super) fn begin(&mut self, kind: ValueKind) {
         match self.fields.capacity() > KEPT_FIELDS_MAX {
             true => self.fields = Vec::new(),
             false => self.fields.clear(),
         }
         self.index.clear();
         (self.deleted, self.finds, self.bytes) = (0, 0, HEAD_BYTES);
-        self.written = None;
+        (self.kind, self.is_sorted, self.written) = (kind, true, None);
     }
 
     /// Forgets everything: the parts of another key follow.
     pub(super) fn close(&mut self) {
-        self.begin();
+        self.begin(ValueKind::Hash);
         (self.damaged, self.is_full) = (None, false);
     }
 
-    /// The hash of a text, unless it is that one already.
-    pub(super) fn open(&mut self, text: Text, texts: &Texts<'_>) -> Result<(), &'static str> {
+    /// The hash or sorted set of a text, unless it is that one already.
+    pub(super) fn open(
+        &mut self,
+        text: Text,
+        kind: ValueKind,
+        texts: &Texts<'_>,
+    ) -> Result<(), &'static str> {
+        let bytes = texts.get(text);
+        if ValueKind::of(bytes) != kind {
+            return Err(words::WRONG_TYPE);
+        }
         if self.written == Some(text) {
             return Ok(());
-        }
-        let bytes = texts.get(text);
-        if ValueKind::of(bytes) != ValueKind::Hash {
-            return Err(words::WRONG_TYPE);
         }
         // It would be read to its fault for every field that is asked for.
         if self.damaged == Some(text) {
             return Err(words::DAMAGED);
         }
-        self.begin();
+        self.begin(kind);
         if self.read(text, bytes).is_none() {
-            self.begin();
+            self.begin(kind);
             self.damaged = Some(text);
             return Err(words::DAMAGED);
         }
+        self.is_sorted = self.is_in_order(texts);
         self.written = Some(text);
         Ok(())
     }
 
     fn read(&mut self, text: Text, bytes: &[u8]) -> Option<()> {
-        for entry in EncodedHash::open(bytes).ok()?.entries() {
+        for entry in EncodedHash::open(bytes, self.kind).ok()?.entries() {
             let entry = entry.ok()?;
+            let value = &bytes[entry.value.clone()];
+            if self.kind == ValueKind::SortedSet && score_of(value).is_nan() {
+                return None;
+            }
             self.bytes += entry_bytes(entry.field.len(), entry.value.len());
             let (name, value) = (text.part(entry.field), text.part(entry.value));
             self.fields.push(OpenField { name, value, is_deleted: false });
         }
         Some(())
+    }
+
+    /// Whether one stands before another: by the scores, then by the names.
+    fn order(one: &OpenField, other: &OpenField, texts: &Texts<'_>) -> Ordering {
+        let score = |field: &OpenField| score_of(texts.get(field.value));
+        // No score is NaN.
+        let by_score = score(one).partial_cmp(&score(other)).unwrap_or(Ordering::Equal);
+        by_score.then_with(|| texts.get(one.name).cmp(texts.get(other.name)))
+    }
+
+    fn is_in_order(&self, texts: &Texts<'_>) -> bool {
+        let is_before = |one: &OpenField, other: &OpenField| {
+            Self::order(one, other, texts) != Ordering::Greater
+        };
+        self.kind != ValueKind::SortedSet || self.fields.is_sorted_by(is_before)
+    }
+
+    /// Brings the members of a sorted set into their order.
+    pub(super) fn sort(&mut self, texts: &Texts<'_>) {
+        if !self.is_sorted {
+            self.fields.retain(|field| !field.is_deleted);
+            self.fields.sort_by(|one, other| Self::order(one, other, texts));
+            // The table knew them by their numbers.
+            self.index.clear();
+            (self.deleted, self.is_sorted) = (0, true);
+        }
     }
 
     pub(super) fn len(&self) -> usize {
@@ -143,6 +207,7 @@ impl OpenHash {
     pub(super) fn set(&mut self, name: Text, value: Text, texts: &Texts<'_>) -> bool {
         let bytes = |value| entry_bytes(texts.get(name).len(), texts.get(value).len());
         self.written = None;
+        self.is_sorted &= self.kind != ValueKind::SortedSet;
         self.bytes += bytes(value);
         if let Some(at) = self.find(name, texts) {
             self.bytes -= bytes(self.fields[at].value);
@@ -180,9 +245,10 @@ impl OpenHash {
         if let Some(written) = self.written {
             return written;
         }
+        self.sort(texts);
         let start = texts.begin();
         texts.computed.reserve(self.bytes);
-        write_head(self.len(), texts.computed);
+        write_head(self.kind, self.len(), texts.computed);
         for (name, value) in self.fields() {
             write_lengths(texts.get(name).len(), texts.get(value).len(), texts.computed);
             texts.append(name);

@@ -8,6 +8,7 @@ use super::expiry_time::{ExpiryRefusal, NewExpiry};
 use super::hash_action::HashAction;
 use super::open_hash::OpenHash;
 use super::part_reply::PartReply;
+use super::sorted_action::SortedAction;
 use super::texts::{ClientArgument, Text, Texts};
 use super::words;
 use crate::bits::{self, BitUnit};
@@ -111,6 +112,7 @@ pub(crate) enum PartAction {
         unit: BitUnit,
     },
     Hash(HashAction),
+    Sorted(SortedAction),
 }
 
 impl PartAction {
@@ -133,6 +135,7 @@ impl PartAction {
             PartAction::Get | PartAction::GetIfString | PartAction::Length => true,
             PartAction::Range { .. } | PartAction::Exists => true,
             PartAction::Hash(action) => action.is_look_up(),
+            PartAction::Sorted(action) => action.is_look_up(),
             _ => false,
         }
     }
@@ -195,13 +198,21 @@ impl KeyState {
         if self.value.is_some() && self.expires_at_ms != 0 && self.expires_at_ms <= now_ms {
             self.remove();
         }
-        if let PartAction::Hash(action) = *action {
-            return self.apply_to_hash(action, texts, hash).unwrap_or_else(PartReply::Error);
+        match *action {
+            PartAction::Hash(action) => {
+                let apply = |hash: &mut OpenHash, texts: &mut _| hash.apply(action, texts);
+                return self.apply_to_fields(ValueKind::Hash, texts, hash, apply);
+            }
+            PartAction::Sorted(action) => {
+                let apply = |hash: &mut OpenHash, texts: &mut _| hash.apply_sorted(action, texts);
+                return self.apply_to_fields(ValueKind::SortedSet, texts, hash, apply);
+            }
+            _ => {}
         }
         if !action.is_of_key() {
             self.write_down(texts, hash);
             // All others are of strings.
-            if self.kind(texts).is_some_and(|kind| kind != ValueKind::String) {
+            if self.kind(texts, hash).is_some_and(|kind| kind != ValueKind::String) {
                 return match action {
                     PartAction::GetIfString => PartReply::Null,
                     _ => PartReply::Error(words::WRONG_TYPE),
@@ -224,6 +235,10 @@ impl KeyState {
             PartAction::GetAndExpire(expiry) => self.get_and_expire(expiry, now_ms),
             PartAction::Delete => Ok(self.delete()),
             PartAction::Persist => Ok(self.persist()),
+            PartAction::Type => {
+                let kind = self.kind(texts, hash);
+                Ok(PartReply::Simple(kind.map_or("none", ValueKind::name)))
+            }
             ref other => Ok(self.look(other, texts, now_ms)),
         };
         // What is refused has changed nothing.
@@ -233,26 +248,34 @@ impl KeyState {
     }
 
     /// What kind of value there is, if there is one.
-    fn kind(&self, texts: &Texts<'_>) -> Option<ValueKind> {
+    fn kind(&self, texts: &Texts<'_>, hash: &OpenHash) -> Option<ValueKind> {
         self.value.map(|value| match value {
-            Text::Open => ValueKind::Hash,
+            Text::Open => hash.kind(),
             value => ValueKind::of(texts.get(value)),
         })
     }
 
-    /// Carries out what is done with a hash.
-    fn apply_to_hash(
+    /// Carries out what is done with a hash, or with a sorted set.
+    fn apply_to_fields<'t>(
         &mut self,
-        action: HashAction,
-        texts: &mut Texts<'_>,
+        kind: ValueKind,
+        texts: &mut Texts<'t>,
         hash: &mut OpenHash,
-    ) -> Result<PartReply, Refusal> {
-        match self.value {
-            None => hash.begin(),
-            Some(Text::Open) => {}
-            Some(value) => hash.open(value, texts)?,
+        apply: impl FnOnce(&mut OpenHash, &mut Texts<'t>) -> (Result<PartReply, Refusal>, bool),
+    ) -> PartReply {
+        let opened = match self.value {
+            None => {
+                hash.begin(kind);
+                Ok(())
+            }
+            Some(Text::Open) if hash.kind() == kind => Ok(()),
+            Some(Text::Open) => Err(words::WRONG_TYPE),
+            Some(value) => hash.open(value, kind, texts),
+        };
+        if let Err(refusal) = opened {
+            return PartReply::Error(refusal);
         }
-        let (answer, is_changed) = hash.apply(action, texts);
+        let (answer, is_changed) = apply(hash, texts);
         match (is_changed, hash.len()) {
             (true, 0) => self.remove(),
             (true, _) => self.put(Text::Open),
@@ -260,7 +283,8 @@ impl KeyState {
             (false, _) if self.value == Some(Text::Open) => self.value = hash.written(),
             (false, _) => {}
         }
-        answer
+        // What is refused has changed nothing.
+        answer.unwrap_or_else(PartReply::Error)
     }
 
     /// Writes down the hash that is open, where it has changes that no bytes have yet.
@@ -276,7 +300,6 @@ impl KeyState {
         match *action {
             PartAction::Length => PartReply::Integer(bytes.map_or(0, <[u8]>::len) as i64),
             PartAction::Exists => PartReply::Integer(self.value.is_some().into()),
-            PartAction::Type => PartReply::Simple(self.kind(texts).map_or("none", ValueKind::name)),
             PartAction::TimeToLive(unit_ms) => PartReply::Integer(match self.value {
                 None => -2,
                 Some(_) if self.expires_at_ms == 0 => -1,

@@ -8,6 +8,7 @@ pub(crate) enum PartReply {
     Null,
     Ok,
     Integer(i64),
+    Double(f64),
     Text(Text),
     Simple(&'static str),
     Error(&'static str),
@@ -40,6 +41,8 @@ pub(crate) enum ListShape {
     Array,
     /// Two and two are a pair.
     Pairs,
+    /// Members of a sorted set, each with its score.
+    Scores,
     /// The last page of a scan.
     LastPage,
 }

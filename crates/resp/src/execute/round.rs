@@ -30,7 +30,7 @@ use super::words;
 use crate::client::{Client, ClientState, encode_command};
 use crate::keyspace::Keyspace;
 use crate::protocol::{ArgumentSpan, ClientLimits, ReplyWriter};
-use crate::values::EncodedHash;
+use crate::values::{EncodedHash, ValueKind, score_of};
 
 /// How often a chain is tried that others get in the way of.
 const TRIES_MAX: usize = 100;
@@ -361,6 +361,7 @@ impl Round {
         if !is_list || parts.iter().any(KeyPart::is_failed) {
             return REPLY_HEAD_BYTES;
         }
+        // As `Texts` has them, which could not be made here: it changes what is computed.
         let text = |text: Text| match text {
             Text::Found(row) => self.found.value(row as usize),
             Text::FoundPart { row, start, end } => {
@@ -375,7 +376,7 @@ impl Round {
             // Each name and each value has a head of its own.
             PartReply::Fields { hash: Some(hash), .. } => {
                 let hash = text(hash);
-                let fields = EncodedHash::open(hash).map_or(0, EncodedHash::len);
+                let fields = EncodedHash::open(hash, ValueKind::Hash).map_or(0, EncodedHash::len);
                 hash.len() + 2 * fields * REPLY_HEAD_BYTES
             }
             PartReply::List { texts, count, .. } => {
@@ -652,6 +653,7 @@ fn write(part: &KeyPart, texts: &Texts<'_>, failures: &[String], reply: &mut Rep
         PartReply::Null => reply.null(),
         PartReply::Ok => reply.ok(),
         PartReply::Integer(number) => reply.integer(number),
+        PartReply::Double(number) => reply.double(number),
         PartReply::Text(text) => reply.bulk(texts.get(text)),
         PartReply::Simple(text) => reply.simple(text),
         PartReply::Error(error) => reply.error(error),
@@ -668,7 +670,7 @@ fn write(part: &KeyPart, texts: &Texts<'_>, failures: &[String], reply: &mut Rep
 
 /// Writes the fields of a hash that was opened before: it is whole, or there is none.
 fn write_fields(bytes: &[u8], show: FieldShow, reply: &mut ReplyWriter<'_>) {
-    let hash = EncodedHash::open(bytes);
+    let hash = EncodedHash::open(bytes, ValueKind::Hash);
     let count = hash.map_or(0, EncodedHash::len);
     match show {
         FieldShow::Both => reply.map(count),
@@ -689,7 +691,8 @@ fn write_fields(bytes: &[u8], show: FieldShow, reply: &mut ReplyWriter<'_>) {
 fn write_list(mut list: &[u8], count: usize, shape: ListShape, reply: &mut ReplyWriter<'_>) {
     match shape {
         ListShape::Array => reply.array(count),
-        ListShape::Pairs => reply.pair_list(count / 2),
+        ListShape::Pairs | ListShape::Scores => reply.pair_list(count / 2),
+        // Behind it there is nothing to scan.
         ListShape::LastPage => {
             reply.array(2);
             reply.bulk(b"0");
@@ -699,10 +702,15 @@ fn write_list(mut list: &[u8], count: usize, shape: ListShape, reply: &mut Reply
     for number in 0..count {
         let Some((len, rest)) = list.split_first_chunk() else { return };
         let (text, rest) = rest.split_at(u32::from_le_bytes(*len) as usize);
-        if shape == ListShape::Pairs && number.is_multiple_of(2) {
+        let is_pair = matches!(shape, ListShape::Pairs | ListShape::Scores);
+        if is_pair && number.is_multiple_of(2) {
             reply.pair();
         }
-        reply.bulk(text);
+        // The second of a pair is the score.
+        match shape == ListShape::Scores && !number.is_multiple_of(2) {
+            true => reply.double(score_of(text)),
+            false => reply.bulk(text),
+        }
         list = rest;
     }
 }

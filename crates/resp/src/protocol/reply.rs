@@ -1,5 +1,7 @@
 //! Writes replies, in the version of the protocol that the client speaks.
 
+use super::double::write_double;
+
 /// The version of Redis whose commands and words are spoken.
 pub(crate) const REDIS_VERSION: &str = "7.2.4";
 
@@ -62,6 +64,15 @@ impl<'b> ReplyWriter<'b> {
     /// A whole number.
     pub fn integer(&mut self, number: i64) {
         self.number_line(b':', number);
+    }
+
+    /// A double.
+    pub fn double(&mut self, number: f64) {
+        let text = write_double(number);
+        match self.protocol {
+            Protocol::Two => self.bulk(text.as_bytes()),
+            Protocol::Three => self.line(b',', text.as_bytes()),
+        }
     }
 
     /// Bytes of any kind.
@@ -195,6 +206,7 @@ mod tests {
         assert_eq!(both(|reply| reply.null()), ["$-1\r\n", "_\r\n"]);
         assert_eq!(both(|reply| reply.map(2)), ["*4\r\n", "%2\r\n"]);
         assert_eq!(both(|reply| reply.set(2)), ["*2\r\n", "~2\r\n"]);
+        assert_eq!(both(|reply| reply.double(1.5)), ["$3\r\n1.5\r\n", ",1.5\r\n"]);
         let pairs = |reply: &mut ReplyWriter<'_>| {
             reply.pair_list(1);
             reply.pair();

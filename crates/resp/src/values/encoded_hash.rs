@@ -1,13 +1,14 @@
-//! A hash as it is stored, in one value:
+//! A hash as it is stored, in one value. A sorted set is a hash whose values are scores.
 //!
 //! | bytes | what |
 //! |---|---|
-//! | 12 | the mark of a hash |
+//! | 12 | the mark of a hash or of a sorted set |
 //! | 4 | how many fields, little-endian |
 //! | for each field | the length of its name and that of its value; the name; the value |
 //!
 //! A length has seven bits a byte, the lowest first; each byte but its last has the top bit set.
-//! Fields stand in the order in which they were made.
+//! Fields of a hash stand in the order in which they were made, members of a sorted set in that of
+//! their scores, which are doubles, little-endian.
 
 use std::ops::Range;
 
@@ -45,8 +46,8 @@ pub(crate) struct HashEntries<'b> {
 
 impl<'b> EncodedHash<'b> {
     /// Reads the head, and no field.
-    pub(crate) fn open(bytes: &'b [u8]) -> Result<Self, Damaged> {
-        let rest = bytes.strip_prefix(&ValueKind::hash_head()).ok_or(Damaged)?;
+    pub(crate) fn open(bytes: &'b [u8], kind: ValueKind) -> Result<Self, Damaged> {
+        let rest = bytes.strip_prefix(&kind.head()).ok_or(Damaged)?;
         let count = u32::from_le_bytes(*rest.first_chunk().ok_or(Damaged)?);
         // A hash without fields is not stored.
         if count == 0 { Err(Damaged) } else { Ok(Self { bytes, count }) }
@@ -106,9 +107,14 @@ impl Iterator for HashEntries<'_> {
     }
 }
 
+/// The score that a member of a sorted set has; NaN, which is none, where it is no double.
+pub(crate) fn score_of(value: &[u8]) -> f64 {
+    value.try_into().map_or(f64::NAN, f64::from_le_bytes)
+}
+
 /// Appends the head of a hash of so many fields.
-pub(crate) fn write_head(count: usize, bytes: &mut Vec<u8>) {
-    bytes.extend_from_slice(&ValueKind::hash_head());
+pub(crate) fn write_head(kind: ValueKind, count: usize, bytes: &mut Vec<u8>) {
+    bytes.extend_from_slice(&kind.head());
     bytes.extend_from_slice(&(count as u32).to_le_bytes());
 }
 
@@ -139,7 +145,7 @@ mod tests {
 
     fn encoded(fields: &Fields) -> Vec<u8> {
         let mut bytes = Vec::new();
-        write_head(fields.len(), &mut bytes);
+        write_head(ValueKind::Hash, fields.len(), &mut bytes);
         for (field, value) in fields {
             let before = bytes.len();
             write_lengths(field.len(), value.len(), &mut bytes);
@@ -152,7 +158,7 @@ mod tests {
 
     fn decoded(bytes: &[u8]) -> Result<Fields, Damaged> {
         let text = |range: Range<usize>| bytes[range].to_vec();
-        let entries = EncodedHash::open(bytes)?.entries();
+        let entries = EncodedHash::open(bytes, ValueKind::Hash)?.entries();
         entries.map(|entry| entry.map(|entry| (text(entry.field), text(entry.value)))).collect()
     }
 
@@ -167,10 +173,10 @@ mod tests {
     #[test]
     fn a_hash_without_fields_and_lengths_without_end_are_damaged() {
         let mut empty = Vec::new();
-        write_head(0, &mut empty);
+        write_head(ValueKind::Hash, 0, &mut empty);
         assert_eq!(decoded(&empty), Err(Damaged));
         let mut endless = Vec::new();
-        write_head(1, &mut endless);
+        write_head(ValueKind::Hash, 1, &mut endless);
         endless.extend_from_slice(&[0x80; 40]);
         assert_eq!(decoded(&endless), Err(Damaged));
     }
@@ -211,9 +217,9 @@ mod tests {
         fn any_bytes_behind_the_mark_are_read_without_a_panic(
             rest in proptest::collection::vec(any::<u8>(), 0..100),
         ) {
-            let bytes = [&ValueKind::hash_head()[..], &rest].concat();
+            let bytes = [&ValueKind::Hash.head()[..], &rest].concat();
             if let Ok(fields) = decoded(&bytes) {
-                let count = EncodedHash::open(&bytes).map(EncodedHash::len);
+                let count = EncodedHash::open(&bytes, ValueKind::Hash).map(EncodedHash::len);
                 prop_assert_eq!(count, Ok(fields.len()));
             }
         }

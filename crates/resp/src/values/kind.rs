@@ -4,14 +4,16 @@
 /// string begins so by chance.
 const MARK: [u8; 11] = *b"\xFE\0tonnage\0\xFE";
 
-/// Behind the mark of a hash, in its first form.
+/// What stands behind the mark: the kind, in its first form.
 const HASH: u8 = b'h';
+const SORTED_SET: u8 = b'z';
 
 /// What kind a value is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ValueKind {
     String,
     Hash,
+    SortedSet,
     /// Marked by a later version, or by mistake.
     Unknown,
 }
@@ -22,6 +24,7 @@ impl ValueKind {
         match stored.strip_prefix(&MARK) {
             None => Self::String,
             Some([HASH, ..]) => Self::Hash,
+            Some([SORTED_SET, ..]) => Self::SortedSet,
             Some(_) => Self::Unknown,
         }
     }
@@ -31,13 +34,15 @@ impl ValueKind {
         match self {
             Self::String => "string",
             Self::Hash => "hash",
+            Self::SortedSet => "zset",
             Self::Unknown => "unknown",
         }
     }
 
-    /// What a hash begins with.
-    pub(crate) fn hash_head() -> [u8; MARK.len() + 1] {
-        let mut head = [HASH; MARK.len() + 1];
+    /// What values of this kind begin with, unless they are strings.
+    pub(crate) fn head(self) -> [u8; MARK.len() + 1] {
+        let letter = if self == Self::SortedSet { SORTED_SET } else { HASH };
+        let mut head = [letter; MARK.len() + 1];
         head[..MARK.len()].copy_from_slice(&MARK);
         head
     }
@@ -66,7 +71,9 @@ mod tests {
         for string in [&b""[..], b"x", b"\xFE", &MARK[..10], b"\xFE\0tonnage\0\xFD"] {
             assert_eq!(ValueKind::of(string), ValueKind::String);
         }
-        assert_eq!(ValueKind::of(&ValueKind::hash_head()), ValueKind::Hash);
+        for kind in [ValueKind::Hash, ValueKind::SortedSet] {
+            assert_eq!(ValueKind::of(&kind.head()), kind);
+        }
         assert_eq!(ValueKind::of(&MARK), ValueKind::Unknown);
         assert_eq!(ValueKind::of(b"\xFE\0tonnage\0\xFE?"), ValueKind::Unknown);
     }

@@ -3,5 +3,7 @@
 mod encoded_hash;
 mod kind;
 
-pub(crate) use encoded_hash::{EncodedHash, HEAD_BYTES, entry_bytes, write_head, write_lengths};
+pub(crate) use encoded_hash::{
+    EncodedHash, HEAD_BYTES, entry_bytes, score_of, write_head, write_lengths,
+};
 pub(crate) use kind::{ValueKind, would_be_marked};

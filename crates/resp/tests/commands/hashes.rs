@@ -1,9 +1,10 @@
 //! Hashes.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
-use tonnage::{Key, WriteOptions};
-use tonnage_resp::ClientLimits;
+use tonnage::{Key, Store, WriteOptions};
+use tonnage_resp::{Client, ClientAccess, ClientLimits, Executor, Keyspace, SyncPolicy};
 
 use crate::common::{Clients, command};
 
@@ -99,6 +100,7 @@ fn numbers_in_fields_are_counted() {
         ("HINCRBYFLOAT h f 10.5", "$4 10.5"),
         ("HINCRBYFLOAT h f 0.1", "$4 10.6"),
         ("HINCRBYFLOAT h f x", "-ERR value is not a valid float"),
+        ("HINCRBYFLOAT h f inf", "-ERR value is NaN or Infinity"),
         ("HINCRBYFLOAT h x 1", "-ERR hash value is not a float"),
         ("HGETALL h", "*8 $1 n $2 -2 $1 x $3 abc $1 m $19 9223372036854775807 $1 f $4 10.6"),
     ]);
@@ -269,6 +271,42 @@ fn transactions_change_hashes_as_a_whole_and_watch_them() {
     clients.expect(&[("EXEC", "*-1"), ("HGETALL h", "*4 $1 a $1 2 $1 b $1 1")]);
 }
 
+/// A hash that somebody else wrote meanwhile is looked up and changed anew.
+#[test]
+fn writers_on_other_threads_get_in_between_and_no_field_is_lost() {
+    const EACH: usize = 2_000;
+    let store = Store::open("memory:").unwrap();
+    let keyspace = Keyspace::new(store, SyncPolicy::No, false);
+    let client = |keyspace: &Arc<Keyspace>| {
+        let here = String::from("127.0.0.1:1");
+        let (access, limits) = (ClientAccess::Everything, ClientLimits::default());
+        [Client::new(keyspace, here.clone(), here, access, limits)]
+    };
+    let counter = |keyspace: Arc<Keyspace>, field: &'static str| {
+        std::thread::spawn(move || {
+            let mut executor = Executor::new(keyspace.clone());
+            let mut clients = client(&keyspace);
+            for _ in 0..EACH / 4 {
+                let count = format!("HINCRBY h {field} 1\r\n").repeat(4);
+                clients[0].receive(format!("{count}HEXISTS h nosuch\r\n").as_bytes());
+                executor.run(&mut clients);
+            }
+            // What was not counted was answered with TRYAGAIN.
+            let answers = String::from_utf8_lossy(clients[0].output()).into_owned();
+            answers.lines().filter(|line| line.starts_with(':') && *line != ":0").count()
+        })
+    };
+    let counters = ["a", "b", "b"].map(|field| counter(keyspace.clone(), field));
+    let [a, b, c] = counters.map(|thread| thread.join().unwrap());
+    let mut clients = client(&keyspace);
+    clients[0].receive(b"HMGET h a b\r\n");
+    Executor::new(keyspace).run(&mut clients);
+    let stored = String::from_utf8_lossy(clients[0].output()).into_owned();
+    let stored: Vec<&str> = stored.lines().skip(2).step_by(2).collect();
+    assert_eq!(stored, [a.to_string(), (b + c).to_string()]);
+    assert!(a > 0 && b + c > 0);
+}
+
 /// With a search through all fields for each of them, this took minutes.
 #[test]
 fn a_hash_of_many_fields_is_filled_and_emptied_at_once() {
@@ -289,8 +327,8 @@ fn a_hash_of_many_fields_is_filled_and_emptied_at_once() {
 fn a_hash_keeps_to_its_limit_and_a_command_that_does_not_has_changed_nothing() {
     let few = ClientLimits { argument_bytes_max: 100, ..ClientLimits::default() };
     let mut clients = Clients::with(1, false, few);
-    let refused = "-ERR the hash would take more bytes than one may: spread its fields over \
-                   several keys";
+    let refused = "-ERR the value would take more bytes than a hash or sorted set may: spread it \
+                   over several keys";
     let value = "x".repeat(60);
     clients.expect(&[
         (&format!("HSET h a {value}"), ":1"),
@@ -349,7 +387,7 @@ fn bytes_that_are_no_whole_hash_are_an_error_and_the_key_can_be_deleted() {
         for line in ["HGET h f", "HSET h a 1 b 2", "HDEL h f", "HLEN h", "HGETALL h", "HSCAN h 0"] {
             let answer = clients.ask(line);
             assert!(
-                answer.starts_with("-ERR the stored bytes of this key are no whole"),
+                answer.starts_with("-ERR the stored bytes of this key are no whole value"),
                 "{answer}"
             );
         }
@@ -366,7 +404,7 @@ fn bytes_that_are_no_whole_hash_are_an_error_and_the_key_can_be_deleted() {
 fn strings_that_begin_like_a_hash_are_refused() {
     let mut clients = Clients::new(1);
     let mark = &b"\xFE\0tonnage\0\xFE"[..];
-    let refused = "-ERR a string may not begin with the bytes that mark hashes";
+    let refused = "-ERR a string may not begin with the bytes that mark values of other kinds";
     let mut check = |words: &[&[u8]]| {
         let answer = clients.send(0, command(words));
         assert!(answer.starts_with(refused), "{answer}");

@@ -11,6 +11,7 @@ mod keys;
 mod model;
 mod protocol;
 mod rights;
+mod sorted_sets;
 mod strings;
 mod together;
 mod transactions;

@@ -98,6 +98,10 @@ fn who_may_not_read_is_told_no_value_and_no_number_of_keys() {
         ("HGETALL h", key),
         ("HINCRBY h n 1", key),
         ("HDEL h f g", ":2"),
+        ("ZADD z 1 incr", ":1"),
+        ("ZADD z INCR 1 incr", key),
+        ("ZADD z CH incr 1 incr", key),
+        ("ZSCORE z incr", key),
     ]);
     let info = clients.ask("INFO");
     assert!(info.contains("# Keyspace\r\n") && !info.contains("db0:"), "{info}");
