@@ -22,6 +22,9 @@ import time
 KEYS = [b"k%d" % number for number in range(12)]
 # Mostly hashes; but other commands have them too, and commands of hashes have other keys.
 HASHES = [b"h%d" % number for number in range(5)]
+SORTED = [b"z%d" % number for number in range(4)]
+SCORES = [b"0", b"1", b"-1", b"2.5", b"3", b"3", b"1e3", b"0.1", b"-0", b"inf", b"-inf", b"1e17",
+          b"1e-7", b"9007199254740993", b"x", b"nan", b"", b" 1", b"1e999"]
 FIELDS = [b"f%d" % number for number in range(8)] + [b"", b"\x00\r\n", b"n"]
 # Far in the future and in the past, so that the time between the two servers does not matter.
 LATER_S = [4_000_000_000, 4_000_000_001, 4_100_000_000]
@@ -59,6 +62,14 @@ class Connection:
             self.buffer += more
         return self.take(self.buffer.index(b"\r\n") + 2)
 
+    def until(self, end):
+        while not self.buffer.endswith(end):
+            more = self.socket.recv(1 << 16)
+            if not more:
+                raise EOFError("the server closed the connection")
+            self.buffer += more
+        return self.take(len(self.buffer))
+
     def reply(self):
         line = self.line()
         kind, rest = line[:1], line[1:-2]
@@ -82,10 +93,29 @@ class Commands:
         self.chance = chance
 
     def key(self):
-        return self.chance.choice(HASHES if self.chance.random() < 0.07 else KEYS)
+        return self.chance.choice(HASHES + SORTED if self.chance.random() < 0.07 else KEYS)
 
     def hash(self):
-        return self.chance.choice(KEYS if self.chance.random() < 0.07 else HASHES)
+        return self.chance.choice(KEYS + SORTED if self.chance.random() < 0.07 else HASHES)
+
+    def sorted_set(self):
+        return self.chance.choice(KEYS + HASHES if self.chance.random() < 0.07 else SORTED)
+
+    def score(self):
+        # Most are good, so that a command of several is not always refused.
+        return self.chance.choice(SCORES if self.chance.random() < 0.15 else SCORES[:14])
+
+    def score_end(self):
+        end = self.chance.choice([b"-inf", b"+inf", b"inf", self.score(), self.score()])
+        return self.chance.choice([end, b"(" + end])
+
+    def member_end(self):
+        return self.chance.choice([b"-", b"+", b"[f3", b"(f3", b"[", b"(", b"[g1", b"x"])
+
+    def limit(self):
+        return self.chance.choice([[], [], [b"LIMIT", b"1", b"2"], [b"LIMIT", b"0", b"-1"],
+                                   [b"LIMIT", b"-1", b"3"], [b"LIMIT", b"0", b"0"],
+                                   [b"LIMIT", b"2"], [b"limit", b"x", b"1"]])
 
     def field(self):
         return self.chance.choice(FIELDS)
@@ -169,6 +199,41 @@ class Commands:
             lambda: [chance.choice([b"RENAME", b"COPY"]), key(), key()],
         ]
 
+    def of_sorted_sets(self):
+        key, member, chance = self.sorted_set, self.field, self.chance
+
+        def add():
+            options = [option for option in (b"NX", b"XX", b"GT", b"LT", b"CH", b"INCR")
+                       if chance.random() < 0.12]
+            pairs = [[self.score(), member()] for _ in range(chance.choice([1, 1, 1, 2, 5]))]
+            return [b"ZADD", key(), *options, *sum(pairs, [])]
+
+        def some():
+            scores, places = (self.score_end(), self.score_end()), (self.number(), self.number())
+            command = chance.choice([
+                [b"ZRANGE", key(), *places], [b"ZRANGE", key(), b"0", b"-1", b"WITHSCORES"],
+                [b"ZRANGE", key(), *scores, b"BYSCORE"], [b"ZRANGEBYSCORE", key(), *scores],
+                [b"ZRANGEBYSCORE", key(), *scores], [b"ZRANGE", key(), *places, b"BYSCORE"]])
+            options = [option for option in ([b"REV"], [b"WITHSCORES"], self.limit())
+                       if chance.random() < 0.3]
+            return [*command, *sum(options, [])]
+
+        # By names only where all have one score, which a set of its own sees to.
+        return [
+            add, add, add, some, some, some,
+            lambda: [b"ZADD", b"znames", b"0", member(), b"0", b"g%d" % chance.randint(0, 3)],
+            lambda: [b"ZRANGE", b"znames", self.member_end(), self.member_end(), b"BYLEX",
+                     *chance.choice([[], [b"REV"], [b"WITHSCORES"]]), *self.limit()],
+            lambda: [b"ZADD", key(), self.score()],
+            lambda: [b"ZADD", key(), self.score(), member(), self.score()],
+            lambda: [b"ZREM", key(), *self.fields()],
+            lambda: [b"ZINCRBY", key(), self.score(), member()],
+            lambda: [chance.choice([b"ZSCORE", b"ZRANK"]), key(), member()],
+            lambda: [chance.choice([b"ZCARD", b"TYPE"]), key()],
+            lambda: [chance.choice([b"DEL", b"PERSIST", b"GET", b"HGETALL"]), key()],
+            lambda: [chance.choice([b"RENAME", b"COPY"]), key(), key()],
+        ]
+
     def draw(self):
         key, chance = self.key, self.chance
         # A TTL is only asked for where there is none, or of a time that both have from the command.
@@ -218,6 +283,7 @@ class Commands:
             lambda: [b"HELLO", chance.choice([b"2", b"3", b"4", b"x"])],
             lambda: [b"GET", key(), key()],
             *self.of_hashes(),
+            *self.of_sorted_sets(),
         ])()
         return [self.case(drawn[0]), *drawn[1:]]
 
@@ -236,17 +302,17 @@ class Commands:
 
     def muted(self, commands):
         """Among these, some whose replies are left out; at the end there are replies again."""
+        commands = [command for command in commands if command[0].upper() not in (b"HELLO", b"KEYS")]
         for _ in range(self.chance.randint(1, 3)):
             mode = self.chance.choice([b"OFF", b"SKIP", b"SKIP", b"ON"])
             commands.insert(self.chance.randint(0, len(commands)), [b"CLIENT", b"REPLY", mode])
-        # Commands that make no transaction end one that began in their midst.
         return [*commands, [b"CLIENT", b"REPLY", b"ON"], [b"ECHO", MUTED_END]]
 
 
 def comparable(command, reply):
     """The reply without what may differ: the order of KEYS, the numbers of clients, versions."""
     if command[0].upper() == b"KEYS":
-        return sorted(re.findall(rb"\r\n([kfh]\w+)(?=\r\n)", reply)), reply[:1]
+        return sorted(re.findall(rb"\r\n([kfhz]\w+)(?=\r\n)", reply)), reply[:1]
     if command[0].upper() == b"HELLO" and reply[:1] in b"*%":
         return reply[:30]
     if command[0].upper() == b"EXEC":
@@ -268,8 +334,8 @@ def compare(seed, count, ours, theirs):
         their.send(data)
         done += len(pipeline)
         if pipeline[-1] == [b"ECHO", MUTED_END]:
-            # Which command has a reply is what is looked at, so they are taken as they come.
-            replies = [muted_replies(connection) for connection in (our, their)]
+            # A transaction may announce more replies than it has, so they are taken as they come.
+            replies = [connection.until(MUTED_END + b"\r\n") for connection in (our, their)]
             if replies[0] != replies[1]:
                 differing.append((pipeline, *replies))
         else:
@@ -280,17 +346,6 @@ def compare(seed, count, ours, theirs):
         if len(differing) >= 10:
             break
     return done, differing
-
-
-def muted_replies(connection):
-    """The replies to a pipeline some of which are left out, each with its lines in any order."""
-    replies = []
-    while not replies or not replies[-1][-2:] == [MUTED_END, b""]:
-        replies.append(connection.reply().split(b"\r\n"))
-    # The number of a client stands in what HELLO answers.
-    return [sorted(line for line in reply if not line.startswith(b":"))
-            if b"server" in reply else sorted(reply) if len(reply) > 3 else reply
-            for reply in replies]
 
 
 def start(command, ready):
