@@ -1,7 +1,7 @@
 //! What commands do with a hash.
 
 use super::open_hash::OpenHash;
-use super::part_reply::{FieldShow, ListShape, PartReply};
+use super::part_reply::{FieldShow, ListShape, PartReply, REPLY_HEAD_BYTES};
 use super::random::Chance;
 use super::text_list::TextList;
 use super::texts::{ClientArgument, Text, Texts};
@@ -104,7 +104,7 @@ impl OpenHash {
             HashAction::Show(show) => (Ok(self.show(show, texts)), false),
             HashAction::Random => (Ok(self.random()), false),
             HashAction::RandomMany { count, with_values, bytes_max } => {
-                (Ok(self.random_many(count, with_values, bytes_max, texts)), false)
+                (self.random_many(count, with_values, bytes_max, texts), false)
             }
             HashAction::Scan(pattern) => (self.scan(pattern, texts), false),
         }
@@ -195,7 +195,7 @@ impl OpenHash {
         with_values: bool,
         bytes_max: usize,
         texts: &mut Texts<'_>,
-    ) -> PartReply {
+    ) -> Answer {
         let shape = if with_values { ListShape::Pairs } else { ListShape::Array };
         let (mut list, mut chance) = (TextList::begin(texts), Chance::new());
         let mut take = |(name, value): (Text, Text), list: &mut TextList| {
@@ -219,6 +219,10 @@ impl OpenHash {
                 }
             }
         } else if self.len() > 0 {
+            // Each has a head in the reply, so it is known before that there is no room.
+            if wanted > (bytes_max / REPLY_HEAD_BYTES) as u64 {
+                return Err(words::REPLY_TOO_LARGE);
+            }
             let fields: Vec<(Text, Text)> = self.fields().collect();
             for _ in 0..wanted {
                 if !take(fields[chance.below(fields.len() as u64) as usize], &mut list) {
@@ -226,7 +230,7 @@ impl OpenHash {
                 }
             }
         }
-        list.end(shape, texts)
+        Ok(list.end(shape, texts))
     }
 
     fn scan(

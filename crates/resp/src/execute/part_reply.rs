@@ -2,6 +2,9 @@
 
 use super::texts::Text;
 
+/// What stands around a value in a reply, at most.
+pub(crate) const REPLY_HEAD_BYTES: usize = 16;
+
 /// What a part answers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum PartReply {

@@ -23,7 +23,7 @@ use tonnage::{Condition, Error, PairBatch, PairWrites, Pairs, Result, WriteResul
 
 use super::open_hash::OpenHash;
 use super::part::{KeyState, StoredBase};
-use super::part_reply::{FieldShow, ListShape, PartReply};
+use super::part_reply::{FieldShow, ListShape, PartReply, REPLY_HEAD_BYTES};
 use super::plan::{KeyPart, ReplyShape};
 use super::texts::{Text, Texts};
 use super::words;
@@ -133,8 +133,6 @@ enum RoundFailure {
 const KEPT_BYTES_MAX: usize = 4 << 20;
 /// The same for parts.
 const KEPT_PARTS_MAX: usize = 64 << 10;
-/// What stands around the value in a reply.
-const REPLY_HEAD_BYTES: usize = 16;
 
 impl Round {
     pub(super) fn new(keyspace: &Keyspace) -> Self {
