@@ -61,6 +61,20 @@ def a_pipeline_of_ten_thousand_is_answered(server):
     assert answers[1::2] == list(range(1, 10_001))
 
 
+def hashes_are_the_same_in_both_versions(server):
+    answers = []
+    for protocol in (2, 3):
+        client = server.client(protocol=protocol, decode_responses=True)
+        client.flushall()
+        answers.append((client.hset("h", mapping={"name": "ada", "n": "1"}), client.hgetall("h"),
+                        client.hincrby("h", "n", 41), client.hincrbyfloat("h", "f", 0.5),
+                        client.hmget("h", "n", "nosuch"), dict(client.hscan_iter("h", "n*")),
+                        sorted(client.hrandfield("h", 3)), client.hdel("h", "name"),
+                        client.type("h"), list(client.scan_iter("*", _type="hash"))))
+    assert answers[0] == answers[1], answers
+    assert answers[0][1] == {"name": "ada", "n": "1"} and answers[0][5] == {"name": "ada", "n": "42"}
+
+
 def transactions_and_watches_work(server):
     client, other = server.client(), server.client()
     client.set("n", 1)
@@ -87,7 +101,8 @@ def errors_have_the_types_that_programs_catch(server):
     client = server.client()
     client.set("a", "x")
     for call, kind in [(lambda: client.incr("a"), redis.ResponseError),
-                       (lambda: client.hset("h", "f", "v"), redis.ResponseError),
+                       (lambda: client.lpush("l", "v"), redis.ResponseError),
+                       (lambda: client.hget("a", "f"), redis.ResponseError),
                        (lambda: server.client(username="ann", password="x").ping(),
                         redis.AuthenticationError)]:
         try:
@@ -107,7 +122,8 @@ def a_scan_sees_all_keys(server):
 
 def main():
     cases = [it_connects_with_its_defaults, both_versions_of_the_protocol_say_the_same,
-             a_pipeline_of_ten_thousand_is_answered, transactions_and_watches_work,
+             hashes_are_the_same_in_both_versions, a_pipeline_of_ten_thousand_is_answered,
+             transactions_and_watches_work,
              errors_have_the_types_that_programs_catch, a_scan_sees_all_keys]
     for case in cases:
         with tempfile.TemporaryDirectory() as directory:

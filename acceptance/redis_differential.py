@@ -3,7 +3,8 @@
 Usage: redis_differential.py [--seed N] [--commands N]. `redis-server` is looked for on the PATH, or
 is $REDIS_SERVER; without one this is left out. Commands come in pipelines, over three connections
 that take turns, in RESP2 and RESP3, and in transactions. What differs on purpose is not asked for:
-docs/redis.md has the list.
+docs/redis.md has the list. Some connections have replies switched off now and then, around
+transactions too.
 """
 
 import argparse
@@ -19,10 +20,18 @@ import tempfile
 import time
 
 KEYS = [b"k%d" % number for number in range(12)]
+# Mostly hashes; but other commands have them too, and commands of hashes have other keys.
+HASHES = [b"h%d" % number for number in range(5)]
+SORTED = [b"z%d" % number for number in range(4)]
+SCORES = [b"0", b"1", b"-1", b"2.5", b"3", b"3", b"1e3", b"0.1", b"-0", b"inf", b"-inf", b"1e17",
+          b"1e-7", b"9007199254740993", b"x", b"nan", b"", b" 1", b"1e999"]
+FIELDS = [b"f%d" % number for number in range(8)] + [b"", b"\x00\r\n", b"n"]
 # Far in the future and in the past, so that the time between the two servers does not matter.
 LATER_S = [4_000_000_000, 4_000_000_001, 4_100_000_000]
 NUMBERS = [b"0", b"1", b"-1", b"7", b"-7", b"100", b"9223372036854775807", b"-9223372036854775808"]
 ODD = [b"", b"x", b"1.5", b" 1", b"1 ", b"01", b"+1", b"9223372036854775808", b"nan", b"inf", b"1e3"]
+# No other reply has it.
+MUTED_END = b"behind all that was muted"
 VALUES = NUMBERS + ODD + [b"hello", b"\x00\xff\r\n", b"\xf0\x0f", b"v" * 70, b"10.5", b"3.0e2"]
 
 
@@ -53,6 +62,14 @@ class Connection:
             self.buffer += more
         return self.take(self.buffer.index(b"\r\n") + 2)
 
+    def until(self, end):
+        while not self.buffer.endswith(end):
+            more = self.socket.recv(1 << 16)
+            if not more:
+                raise EOFError("the server closed the connection")
+            self.buffer += more
+        return self.take(len(self.buffer))
+
     def reply(self):
         line = self.line()
         kind, rest = line[:1], line[1:-2]
@@ -76,7 +93,44 @@ class Commands:
         self.chance = chance
 
     def key(self):
-        return self.chance.choice(KEYS)
+        return self.chance.choice(HASHES + SORTED if self.chance.random() < 0.07 else KEYS)
+
+    def hash(self):
+        return self.chance.choice(KEYS + SORTED if self.chance.random() < 0.07 else HASHES)
+
+    def sorted_set(self):
+        return self.chance.choice(KEYS + HASHES if self.chance.random() < 0.07 else SORTED)
+
+    def score(self):
+        # Most are good, so that a command of several is not always refused.
+        return self.chance.choice(SCORES if self.chance.random() < 0.15 else SCORES[:14])
+
+    def score_end(self):
+        end = self.chance.choice([b"-inf", b"+inf", b"inf", self.score(), self.score()])
+        return self.chance.choice([end, b"(" + end])
+
+    def member_end(self):
+        return self.chance.choice([b"-", b"+", b"[f3", b"(f3", b"[", b"(", b"[g1", b"x"])
+
+    def limit(self):
+        return self.chance.choice([[], [], [b"LIMIT", b"1", b"2"], [b"LIMIT", b"0", b"-1"],
+                                   [b"LIMIT", b"-1", b"3"], [b"LIMIT", b"0", b"0"],
+                                   [b"LIMIT", b"2"], [b"limit", b"x", b"1"]])
+
+    def field(self):
+        return self.chance.choice(FIELDS)
+
+    def fields(self):
+        return [self.field() for _ in range(self.chance.randint(1, 4))]
+
+    def short(self):
+        """A value of a field: with long ones Redis has the fields in an order by chance."""
+        return self.chance.choice([value for value in VALUES if len(value) <= 64])
+
+    def field_values(self):
+        count = self.chance.choice([1, 1, 2, 3, 30])
+        names = [b"g%d" % number for number in range(30)] if count == 30 else self.fields()
+        return sum(([name, self.short()] for name in names), [])
 
     def keys(self):
         return [self.key() for _ in range(self.chance.randint(1, 4))]
@@ -111,6 +165,74 @@ class Commands:
         options = [option for option in (b"NX", b"XX", b"GT", b"LT", b"WHAT")
                    if self.chance.random() < (0.02 if option == b"WHAT" else 0.2)]
         return [command, self.key(), when, *options]
+
+    def of_hashes(self):
+        key, field, chance = self.hash, self.field, self.chance
+        # Which field comes by chance differs, so only where the answer is sure it is asked for.
+        return [
+            lambda: [chance.choice([b"HSET", b"HMSET"]), key(), *self.field_values()],
+            lambda: [chance.choice([b"HSET", b"HMSET"]), key(), *self.field_values()],
+            lambda: [chance.choice([b"HSET", b"HMSET"]), key(), field(),
+                     *chance.choice([[], [b"1", b"x"]])],
+            lambda: [b"HSETNX", key(), field(), self.short()],
+            lambda: [b"HGET", key(), field()],
+            lambda: [b"HMGET", key(), *self.fields()],
+            lambda: [b"HMGET", key(), *self.fields()],
+            lambda: [b"HGETALL", key()],
+            lambda: [b"HGETALL", key()],
+            lambda: [chance.choice([b"HKEYS", b"HVALS", b"HLEN"]), key()],
+            lambda: [b"HDEL", key(), *self.fields()],
+            lambda: [b"HDEL", key(), *[b"g%d" % number for number in range(30)]],
+            lambda: [chance.choice([b"HEXISTS", b"HSTRLEN"]), key(), field()],
+            lambda: [b"HINCRBY", key(), chance.choice([b"n", field()]), self.number()],
+            lambda: [b"HINCRBYFLOAT", chance.choice([b"hf", key()]), b"decimal",
+                     chance.choice([b"0.5", b"-1.5", b"3", b"x", b"1e2", b" 1", b""])],
+            lambda: [b"HINCRBYFLOAT", chance.choice([b"nosuch", key()]), field(), b"x"],
+            lambda: [b"HRANDFIELD", key(), chance.choice([b"1000", b"0", b"x", b"-0",
+                                                          b"-9223372036854775808"]),
+                     *chance.choice([[], [b"WITHVALUES"], [b"WHAT"]])],
+            lambda: [b"HSCAN", key(), chance.choice([b"0", b"0", b"7", b"x"]), *chance.choice([
+                [], [b"MATCH", b"f[0-3]"], [b"COUNT", b"5"], [b"COUNT", b"0"], [b"COUNT", b"x"],
+                [b"MATCH"], [b"WHAT", b"1"], [b"match", b"g*", b"count", b"100"]])],
+            lambda: [b"TYPE", key()],
+            lambda: [chance.choice([b"DEL", b"GETDEL", b"PERSIST", b"EXISTS"]), key()],
+            lambda: [chance.choice([b"RENAME", b"COPY"]), key(), key()],
+        ]
+
+    def of_sorted_sets(self):
+        key, member, chance = self.sorted_set, self.field, self.chance
+
+        def add():
+            options = [option for option in (b"NX", b"XX", b"GT", b"LT", b"CH", b"INCR")
+                       if chance.random() < 0.12]
+            pairs = [[self.score(), member()] for _ in range(chance.choice([1, 1, 1, 2, 5]))]
+            return [b"ZADD", key(), *options, *sum(pairs, [])]
+
+        def some():
+            scores, places = (self.score_end(), self.score_end()), (self.number(), self.number())
+            command = chance.choice([
+                [b"ZRANGE", key(), *places], [b"ZRANGE", key(), b"0", b"-1", b"WITHSCORES"],
+                [b"ZRANGE", key(), *scores, b"BYSCORE"], [b"ZRANGEBYSCORE", key(), *scores],
+                [b"ZRANGEBYSCORE", key(), *scores], [b"ZRANGE", key(), *places, b"BYSCORE"]])
+            options = [option for option in ([b"REV"], [b"WITHSCORES"], self.limit())
+                       if chance.random() < 0.3]
+            return [*command, *sum(options, [])]
+
+        # By names only where all have one score, which a set of its own sees to.
+        return [
+            add, add, add, some, some, some,
+            lambda: [b"ZADD", b"znames", b"0", member(), b"0", b"g%d" % chance.randint(0, 3)],
+            lambda: [b"ZRANGE", b"znames", self.member_end(), self.member_end(), b"BYLEX",
+                     *chance.choice([[], [b"REV"], [b"WITHSCORES"]]), *self.limit()],
+            lambda: [b"ZADD", key(), self.score()],
+            lambda: [b"ZADD", key(), self.score(), member(), self.score()],
+            lambda: [b"ZREM", key(), *self.fields()],
+            lambda: [b"ZINCRBY", key(), self.score(), member()],
+            lambda: [chance.choice([b"ZSCORE", b"ZRANK"]), key(), member()],
+            lambda: [chance.choice([b"ZCARD", b"TYPE"]), key()],
+            lambda: [chance.choice([b"DEL", b"PERSIST", b"GET", b"HGETALL"]), key()],
+            lambda: [chance.choice([b"RENAME", b"COPY"]), key(), key()],
+        ]
 
     def draw(self):
         key, chance = self.key, self.chance
@@ -160,6 +282,8 @@ class Commands:
             lambda: [b"SELECT", chance.choice([b"0", b"x"])],
             lambda: [b"HELLO", chance.choice([b"2", b"3", b"4", b"x"])],
             lambda: [b"GET", key(), key()],
+            *self.of_hashes(),
+            *self.of_sorted_sets(),
         ])()
         return [self.case(drawn[0]), *drawn[1:]]
 
@@ -172,13 +296,23 @@ class Commands:
                 commands.insert(0, [b"WATCH", *self.keys()])
         if self.chance.random() < 0.002:
             commands.append([b"FLUSHALL"])
+        if self.chance.random() < 0.1:
+            commands = self.muted(commands)
         return commands
+
+    def muted(self, commands):
+        """Among these, some whose replies are left out; at the end there are replies again."""
+        commands = [command for command in commands if command[0].upper() not in (b"HELLO", b"KEYS")]
+        for _ in range(self.chance.randint(1, 3)):
+            mode = self.chance.choice([b"OFF", b"SKIP", b"SKIP", b"ON"])
+            commands.insert(self.chance.randint(0, len(commands)), [b"CLIENT", b"REPLY", mode])
+        return [*commands, [b"CLIENT", b"REPLY", b"ON"], [b"ECHO", MUTED_END]]
 
 
 def comparable(command, reply):
     """The reply without what may differ: the order of KEYS, the numbers of clients, versions."""
     if command[0].upper() == b"KEYS":
-        return sorted(re.findall(rb"\r\n([kf]\d+)(?=\r\n)", reply)), reply[:1]
+        return sorted(re.findall(rb"\r\n([kfhz]\w+)(?=\r\n)", reply)), reply[:1]
     if command[0].upper() == b"HELLO" and reply[:1] in b"*%":
         return reply[:30]
     if command[0].upper() == b"EXEC":
@@ -198,13 +332,19 @@ def compare(seed, count, ours, theirs):
         data = b"".join(encode(command) for command in pipeline)
         our.send(data)
         their.send(data)
-        for command in pipeline:
-            replies = our.reply(), their.reply()
-            done += 1
-            if comparable(command, replies[0]) != comparable(command, replies[1]):
-                differing.append((command, *replies))
-                if len(differing) == 10:
-                    return done, differing
+        done += len(pipeline)
+        if pipeline[-1] == [b"ECHO", MUTED_END]:
+            # A transaction may announce more replies than it has, so they are taken as they come.
+            replies = [connection.until(MUTED_END + b"\r\n") for connection in (our, their)]
+            if replies[0] != replies[1]:
+                differing.append((pipeline, *replies))
+        else:
+            for command in pipeline:
+                replies = our.reply(), their.reply()
+                if comparable(command, replies[0]) != comparable(command, replies[1]):
+                    differing.append((command, *replies))
+        if len(differing) >= 10:
+            break
     return done, differing
 
 

@@ -27,6 +27,7 @@
 //! | `execute` | what carries them out, many of many clients together |
 //! | `client`, `client_list`, `access` | a client, all clients, and what they may do |
 //! | `keyspace` | what all clients share |
+//! | `values` | what kinds of values are stored, and the form of hashes |
 //! | `bits` | values as rows of bits |
 
 mod access;
@@ -37,6 +38,7 @@ mod command;
 mod execute;
 mod keyspace;
 mod protocol;
+mod values;
 
 pub use access::{ClientAccess, KeyRight, UserAccess};
 pub use client::{Client, LoginRequest};

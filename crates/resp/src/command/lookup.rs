@@ -39,8 +39,10 @@ mod tests {
             assert_eq!(
                 command.has_flag("write") || command.has_flag("readonly"),
                 command.name != "wait"
-                    && (matches!(command.group, "string" | "generic" | "bitmap")
-                        || command.name == "dbsize"
+                    && (matches!(
+                        command.group,
+                        "string" | "generic" | "bitmap" | "hash" | "sorted-set"
+                    ) || command.name == "dbsize"
                         || command.name.starts_with("flush")),
                 "{}",
                 command.name

@@ -12,6 +12,8 @@ const DELETE: &[KeyRight] = &[KeyRight::Delete];
 const UPSERT: &[KeyRight] = &[KeyRight::Insert, KeyRight::Update];
 /// What also tells what was there.
 const CHANGE: &[KeyRight] = &[KeyRight::Read, KeyRight::Insert, KeyRight::Update];
+/// What takes away a part, and the whole with the last part.
+const REDUCE: &[KeyRight] = &[KeyRight::Update, KeyRight::Delete];
 const TAKE: &[KeyRight] = &[KeyRight::Read, KeyRight::Delete];
 const TOUCH: &[KeyRight] = &[KeyRight::Read, KeyRight::Update];
 const MOVE: &[KeyRight] = &[KeyRight::Read, KeyRight::Insert, KeyRight::Update, KeyRight::Delete];
@@ -170,9 +172,89 @@ pub(crate) static COMMANDS: &[Command] = &[
         summary: "Sets a value and gets the one before",
     },
     Command {
+        name: "hdel", arity: -3, keys: (1, 1, 1), group: "hash", since: "2.0.0", rights: REDUCE,
+        flags: "write fast",
+        summary: "Deletes fields of a hash",
+    },
+    Command {
         name: "hello", arity: -1, keys: (0, 0, 0), group: "connection", since: "6.0.0", rights: NONE,
         flags: "noscript loading stale fast no_auth allow_busy",
         summary: "Chooses the protocol, and logs in",
+    },
+    Command {
+        name: "hexists", arity: 3, keys: (1, 1, 1), group: "hash", since: "2.0.0", rights: READ,
+        flags: "readonly fast",
+        summary: "Tells whether a hash has a field",
+    },
+    Command {
+        name: "hget", arity: 3, keys: (1, 1, 1), group: "hash", since: "2.0.0", rights: READ,
+        flags: "readonly fast",
+        summary: "Gets the value of a field",
+    },
+    Command {
+        name: "hgetall", arity: 2, keys: (1, 1, 1), group: "hash", since: "2.0.0", rights: READ,
+        flags: "readonly",
+        summary: "Gets all fields of a hash and their values",
+    },
+    Command {
+        name: "hincrby", arity: 4, keys: (1, 1, 1), group: "hash", since: "2.0.0", rights: CHANGE,
+        flags: "write denyoom fast",
+        summary: "Adds to the number in a field",
+    },
+    Command {
+        name: "hincrbyfloat", arity: 4, keys: (1, 1, 1), group: "hash", since: "2.6.0", rights: CHANGE,
+        flags: "write denyoom fast",
+        summary: "Adds to the decimal number in a field",
+    },
+    Command {
+        name: "hkeys", arity: 2, keys: (1, 1, 1), group: "hash", since: "2.0.0", rights: READ,
+        flags: "readonly",
+        summary: "Gets all fields of a hash",
+    },
+    Command {
+        name: "hlen", arity: 2, keys: (1, 1, 1), group: "hash", since: "2.0.0", rights: READ,
+        flags: "readonly fast",
+        summary: "Counts the fields of a hash",
+    },
+    Command {
+        name: "hmget", arity: -3, keys: (1, 1, 1), group: "hash", since: "2.0.0", rights: READ,
+        flags: "readonly fast",
+        summary: "Gets the values of fields",
+    },
+    Command {
+        name: "hmset", arity: -4, keys: (1, 1, 1), group: "hash", since: "2.0.0", rights: UPSERT,
+        flags: "write denyoom fast",
+        summary: "Sets the values of fields",
+    },
+    Command {
+        name: "hrandfield", arity: -2, keys: (1, 1, 1), group: "hash", since: "6.2.0", rights: READ,
+        flags: "readonly",
+        summary: "Gets fields by chance",
+    },
+    Command {
+        name: "hscan", arity: -3, keys: (1, 1, 1), group: "hash", since: "2.8.0", rights: READ,
+        flags: "readonly",
+        summary: "Lists the fields of a hash and their values",
+    },
+    Command {
+        name: "hset", arity: -4, keys: (1, 1, 1), group: "hash", since: "2.0.0", rights: UPSERT,
+        flags: "write denyoom fast",
+        summary: "Sets the values of fields, and counts the new ones",
+    },
+    Command {
+        name: "hsetnx", arity: 4, keys: (1, 1, 1), group: "hash", since: "2.0.0", rights: UPSERT,
+        flags: "write denyoom fast",
+        summary: "Sets the value of a field if there is none",
+    },
+    Command {
+        name: "hstrlen", arity: 3, keys: (1, 1, 1), group: "hash", since: "3.2.0", rights: READ,
+        flags: "readonly fast",
+        summary: "Tells how long the value of a field is",
+    },
+    Command {
+        name: "hvals", arity: 2, keys: (1, 1, 1), group: "hash", since: "2.0.0", rights: READ,
+        flags: "readonly",
+        summary: "Gets the values of all fields of a hash",
     },
     Command {
         name: "incr", arity: 2, keys: (1, 1, 1), group: "string", since: "1.0.0", rights: CHANGE,
@@ -383,5 +465,45 @@ pub(crate) static COMMANDS: &[Command] = &[
         name: "watch", arity: -2, keys: (1, -1, 1), group: "transactions", since: "2.2.0", rights: READ,
         flags: "noscript loading stale fast allow_busy",
         summary: "Makes a transaction depend on keys",
+    },
+    Command {
+        name: "zadd", arity: -4, keys: (1, 1, 1), group: "sorted-set", since: "1.2.0", rights: UPSERT,
+        flags: "write denyoom fast",
+        summary: "Adds members to a sorted set, or changes their scores",
+    },
+    Command {
+        name: "zcard", arity: 2, keys: (1, 1, 1), group: "sorted-set", since: "1.2.0", rights: READ,
+        flags: "readonly fast",
+        summary: "Counts the members of a sorted set",
+    },
+    Command {
+        name: "zincrby", arity: 4, keys: (1, 1, 1), group: "sorted-set", since: "1.2.0", rights: CHANGE,
+        flags: "write denyoom fast",
+        summary: "Adds to the score of a member",
+    },
+    Command {
+        name: "zrange", arity: -4, keys: (1, 1, 1), group: "sorted-set", since: "1.2.0", rights: READ,
+        flags: "readonly",
+        summary: "Gets members of a sorted set by places, scores or names",
+    },
+    Command {
+        name: "zrangebyscore", arity: -4, keys: (1, 1, 1), group: "sorted-set", since: "1.0.5", rights: READ,
+        flags: "readonly",
+        summary: "Gets members of a sorted set by their scores",
+    },
+    Command {
+        name: "zrank", arity: 3, keys: (1, 1, 1), group: "sorted-set", since: "2.0.0", rights: READ,
+        flags: "readonly fast",
+        summary: "Tells the place of a member",
+    },
+    Command {
+        name: "zrem", arity: -3, keys: (1, 1, 1), group: "sorted-set", since: "1.2.0", rights: REDUCE,
+        flags: "write fast",
+        summary: "Removes members of a sorted set",
+    },
+    Command {
+        name: "zscore", arity: 3, keys: (1, 1, 1), group: "sorted-set", since: "1.2.0", rights: READ,
+        flags: "readonly fast",
+        summary: "Tells the score of a member",
     },
 ];

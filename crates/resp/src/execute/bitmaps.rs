@@ -7,6 +7,7 @@ use super::plan::{CommandArguments, PartSink, ReplyShape};
 use super::words::{self, Refusal};
 use crate::bits::BitUnit;
 use crate::protocol::parse_integer;
+use crate::values::{ValueKind, would_be_marked};
 
 type Planned = Result<ReplyShape, Refusal>;
 
@@ -97,13 +98,18 @@ pub(crate) fn combine(call: &mut ImmediateCall<'_>) -> Result<(), Refusal> {
     let _turn = call.turn(true);
     let bytes_max = call.client.limits.output_bytes_max;
     let mut combined = CombinedBits { combine, bytes: Vec::new(), values: 0, read: 0, bytes_max };
+    let mut are_strings = true;
     let read = each_value(call.keyspace, &sources, |number, value, _| {
+        are_strings &= ValueKind::of(value) == ValueKind::String;
         // Keys that there are not are values without bytes.
         (combined.values..number).for_each(|_| combined.add(b""));
         combined.add(value);
-        combined.read <= bytes_max
+        are_strings && combined.read <= bytes_max
     });
     call.stored(read)?;
+    if !are_strings {
+        return Err(words::WRONG_TYPE.into());
+    }
     (combined.values..sources.len()).for_each(|_| combined.add(b""));
     if combined.read > bytes_max {
         return Err(format!("OOM BITOP reads at most {bytes_max} bytes: give fewer keys").into());
@@ -111,6 +117,9 @@ pub(crate) fn combine(call: &mut ImmediateCall<'_>) -> Result<(), Refusal> {
     let mut combined = combined.bytes;
     if call.lower(1) == "not" {
         combined.iter_mut().for_each(|byte| *byte = combine(*byte, 0));
+    }
+    if would_be_marked(b"", 0, &combined) {
+        return Err(words::MARKED.into());
     }
     // Nothing is no value: the key goes.
     let change = (!combined.is_empty()).then_some((combined.as_slice(), 0));

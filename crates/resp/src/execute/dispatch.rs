@@ -5,7 +5,10 @@ use std::sync::LazyLock;
 use super::immediate::ImmediateCall;
 use super::plan::{CommandArguments, PartSink, ReplyShape};
 use super::words::Refusal;
-use super::{bitmaps, connection, generic, introspection, keys, server, strings, transactions};
+use super::{
+    bitmaps, connection, generic, hashes, introspection, keys, server, sorted_sets, strings,
+    transactions,
+};
 use crate::command::COMMANDS;
 
 /// What carries a command out.
@@ -69,7 +72,23 @@ fn handler_named(name: &str) -> Option<Handler> {
         "getex" => Parts(strings::getex),
         "getrange" => Parts(strings::getrange),
         "getset" => Parts(strings::getset),
+        "hdel" => Parts(hashes::hdel),
         "hello" => Immediate(connection::hello),
+        "hexists" => Parts(hashes::hexists),
+        "hget" => Parts(hashes::hget),
+        "hgetall" => Parts(hashes::hgetall),
+        "hincrby" => Parts(hashes::hincrby),
+        "hincrbyfloat" => Parts(hashes::hincrbyfloat),
+        "hkeys" => Parts(hashes::hkeys),
+        "hlen" => Parts(hashes::hlen),
+        "hmget" => Parts(hashes::hmget),
+        "hmset" => Parts(hashes::hmset),
+        "hrandfield" => Parts(hashes::hrandfield),
+        "hscan" => Parts(hashes::hscan),
+        "hset" => Parts(hashes::hset),
+        "hsetnx" => Parts(hashes::hsetnx),
+        "hstrlen" => Parts(hashes::hstrlen),
+        "hvals" => Parts(hashes::hvals),
         "incr" => Parts(strings::incr),
         "incrby" => Parts(strings::incrby),
         "incrbyfloat" => Parts(strings::incrbyfloat),
@@ -112,6 +131,14 @@ fn handler_named(name: &str) -> Option<Handler> {
         "unwatch" => Immediate(transactions::unwatch),
         "wait" => Immediate(server::wait),
         "watch" => Immediate(transactions::watch),
+        "zadd" => Parts(sorted_sets::zadd),
+        "zcard" => Parts(sorted_sets::zcard),
+        "zincrby" => Parts(sorted_sets::zincrby),
+        "zrange" => Parts(sorted_sets::zrange),
+        "zrangebyscore" => Parts(sorted_sets::zrangebyscore),
+        "zrank" => Parts(sorted_sets::zrank),
+        "zrem" => Parts(sorted_sets::zrem),
+        "zscore" => Parts(sorted_sets::zscore),
         // Not a command of the table.
         _ => return None,
     })

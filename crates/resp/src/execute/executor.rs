@@ -251,9 +251,18 @@ impl Executor {
             for right in command.rights {
                 check_right(client, *right, key)?;
             }
-            // It tells the value from before.
+            // They tell the value from before, or the score.
             let is_get = |span| word(span).eq_ignore_ascii_case(b"get");
-            if command.name == "set" && self.spans[3..].iter().any(is_get) {
+            let is_incr = |span| word(span).eq_ignore_ascii_case(b"incr");
+            // Options of ZADD stand before the first score.
+            let is_option =
+                |span: &&ArgumentSpan| word(span).first().is_some_and(u8::is_ascii_alphabetic);
+            let tells = match command.name {
+                "set" => self.spans[3..].iter().any(is_get),
+                "zadd" => self.spans[2..].iter().take_while(is_option).any(is_incr),
+                _ => false,
+            };
+            if tells {
                 check_right(client, KeyRight::Read, key)?;
             }
         }
@@ -284,6 +293,7 @@ impl Executor {
                     arguments: &arguments,
                     now_ms,
                     value_bytes_max: client.limits.argument_bytes_max,
+                    reply_bytes_max: client.limits.output_bytes_max,
                 };
                 match plan(&arguments, &mut sink) {
                     Ok(shape) => self.push(index, shape),

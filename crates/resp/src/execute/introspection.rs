@@ -70,6 +70,7 @@ fn categories(command: &Command) -> Vec<String> {
         "generic" => "keyspace",
         "server" => "admin",
         "transactions" => "transaction",
+        "sorted-set" => "sortedset",
         other => other,
     };
     let mut categories = vec![format!("@{group}")];

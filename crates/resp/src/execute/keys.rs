@@ -3,10 +3,12 @@
 use tonnage::{Condition, PairBatch, Pairs};
 
 use super::immediate::{ImmediateCall, check_right};
+use super::random::Chance;
 use super::words::{self, Refusal};
 use crate::access::KeyRight;
 use crate::keyspace::Keyspace;
 use crate::protocol::{glob_matches, parse_integer};
+use crate::values::{EncodedHash, ValueKind, would_be_marked};
 
 type Handled = Result<(), Refusal>;
 
@@ -147,7 +149,7 @@ pub(crate) fn keys(call: &mut ImmediateCall<'_>) -> Handled {
 pub(crate) fn scan(call: &mut ImmediateCall<'_>) -> Handled {
     let cursor = std::str::from_utf8(call.word(1)).ok().and_then(|text| text.parse::<u64>().ok());
     let cursor = cursor.ok_or("ERR invalid cursor")?;
-    let (mut pattern, mut limit, mut has_strings) = (&b"*"[..], 10, true);
+    let (mut pattern, mut limit, mut kind) = (&b"*"[..], 10, None);
     for index in (2..call.len()).step_by(2) {
         if index + 1 == call.len() {
             return Err(words::SYNTAX.into());
@@ -162,7 +164,7 @@ pub(crate) fn scan(call: &mut ImmediateCall<'_>) -> Handled {
                     return Err(words::SYNTAX.into());
                 }
             }
-            "type" => has_strings = value.eq_ignore_ascii_case(b"string"),
+            "type" => kind = Some(call.lower(index + 1)),
             _ => return Err(words::SYNTAX.into()),
         }
     }
@@ -177,11 +179,14 @@ pub(crate) fn scan(call: &mut ImmediateCall<'_>) -> Handled {
     let mut names = Vec::with_capacity(found.len());
     for row in 0..found.len() {
         let key = call.stored(found.key(row))?;
-        if let ([name], [], true) = (key.major(), key.minor(), has_strings)
+        if let ([name], []) = (key.major(), key.minor())
             && glob_matches(pattern, name)
         {
             names.push(name.clone());
         }
+    }
+    if let Some(kind) = kind {
+        names = call.stored(keys_of_kind(call.keyspace, names, &kind))?;
     }
     // 0 ends the scan; every other number leads to its next page.
     let cursor = next.map_or(0, |position| call.keyspace.cursors.lock().keep(position));
@@ -193,16 +198,29 @@ pub(crate) fn scan(call: &mut ImmediateCall<'_>) -> Handled {
     Ok(())
 }
 
+/// Those of some keys whose values are of a kind. The values tell it, so they are read.
+fn keys_of_kind(
+    keyspace: &Keyspace,
+    names: Vec<Vec<u8>>,
+    kind: &str,
+) -> tonnage::Result<Vec<Vec<u8>>> {
+    let keys: Vec<&[u8]> = names.iter().map(Vec::as_slice).collect();
+    let mut is_taken = vec![false; keys.len()];
+    each_value(keyspace, &keys, |number, value, _| {
+        is_taken[number] = ValueKind::of(value).name() == kind;
+        true
+    })?;
+    let mut is_taken = is_taken.into_iter();
+    Ok(names.into_iter().filter(|_| is_taken.next().unwrap_or(false)).collect())
+}
+
 pub(crate) fn randomkey(call: &mut ImmediateCall<'_>) -> Handled {
     call.check_all(KeyRight::Read)?;
     // The n-th key takes the place of the one before with a chance of 1 in n.
-    let (mut chosen, mut count, mut state) = (None, 0_u64, random_seed());
+    let (mut chosen, mut count, mut chance) = (None, 0_u64, Chance::new());
     let listed = each_key(call.keyspace, |name| {
         count += 1;
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        if state.is_multiple_of(count) {
+        if chance.below(count) == 0 {
             chosen = Some(name.to_vec());
         }
         true
@@ -213,12 +231,6 @@ pub(crate) fn randomkey(call: &mut ImmediateCall<'_>) -> Handled {
         None => call.reply().null(),
     }
     Ok(())
-}
-
-/// A number that nobody knows beforehand, and that is not 0.
-fn random_seed() -> u64 {
-    use std::hash::{BuildHasher, RandomState};
-    RandomState::new().hash_one(0_u8) | 1
 }
 
 pub(crate) fn rename(call: &mut ImmediateCall<'_>) -> Handled {
@@ -289,6 +301,9 @@ pub(crate) fn msetnx(call: &mut ImmediateCall<'_>) -> Handled {
         return Err(words::wrong_arity("msetnx").into());
     }
     let indexes = (1..call.len()).step_by(2);
+    if indexes.clone().any(|index| would_be_marked(b"", 0, call.word(index + 1))) {
+        return Err(words::MARKED.into());
+    }
     let keys: Vec<&[u8]> = indexes.clone().map(|index| call.word(index)).collect();
     let _turn = call.turn(true);
     let found = call.stored(fetch_versions(call.keyspace, &keys))?;
@@ -318,12 +333,31 @@ pub(crate) fn object(call: &mut ImmediateCall<'_>) -> Handled {
     match (found, subcommand.as_str()) {
         (None, _) => call.reply().null(),
         (Some(_), "refcount") => call.reply().integer(1),
-        (Some(value), _) => call.reply().bulk(match value.bytes.len() {
-            _ if parse_integer(&value.bytes).is_some() => b"int",
-            // Redis' own limit.
-            0..=44 => b"embstr",
-            _ => b"raw",
-        }),
+        (Some(value), _) => call.reply().bulk(encoding(&value.bytes).as_bytes()),
     }
     Ok(())
+}
+
+/// What Redis calls the form of such a value, by its own limits.
+fn encoding(value: &[u8]) -> &'static str {
+    match (ValueKind::of(value), value.len()) {
+        (ValueKind::String, _) if parse_integer(value).is_some() => "int",
+        (ValueKind::String, 0..=44) => "embstr",
+        (ValueKind::String, _) => "raw",
+        (ValueKind::Hash, _) if is_small(value, ValueKind::Hash, 512) => "listpack",
+        (ValueKind::Hash, _) => "hashtable",
+        (ValueKind::SortedSet, _) if is_small(value, ValueKind::SortedSet, 128) => "listpack",
+        (ValueKind::SortedSet, _) => "skiplist",
+        (ValueKind::Unknown, _) => "unknown",
+    }
+}
+
+/// Whether there are few fields, and short ones.
+fn is_small(value: &[u8], kind: ValueKind, fields_max: usize) -> bool {
+    let Ok(hash) = EncodedHash::open(value, kind) else { return false };
+    let is_short = |length: usize| length <= 64;
+    hash.len() <= fields_max
+        && hash.entries().all(|entry| {
+            entry.is_ok_and(|entry| is_short(entry.field.len()) && is_short(entry.value.len()))
+        })
 }

@@ -5,10 +5,15 @@
 //! written at the end, once for all of them.
 
 use super::expiry_time::{ExpiryRefusal, NewExpiry};
+use super::hash_action::HashAction;
+use super::open_hash::OpenHash;
+use super::part_reply::PartReply;
+use super::sorted_action::SortedAction;
 use super::texts::{ClientArgument, Text, Texts};
 use super::words;
 use crate::bits::{self, BitUnit};
 use crate::protocol::{Decimal, digits_of, parse_integer};
+use crate::values::{ValueKind, would_be_marked};
 
 /// Whether a value is set at all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,6 +51,8 @@ pub(crate) struct ExpiryRule {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum PartAction {
     Get,
+    /// The same, and nothing of what is no string.
+    GetIfString,
     Length,
     Exists,
     Type,
@@ -104,6 +111,8 @@ pub(crate) enum PartAction {
         end: Option<i64>,
         unit: BitUnit,
     },
+    Hash(HashAction),
+    Sorted(SortedAction),
 }
 
 impl PartAction {
@@ -122,24 +131,25 @@ impl PartAction {
 
     /// Whether INFO counts it as a look-up.
     pub(crate) fn is_look_up(&self) -> bool {
-        matches!(
-            self,
-            PartAction::Get | PartAction::Length | PartAction::Range { .. } | PartAction::Exists
-        )
+        match self {
+            PartAction::Get | PartAction::GetIfString | PartAction::Length => true,
+            PartAction::Range { .. } | PartAction::Exists => true,
+            PartAction::Hash(action) => action.is_look_up(),
+            PartAction::Sorted(action) => action.is_look_up(),
+            _ => false,
+        }
     }
-}
 
-/// What a part answers.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum PartReply {
-    Null,
-    Ok,
-    Integer(i64),
-    Text(Text),
-    Simple(&'static str),
-    Error(&'static str),
-    /// What the store said, by its number among the failures of the round.
-    Failed(u32),
+    /// Whether it looks at no bytes of the value that is there.
+    fn is_of_key(&self) -> bool {
+        match self {
+            PartAction::Exists | PartAction::Type | PartAction::Delete => true,
+            PartAction::TimeToLive(_) | PartAction::ExpiryTime(_) => true,
+            PartAction::Expire { .. } | PartAction::Persist => true,
+            PartAction::Set { answer, .. } => *answer != SetAnswer::Previous,
+            _ => false,
+        }
+    }
 }
 
 /// What is known of the pair that is stored.
@@ -181,11 +191,33 @@ impl KeyState {
         &mut self,
         action: &PartAction,
         texts: &mut Texts<'_>,
+        hash: &mut OpenHash,
         now_ms: u64,
     ) -> PartReply {
         // Set and expired within the same round.
         if self.value.is_some() && self.expires_at_ms != 0 && self.expires_at_ms <= now_ms {
             self.remove();
+        }
+        match *action {
+            PartAction::Hash(action) => {
+                let apply = |hash: &mut OpenHash, texts: &mut _| hash.apply(action, texts);
+                return self.apply_to_fields(ValueKind::Hash, texts, hash, apply);
+            }
+            PartAction::Sorted(action) => {
+                let apply = |hash: &mut OpenHash, texts: &mut _| hash.apply_sorted(action, texts);
+                return self.apply_to_fields(ValueKind::SortedSet, texts, hash, apply);
+            }
+            _ => {}
+        }
+        if !action.is_of_key() {
+            self.write_down(texts, hash);
+            // All others are of strings.
+            if self.kind(texts, hash).is_some_and(|kind| kind != ValueKind::String) {
+                return match action {
+                    PartAction::GetIfString => PartReply::Null,
+                    _ => PartReply::Error(words::WRONG_TYPE),
+                };
+            }
         }
         let answer = match *action {
             PartAction::Set { value, expiry, only, answer } => {
@@ -197,12 +229,16 @@ impl KeyState {
             PartAction::SetRange { offset, value, bytes_max } => {
                 self.set_range(offset, value, bytes_max, texts)
             }
-            PartAction::SetBit { offset, bit } => Ok(self.set_bit(offset, bit, texts)),
+            PartAction::SetBit { offset, bit } => self.set_bit(offset, bit, texts),
             PartAction::Expire { at_ms, rule } => Ok(self.expire(at_ms, rule, now_ms)),
             PartAction::GetAndDelete => Ok(self.get_and_delete()),
             PartAction::GetAndExpire(expiry) => self.get_and_expire(expiry, now_ms),
             PartAction::Delete => Ok(self.delete()),
             PartAction::Persist => Ok(self.persist()),
+            PartAction::Type => {
+                let kind = self.kind(texts, hash);
+                Ok(PartReply::Simple(kind.map_or("none", ValueKind::name)))
+            }
             ref other => Ok(self.look(other, texts, now_ms)),
         };
         // What is refused has changed nothing.
@@ -211,15 +247,59 @@ impl KeyState {
         answer
     }
 
+    /// What kind of value there is, if there is one.
+    fn kind(&self, texts: &Texts<'_>, hash: &OpenHash) -> Option<ValueKind> {
+        self.value.map(|value| match value {
+            Text::Open => hash.kind(),
+            value => ValueKind::of(texts.get(value)),
+        })
+    }
+
+    /// Carries out what is done with a hash, or with a sorted set.
+    fn apply_to_fields<'t>(
+        &mut self,
+        kind: ValueKind,
+        texts: &mut Texts<'t>,
+        hash: &mut OpenHash,
+        apply: impl FnOnce(&mut OpenHash, &mut Texts<'t>) -> (Result<PartReply, Refusal>, bool),
+    ) -> PartReply {
+        let opened = match self.value {
+            None => {
+                hash.begin(kind);
+                Ok(())
+            }
+            Some(Text::Open) if hash.kind() == kind => Ok(()),
+            Some(Text::Open) => Err(words::WRONG_TYPE),
+            Some(value) => hash.open(value, kind, texts),
+        };
+        if let Err(refusal) = opened {
+            return PartReply::Error(refusal);
+        }
+        let (answer, is_changed) = apply(hash, texts);
+        match (is_changed, hash.len()) {
+            (true, 0) => self.remove(),
+            (true, _) => self.put(Text::Open),
+            // It may have been written down to be shown.
+            (false, _) if self.value == Some(Text::Open) => self.value = hash.written(),
+            (false, _) => {}
+        }
+        // What is refused has changed nothing.
+        answer.unwrap_or_else(PartReply::Error)
+    }
+
+    /// Writes down the hash that is open, where it has changes that no bytes have yet.
+    pub(crate) fn write_down(&mut self, texts: &mut Texts<'_>, hash: &mut OpenHash) {
+        if self.value == Some(Text::Open) {
+            self.value = Some(hash.write(texts));
+        }
+    }
+
     /// What only looks at the value.
     fn look(&self, action: &PartAction, texts: &mut Texts<'_>, now_ms: u64) -> PartReply {
         let bytes = self.value.map(|value| texts.get(value));
         match *action {
             PartAction::Length => PartReply::Integer(bytes.map_or(0, <[u8]>::len) as i64),
             PartAction::Exists => PartReply::Integer(self.value.is_some().into()),
-            PartAction::Type => {
-                PartReply::Simple(if self.value.is_some() { "string" } else { "none" })
-            }
             PartAction::TimeToLive(unit_ms) => PartReply::Integer(match self.value {
                 None => -2,
                 Some(_) if self.expires_at_ms == 0 => -1,
@@ -357,6 +437,12 @@ impl KeyState {
         }
     }
 
+    /// Refuses what would make the string look like a hash.
+    fn check_mark(&self, offset: usize, bytes: &[u8], texts: &Texts<'_>) -> Result<(), Refusal> {
+        let before = self.value.map(|value| texts.get(value)).unwrap_or_default();
+        if would_be_marked(before, offset, bytes) { Err(words::MARKED) } else { Ok(()) }
+    }
+
     fn append(
         &mut self,
         value: ClientArgument,
@@ -367,6 +453,7 @@ impl KeyState {
         if before.saturating_add(texts.argument(value).len()) > bytes_max {
             return Err(words::TOO_LONG);
         }
+        self.check_mark(before, texts.argument(value), texts)?;
         let start = self.writable(texts);
         texts.append(Text::Argument(value));
         self.put(texts.computed_since(start));
@@ -386,6 +473,7 @@ impl KeyState {
         }
         let end = offset.checked_add(len).filter(|end| *end <= bytes_max);
         let end = end.ok_or(words::TOO_LONG)?;
+        self.check_mark(offset, texts.argument(value), texts)?;
         let start = self.writable(texts);
         if texts.computed.len() < start + end {
             texts.computed.resize(start + end, 0);
@@ -397,7 +485,16 @@ impl KeyState {
         Ok(PartReply::Integer((texts.computed.len() - start) as i64))
     }
 
-    fn set_bit(&mut self, offset: usize, bit: bool, texts: &mut Texts<'_>) -> PartReply {
+    fn set_bit(
+        &mut self,
+        offset: usize,
+        bit: bool,
+        texts: &mut Texts<'_>,
+    ) -> Result<PartReply, Refusal> {
+        let before = self.value.map(|value| texts.get(value)).unwrap_or_default();
+        let mut byte = [before.get(offset / 8).copied().unwrap_or(0)];
+        bits::set(&mut byte, offset % 8, bit);
+        self.check_mark(offset / 8, &byte, texts)?;
         let start = self.writable(texts);
         let end = start + offset / 8 + 1;
         if texts.computed.len() < end {
@@ -405,7 +502,7 @@ impl KeyState {
         }
         let before = bits::set(&mut texts.computed[start..], offset, bit);
         self.put(texts.computed_since(start));
-        PartReply::Integer(before.into())
+        Ok(PartReply::Integer(before.into()))
     }
 
     fn expire(&mut self, at_ms: i64, rule: ExpiryRule, now_ms: u64) -> PartReply {

@@ -1,6 +1,7 @@
 //! Commands become parts.
 
-use super::part::{PartAction, PartReply};
+use super::part::PartAction;
+use super::part_reply::PartReply;
 use super::texts::ClientArgument;
 use crate::protocol::ArgumentSpan;
 
@@ -52,8 +53,10 @@ pub(crate) enum ReplyShape {
     Array,
     /// Their sum.
     Sum,
-    /// OK, unless one failed.
+    /// OK, unless one failed. Several keys change together.
     Ok,
+    /// The same for parts of one key.
+    Done,
     /// There are no parts: an error.
     Refused(Box<str>),
 }
@@ -64,6 +67,7 @@ pub(crate) struct PartSink<'p> {
     pub(crate) arguments: &'p CommandArguments<'p>,
     pub(crate) now_ms: u64,
     pub(crate) value_bytes_max: usize,
+    pub(crate) reply_bytes_max: usize,
 }
 
 impl PartSink<'_> {

@@ -21,13 +21,16 @@ use std::ops::Range;
 use parking_lot::{RwLockReadGuard, RwLockWriteGuard};
 use tonnage::{Condition, Error, PairBatch, PairWrites, Pairs, Result, WriteResult};
 
-use super::part::{KeyState, PartReply, StoredBase};
+use super::open_hash::OpenHash;
+use super::part::{KeyState, StoredBase};
+use super::part_reply::{FieldShow, ListShape, PartReply, REPLY_HEAD_BYTES};
 use super::plan::{KeyPart, ReplyShape};
 use super::texts::{Text, Texts};
 use super::words;
 use crate::client::{Client, ClientState, encode_command};
 use crate::keyspace::Keyspace;
 use crate::protocol::{ArgumentSpan, ClientLimits, ReplyWriter};
+use crate::values::{EncodedHash, ValueKind, score_of};
 
 /// How often a chain is tried that others get in the way of.
 const TRIES_MAX: usize = 100;
@@ -106,6 +109,8 @@ pub(super) struct Round {
     found_again: PairBatch,
     writes: PairWrites,
     computed: Vec<u8>,
+    /// The hash of the chain that is being carried out.
+    open_hash: OpenHash,
     failures: Vec<String>,
     /// The bytes of the replies so far.
     answered_bytes: usize,
@@ -128,8 +133,6 @@ enum RoundFailure {
 const KEPT_BYTES_MAX: usize = 4 << 20;
 /// The same for parts.
 const KEPT_PARTS_MAX: usize = 64 << 10;
-/// What stands around the value in a reply.
-const REPLY_HEAD_BYTES: usize = 16;
 
 impl Round {
     pub(super) fn new(keyspace: &Keyspace) -> Self {
@@ -145,6 +148,7 @@ impl Round {
             found_again: PairBatch::default(),
             writes: keyspace.session.writes(),
             computed: Vec::new(),
+            open_hash: OpenHash::default(),
             failures: Vec::new(),
             answered_bytes: 0,
             given_back_from: None,
@@ -355,11 +359,26 @@ impl Round {
         if !is_list || parts.iter().any(KeyPart::is_failed) {
             return REPLY_HEAD_BYTES;
         }
+        // As `Texts` has them, which could not be made here: it changes what is computed.
+        let text = |text: Text| match text {
+            Text::Found(row) => self.found.value(row as usize),
+            Text::FoundPart { row, start, end } => {
+                &self.found.value(row as usize)[start as usize..end as usize]
+            }
+            Text::Computed { start, end } => &self.computed[start..end],
+            Text::Argument(argument) => argument.span.of(&clients[argument.client as usize].input),
+            Text::Open => b"",
+        };
         let bytes = |part: &KeyPart| match part.reply {
-            PartReply::Text(Text::Found(row)) => self.found.value(row as usize).len(),
-            PartReply::Text(Text::Computed { start, end }) => end - start,
-            PartReply::Text(Text::Argument(argument)) => {
-                argument.span.of(&clients[argument.client as usize].input).len()
+            PartReply::Text(shown) => text(shown).len(),
+            // Each name and each value has a head of its own.
+            PartReply::Fields { hash: Some(hash), .. } => {
+                let hash = text(hash);
+                let fields = EncodedHash::open(hash, ValueKind::Hash).map_or(0, EncodedHash::len);
+                hash.len() + 2 * fields * REPLY_HEAD_BYTES
+            }
+            PartReply::List { texts, count, .. } => {
+                text(texts).len() + (count as usize + 2) * REPLY_HEAD_BYTES
             }
             _ => 0,
         };
@@ -485,16 +504,18 @@ impl Round {
     ) {
         let KeyChain { start, end, mut state } = self.chains[chain];
         let mut texts = Texts { found: &self.found, clients, computed: &mut self.computed };
+        self.open_hash.close();
         for part in &self.order[start as usize..end as usize] {
             let part = &mut self.parts[*part as usize];
             if part.action.is_look_up() {
                 *(if state.value.is_some() { &mut self.hits } else { &mut self.misses }) += 1;
             }
-            part.reply = state.apply(&part.action, &mut texts, now_ms);
+            part.reply = state.apply(&part.action, &mut texts, &mut self.open_hash, now_ms);
             if texts.computed.len() > computed_max {
                 break;
             }
         }
+        state.write_down(&mut texts, &mut self.open_hash);
         self.chains[chain].state = state;
         // Made and deleted again: there is nothing to write.
         if !state.is_changed || (state.base == StoredBase::Absent && state.value.is_none()) {
@@ -605,7 +626,9 @@ fn write_reply(
         ReplyShape::Refused(error) => reply.error(error),
         // An error of the only part is its answer already.
         ReplyShape::Single => parts.iter().for_each(|part| write(part, texts, failures, reply)),
-        ReplyShape::Array | ReplyShape::Sum | ReplyShape::Ok if failed().is_some() => {
+        ReplyShape::Array | ReplyShape::Sum | ReplyShape::Ok | ReplyShape::Done
+            if failed().is_some() =>
+        {
             failed().into_iter().for_each(|part| write(part, texts, failures, reply));
         }
         ReplyShape::Array => {
@@ -619,7 +642,7 @@ fn write_reply(
             };
             reply.integer(parts.iter().map(number).sum());
         }
-        ReplyShape::Ok => reply.ok(),
+        ReplyShape::Ok | ReplyShape::Done => reply.ok(),
     }
 }
 
@@ -628,9 +651,64 @@ fn write(part: &KeyPart, texts: &Texts<'_>, failures: &[String], reply: &mut Rep
         PartReply::Null => reply.null(),
         PartReply::Ok => reply.ok(),
         PartReply::Integer(number) => reply.integer(number),
+        PartReply::Double(number) => reply.double(number),
         PartReply::Text(text) => reply.bulk(texts.get(text)),
         PartReply::Simple(text) => reply.simple(text),
         PartReply::Error(error) => reply.error(error),
         PartReply::Failed(index) => reply.error(&failures[index as usize]),
+        PartReply::Fields { hash, show } => {
+            let hash = hash.map(|hash| texts.get(hash)).unwrap_or_default();
+            write_fields(hash, show, reply);
+        }
+        PartReply::List { texts: list, count, shape } => {
+            write_list(texts.get(list), count as usize, shape, reply);
+        }
+    }
+}
+
+/// Writes the fields of a hash that was opened before: it is whole, or there is none.
+fn write_fields(bytes: &[u8], show: FieldShow, reply: &mut ReplyWriter<'_>) {
+    let hash = EncodedHash::open(bytes, ValueKind::Hash);
+    let count = hash.map_or(0, EncodedHash::len);
+    match show {
+        FieldShow::Both => reply.map(count),
+        FieldShow::Names | FieldShow::Values => reply.array(count),
+    }
+    for entry in hash.map(EncodedHash::entries).into_iter().flatten() {
+        let Ok(entry) = entry else { return };
+        if show != FieldShow::Values {
+            reply.bulk(&bytes[entry.field]);
+        }
+        if show != FieldShow::Names {
+            reply.bulk(&bytes[entry.value]);
+        }
+    }
+}
+
+/// Writes byte strings, each of which stands behind its length.
+fn write_list(mut list: &[u8], count: usize, shape: ListShape, reply: &mut ReplyWriter<'_>) {
+    match shape {
+        ListShape::Array => reply.array(count),
+        ListShape::Pairs | ListShape::Scores => reply.pair_list(count / 2),
+        // Behind it there is nothing to scan.
+        ListShape::LastPage => {
+            reply.array(2);
+            reply.bulk(b"0");
+            reply.array(count);
+        }
+    }
+    for number in 0..count {
+        let Some((len, rest)) = list.split_first_chunk() else { return };
+        let (text, rest) = rest.split_at(u32::from_le_bytes(*len) as usize);
+        let is_pair = matches!(shape, ListShape::Pairs | ListShape::Scores);
+        if is_pair && number.is_multiple_of(2) {
+            reply.pair();
+        }
+        // The second of a pair is the score.
+        match shape == ListShape::Scores && !number.is_multiple_of(2) {
+            true => reply.double(score_of(text)),
+            false => reply.bulk(text),
+        }
+        list = rest;
     }
 }

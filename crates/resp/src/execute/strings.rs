@@ -4,8 +4,10 @@ use super::expiry::{ExpiryOption, relative_expiry};
 use super::expiry_time::{ExpiryRefusal, NewExpiry};
 use super::part::{PartAction, SetAnswer, SetOnly};
 use super::plan::{CommandArguments, PartSink, ReplyShape};
+use super::texts::ClientArgument;
 use super::words::{self, Refusal};
 use crate::protocol::parse_integer;
+use crate::values::would_be_marked;
 
 type Planned = Result<ReplyShape, Refusal>;
 
@@ -68,35 +70,47 @@ pub(crate) fn setrange(arguments: &CommandArguments<'_>, sink: &mut PartSink<'_>
     one(sink, PartAction::SetRange { offset, value, bytes_max })
 }
 
-fn plain_set(arguments: &CommandArguments<'_>, index: usize, expiry: NewExpiry) -> PartAction {
-    let value = arguments.argument(index);
-    PartAction::Set { value, expiry, only: SetOnly::Always, answer: SetAnswer::Ok }
+/// A value that is to be a string.
+fn string(arguments: &CommandArguments<'_>, index: usize) -> Result<ClientArgument, Refusal> {
+    match would_be_marked(b"", 0, arguments.get(index)) {
+        true => Err(words::MARKED.into()),
+        false => Ok(arguments.argument(index)),
+    }
+}
+
+fn plain_set(
+    arguments: &CommandArguments<'_>,
+    index: usize,
+    expiry: NewExpiry,
+) -> Result<PartAction, Refusal> {
+    let (value, only) = (string(arguments, index)?, SetOnly::Always);
+    Ok(PartAction::Set { value, expiry, only, answer: SetAnswer::Ok })
 }
 
 pub(crate) fn setnx(arguments: &CommandArguments<'_>, sink: &mut PartSink<'_>) -> Planned {
-    let (value, expiry) = (arguments.argument(2), NewExpiry::Never);
+    let (value, expiry) = (string(arguments, 2)?, NewExpiry::Never);
     let (only, answer) = (SetOnly::IfAbsent, SetAnswer::Flag);
     one(sink, PartAction::Set { value, expiry, only, answer })
 }
 
 pub(crate) fn getset(arguments: &CommandArguments<'_>, sink: &mut PartSink<'_>) -> Planned {
-    let (value, expiry) = (arguments.argument(2), NewExpiry::Never);
+    let (value, expiry) = (string(arguments, 2)?, NewExpiry::Never);
     let (only, answer) = (SetOnly::Always, SetAnswer::Previous);
     one(sink, PartAction::Set { value, expiry, only, answer })
 }
 
 pub(crate) fn setex(arguments: &CommandArguments<'_>, sink: &mut PartSink<'_>) -> Planned {
     let expiry = relative_expiry(integer(arguments, 2)?, 1_000, sink.now_ms, "setex")?;
-    one(sink, plain_set(arguments, 3, expiry))
+    one(sink, plain_set(arguments, 3, expiry)?)
 }
 
 pub(crate) fn psetex(arguments: &CommandArguments<'_>, sink: &mut PartSink<'_>) -> Planned {
     let expiry = relative_expiry(integer(arguments, 2)?, 1, sink.now_ms, "psetex")?;
-    one(sink, plain_set(arguments, 3, expiry))
+    one(sink, plain_set(arguments, 3, expiry)?)
 }
 
 pub(crate) fn mget(arguments: &CommandArguments<'_>, sink: &mut PartSink<'_>) -> Planned {
-    (1..arguments.len()).for_each(|key| sink.push(key, PartAction::Get));
+    (1..arguments.len()).for_each(|key| sink.push(key, PartAction::GetIfString));
     Ok(ReplyShape::Array)
 }
 
@@ -105,7 +119,7 @@ pub(crate) fn mset(arguments: &CommandArguments<'_>, sink: &mut PartSink<'_>) ->
         return Err(words::wrong_arity("mset").into());
     }
     for key in (1..arguments.len()).step_by(2) {
-        sink.push(key, plain_set(arguments, key + 1, NewExpiry::Never));
+        sink.push(key, plain_set(arguments, key + 1, NewExpiry::Never)?);
     }
     Ok(ReplyShape::Ok)
 }
@@ -155,7 +169,7 @@ pub(crate) fn set(arguments: &CommandArguments<'_>, sink: &mut PartSink<'_>) -> 
     one(
         sink,
         PartAction::Set {
-            value: arguments.argument(2),
+            value: string(arguments, 2)?,
             expiry: expiry.unwrap_or(NewExpiry::Never),
             only: only.unwrap_or(SetOnly::Always),
             answer: if answers_previous { SetAnswer::Previous } else { SetAnswer::Ok },

@@ -9,21 +9,51 @@ use crate::client::Client;
 use crate::protocol::ArgumentSpan;
 
 /// An argument of a command of a client.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ClientArgument {
     pub(crate) client: u32,
     pub(crate) span: ArgumentSpan,
 }
 
 /// A byte string.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Text {
     /// The value of a pair that was found.
     Found(u32),
+    /// Some of its bytes.
+    FoundPart { row: u32, start: u32, end: u32 },
     /// What a client sent.
     Argument(ClientArgument),
     /// What was computed.
     Computed { start: usize, end: usize },
+    /// The hash that is open, with changes that no bytes have yet: it is written down before
+    /// anybody asks for its bytes.
+    Open,
+}
+
+impl Text {
+    /// Some of the bytes of a text.
+    pub(crate) fn part(self, part: Range<usize>) -> Self {
+        match self {
+            // Values have less than 4 GiB.
+            Text::Found(row) => {
+                Text::FoundPart { row, start: part.start as u32, end: part.end as u32 }
+            }
+            Text::FoundPart { row, start, .. } => {
+                let at = |offset: usize| start + offset as u32;
+                Text::FoundPart { row, start: at(part.start), end: at(part.end) }
+            }
+            Text::Argument(ClientArgument { client, span }) => {
+                let at = |offset: usize| span.start + offset as u32;
+                let span = ArgumentSpan { start: at(part.start), end: at(part.end) };
+                Text::Argument(ClientArgument { client, span })
+            }
+            Text::Computed { start, .. } => {
+                Text::Computed { start: start + part.start, end: start + part.end }
+            }
+            Text::Open => Text::Open,
+        }
+    }
 }
 
 /// Where they stand.
@@ -37,8 +67,12 @@ impl Texts<'_> {
     pub(crate) fn get(&self, text: Text) -> &[u8] {
         match text {
             Text::Found(row) => self.found.value(row as usize),
+            Text::FoundPart { row, start, end } => {
+                &self.found.value(row as usize)[start as usize..end as usize]
+            }
             Text::Argument(argument) => self.argument(argument),
             Text::Computed { start, end } => &self.computed[start..end],
+            Text::Open => b"",
         }
     }
 
@@ -63,17 +97,21 @@ impl Texts<'_> {
 
     /// The same with some of its bytes.
     pub(crate) fn append_part(&mut self, text: Text, part: Range<usize>) {
-        match text {
-            Text::Computed { start, .. } => {
-                self.computed.extend_from_within(start + part.start..start + part.end);
-            }
-            Text::Found(row) => {
-                self.computed.extend_from_slice(&self.found.value(row as usize)[part]);
-            }
-            Text::Argument(argument) => {
-                let input = &self.clients[argument.client as usize].input;
-                self.computed.extend_from_slice(&argument.span.of(input)[part]);
-            }
+        // What was computed cannot be borrowed while more is.
+        if let Text::Computed { start, .. } = text {
+            return self.computed.extend_from_within(start + part.start..start + part.end);
         }
+        let Self { found, clients, computed } = self;
+        let bytes = match text {
+            Text::Found(row) => found.value(row as usize),
+            Text::FoundPart { row, start, end } => {
+                &found.value(row as usize)[start as usize..end as usize]
+            }
+            Text::Argument(ClientArgument { client, span }) => {
+                span.of(&clients[client as usize].input)
+            }
+            Text::Computed { .. } | Text::Open => return,
+        };
+        computed.extend_from_slice(&bytes[part]);
     }
 }

@@ -22,6 +22,18 @@ pub(crate) const REPLY_TOO_LARGE: &str =
 pub(crate) const CHANGED_TOO_OFTEN: &str =
     "TRYAGAIN others changed the key at the same time, again and again: try later";
 
+pub(crate) const WRONG_TYPE: &str =
+    "WRONGTYPE Operation against a key holding the wrong kind of value";
+pub(crate) const HASH_NOT_AN_INTEGER: &str = "ERR hash value is not an integer";
+pub(crate) const HASH_NOT_A_FLOAT: &str = "ERR hash value is not a float";
+pub(crate) const NOT_A_SCORE: &str = "ERR resulting score is not a number (NaN)";
+pub(crate) const FIELDS_TOO_LONG: &str = "ERR the value would take more bytes than a hash or sorted set may: spread it over several keys";
+pub(crate) const DAMAGED: &str = "ERR the stored bytes of this key are no whole value of its \
+                                  kind: somebody wrote them through another listener; store or \
+                                  delete the key anew";
+pub(crate) const MARKED: &str = "ERR a string may not begin with the bytes that mark values of \
+                                 other kinds: store it with others in front";
+
 pub(crate) const INVALID_GETEX_EXPIRY: &str = "ERR invalid expire time in 'getex' command";
 
 /// A command with too few or too many arguments.

@@ -87,6 +87,11 @@ impl Decimal {
         (digits / UNIT <= WHOLE_MAX).then_some(if is_negative { -digits } else { digits })
     }
 
+    /// Whether it is not infinity.
+    pub fn is_finite(self) -> bool {
+        self.near().is_finite()
+    }
+
     /// The sum, if it is a finite number.
     pub fn checked_add(self, other: Self) -> Option<Self> {
         if let (Self::Exact(one), Self::Exact(other)) = (self, other)

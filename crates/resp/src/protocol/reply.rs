@@ -1,5 +1,7 @@
 //! Writes replies, in the version of the protocol that the client speaks.
 
+use super::double::write_double;
+
 /// The version of Redis whose commands and words are spoken.
 pub(crate) const REDIS_VERSION: &str = "7.2.4";
 
@@ -64,6 +66,15 @@ impl<'b> ReplyWriter<'b> {
         self.number_line(b':', number);
     }
 
+    /// A double.
+    pub fn double(&mut self, number: f64) {
+        let text = write_double(number);
+        match self.protocol {
+            Protocol::Two => self.bulk(text.as_bytes()),
+            Protocol::Three => self.line(b',', text.as_bytes()),
+        }
+    }
+
     /// Bytes of any kind.
     pub fn bulk(&mut self, bytes: &[u8]) {
         self.number_line(b'$', bytes.len() as i64);
@@ -116,6 +127,21 @@ impl<'b> ReplyWriter<'b> {
         match self.protocol {
             Protocol::Two => self.array(2 * pairs),
             Protocol::Three => self.number_line(b'%', pairs as i64),
+        }
+    }
+
+    /// The head of a list of pairs: each begins with [`ReplyWriter::pair`].
+    pub fn pair_list(&mut self, pairs: usize) {
+        match self.protocol {
+            Protocol::Two => self.array(2 * pairs),
+            Protocol::Three => self.array(pairs),
+        }
+    }
+
+    /// The head of a pair: two replies follow.
+    pub fn pair(&mut self) {
+        if self.protocol == Protocol::Three {
+            self.array(2);
         }
     }
 
@@ -180,6 +206,12 @@ mod tests {
         assert_eq!(both(|reply| reply.null()), ["$-1\r\n", "_\r\n"]);
         assert_eq!(both(|reply| reply.map(2)), ["*4\r\n", "%2\r\n"]);
         assert_eq!(both(|reply| reply.set(2)), ["*2\r\n", "~2\r\n"]);
+        assert_eq!(both(|reply| reply.double(1.5)), ["$3\r\n1.5\r\n", ",1.5\r\n"]);
+        let pairs = |reply: &mut ReplyWriter<'_>| {
+            reply.pair_list(1);
+            reply.pair();
+        };
+        assert_eq!(both(pairs), ["*2\r\n", "*1\r\n*2\r\n"]);
         assert_eq!(both(|reply| reply.verbatim("a")), ["$1\r\na\r\n", "=5\r\ntxt:a\r\n"]);
         assert_eq!(both(|reply| reply.integer(i64::MIN))[0], ":-9223372036854775808\r\n");
         assert_eq!(both(|reply| reply.bulk_integer(-10))[1], "$3\r\n-10\r\n");

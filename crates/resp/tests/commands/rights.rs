@@ -91,6 +91,18 @@ fn who_may_not_read_is_told_no_value_and_no_number_of_keys() {
         ("SET a GET", "+OK"),
         ("GET a", key),
     ]);
+    clients.expect(&[
+        ("HSET h f secret", ":1"),
+        ("HMSET h g secret", "+OK"),
+        ("HGET h f", key),
+        ("HGETALL h", key),
+        ("HINCRBY h n 1", key),
+        ("HDEL h f g", ":2"),
+        ("ZADD z 1 incr", ":1"),
+        ("ZADD z INCR 1 incr", key),
+        ("ZADD z CH incr 1 incr", key),
+        ("ZSCORE z incr", key),
+    ]);
     let info = clients.ask("INFO");
     assert!(info.contains("# Keyspace\r\n") && !info.contains("db0:"), "{info}");
 }
@@ -109,6 +121,7 @@ fn each_key_takes_its_rights() {
     let mut clients = Clients::with(1, true, ClientLimits::default());
     clients.all[0].set_access(ClientAccess::User(Box::new(Ann)));
     let key = "-NOPERM No permissions to access a key";
+    let wrong_type = "-WRONGTYPE Operation against a key holding the wrong kind of value";
     let run = |command: &str| {
         format!("-NOPERM User ann has no permissions to run the '{command}' command")
     };
@@ -123,6 +136,10 @@ fn each_key_takes_its_rights() {
         ("MGET a b", key),
         ("DEL a", key),
         ("INCR a", key),
+        ("HGET a f", wrong_type),
+        ("HSET a f 1", key),
+        ("HDEL a f", key),
+        ("HGET b f", key),
         ("RENAME a ab", key),
         ("OBJECT ENCODING b", key),
         ("BITOP AND a a", key),

@@ -189,6 +189,35 @@ fn values_survive_a_restart() {
 }
 
 #[test]
+fn hashes_survive_a_restart_and_are_one_pair_for_other_listeners() {
+    let place = tempfile::tempdir().unwrap();
+    let open = || Store::open(place.path().join("store").to_str().unwrap()).unwrap();
+    let mut server = Running::over(open(), settings());
+    let mut client = RedisSocket::new(&server);
+    client
+        .expect("HSET h name ada n 1\r\nHINCRBY h n 41\r\nEXPIRE h 900\r\n", ":2\r\n:42\r\n:1\r\n");
+    client.expect("MULTI\r\nHSET g a 1\r\nHSET h b 2\r\nEXEC\r\n", &{
+        format!("+OK\r\n{}*2\r\n:1\r\n:1\r\n", "+QUEUED\r\n".repeat(2))
+    });
+    server.stop();
+    server.wait();
+    drop(server);
+    let server = Running::over(open(), settings());
+    let mut client = RedisSocket::new(&server);
+    client.expect(
+        "HGETALL h\r\n",
+        "*6\r\n$4\r\nname\r\n$3\r\nada\r\n$1\r\nn\r\n$2\r\n42\r\n$1\r\nb\r\n$1\r\n2\r\n",
+    );
+    client.expect("HGET g a\r\nTYPE h\r\nTTL h\r\n", "$1\r\n1\r\n+hash\r\n:");
+    let stored = value(&server.store, "g").unwrap();
+    assert_eq!(stored, b"\xFE\0tonnage\0\xFEh\x01\0\0\0\x01\x01a1");
+    let (head, _) = server.http("DELETE /v1/pairs/g", "", "");
+    assert!(head.contains("204") || head.contains("200 OK"), "{head}");
+    let mut client = RedisSocket::new(&server);
+    client.expect("HGETALL g\r\n", "*0\r\n");
+}
+
+#[test]
 fn users_log_in_and_have_their_rights() {
     let guarded = Guarded::new();
     let mut client = RedisSocket::new(&guarded.server);

@@ -1,0 +1,51 @@
+//! What a part answers.
+
+use super::texts::Text;
+
+/// What stands around a value in a reply, at most.
+pub(crate) const REPLY_HEAD_BYTES: usize = 16;
+
+/// What a part answers.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum PartReply {
+    Null,
+    Ok,
+    Integer(i64),
+    Double(f64),
+    Text(Text),
+    Simple(&'static str),
+    Error(&'static str),
+    /// What the store said, by its number among the failures of the round.
+    Failed(u32),
+    /// The fields of a hash, as it is stored; none of what is not there.
+    Fields {
+        hash: Option<Text>,
+        show: FieldShow,
+    },
+    /// Byte strings that were chosen, each behind its length in four bytes.
+    List {
+        texts: Text,
+        count: u32,
+        shape: ListShape,
+    },
+}
+
+/// What of its fields a hash shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FieldShow {
+    Names,
+    Values,
+    Both,
+}
+
+/// How byte strings make a reply.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ListShape {
+    Array,
+    /// Two and two are a pair.
+    Pairs,
+    /// Members of a sorted set, each with its score.
+    Scores,
+    /// The last page of a scan.
+    LastPage,
+}

@@ -1,0 +1,224 @@
+//! Sorted sets: ZADD, ZRANGE and their relatives.
+
+use super::hashes::bytes_max;
+use super::part::PartAction;
+use super::plan::{CommandArguments, PartSink, ReplyShape};
+use super::sorted_action::{
+    AddRule, MemberAdd, MemberEnd, MemberRange, RangeBy, ScoreEnd, SortedAction, member_bytes,
+};
+use super::words::{self, Refusal};
+use crate::protocol::{parse_double, parse_integer, parse_nearest_double};
+
+type Planned = Result<ReplyShape, Refusal>;
+
+/// A command of one part.
+fn one(sink: &mut PartSink<'_>, action: SortedAction) -> Planned {
+    sink.push(1, PartAction::Sorted(action));
+    Ok(ReplyShape::Single)
+}
+
+fn integer(arguments: &CommandArguments<'_>, index: usize) -> Result<i64, Refusal> {
+    parse_integer(arguments.get(index)).ok_or(words::NOT_AN_INTEGER.into())
+}
+
+fn score(arguments: &CommandArguments<'_>, index: usize) -> Result<f64, Refusal> {
+    parse_double(arguments.get(index)).ok_or(words::NOT_A_FLOAT.into())
+}
+
+pub(crate) fn zscore(arguments: &CommandArguments<'_>, sink: &mut PartSink<'_>) -> Planned {
+    one(sink, SortedAction::Score(arguments.argument(2)))
+}
+
+pub(crate) fn zrank(arguments: &CommandArguments<'_>, sink: &mut PartSink<'_>) -> Planned {
+    one(sink, SortedAction::Rank(arguments.argument(2)))
+}
+
+pub(crate) fn zcard(_: &CommandArguments<'_>, sink: &mut PartSink<'_>) -> Planned {
+    one(sink, SortedAction::Count)
+}
+
+pub(crate) fn zrem(arguments: &CommandArguments<'_>, sink: &mut PartSink<'_>) -> Planned {
+    for at in 2..arguments.len() {
+        sink.push(1, PartAction::Sorted(SortedAction::Remove(arguments.argument(at))));
+    }
+    Ok(ReplyShape::Sum)
+}
+
+pub(crate) fn zincrby(arguments: &CommandArguments<'_>, sink: &mut PartSink<'_>) -> Planned {
+    let rule = AddRule { is_sum: true, ..AddRule::default() };
+    let add = MemberAdd {
+        member: arguments.argument(3),
+        score: score(arguments, 2)?,
+        rule,
+        is_first: true,
+        command_bytes: member_bytes(arguments.get(3).len()),
+        bytes_max: bytes_max(sink),
+    };
+    one(sink, SortedAction::Add(add))
+}
+
+pub(crate) fn zadd(arguments: &CommandArguments<'_>, sink: &mut PartSink<'_>) -> Planned {
+    let (rule, first) = add_rule(arguments);
+    let words_left = arguments.len() - first;
+    if words_left == 0 || !words_left.is_multiple_of(2) {
+        return Err(words::SYNTAX.into());
+    }
+    check_rule(rule, words_left / 2)?;
+    let bytes_max = bytes_max(sink);
+    let bytes = |at: usize| member_bytes(arguments.get(at + 1).len());
+    let mut command_bytes = (first..arguments.len()).step_by(2).map(bytes).sum();
+    for at in (first..arguments.len()).step_by(2) {
+        let add = MemberAdd {
+            member: arguments.argument(at + 1),
+            score: score(arguments, at)?,
+            rule,
+            is_first: at == first,
+            command_bytes,
+            bytes_max,
+        };
+        command_bytes -= bytes(at);
+        sink.push(1, PartAction::Sorted(SortedAction::Add(add)));
+    }
+    Ok(if rule.is_sum { ReplyShape::Single } else { ReplyShape::Sum })
+}
+
+/// The options, and where the first score stands behind them.
+fn add_rule(arguments: &CommandArguments<'_>) -> (AddRule, usize) {
+    let (mut rule, mut at) = (AddRule::default(), 2);
+    while at < arguments.len() {
+        match arguments.get(at).to_ascii_lowercase().as_slice() {
+            b"nx" => rule.only_new = true,
+            b"xx" => rule.only_present = true,
+            b"gt" => rule.only_greater = true,
+            b"lt" => rule.only_less = true,
+            b"ch" => rule.counts_changes = true,
+            b"incr" => rule.is_sum = true,
+            _ => break,
+        }
+        at += 1;
+    }
+    (rule, at)
+}
+
+/// Refuses options that contradict each other.
+fn check_rule(rule: AddRule, members: usize) -> Result<(), Refusal> {
+    let is_one_way = rule.only_greater || rule.only_less;
+    if rule.only_new && rule.only_present {
+        return Err("ERR XX and NX options at the same time are not compatible".into());
+    }
+    if (rule.only_new && is_one_way) || (rule.only_greater && rule.only_less) {
+        let refusal = "ERR GT, LT, and/or NX options at the same time are not compatible";
+        return Err(refusal.into());
+    }
+    if rule.is_sum && members > 1 {
+        return Err("ERR INCR option supports a single increment-element pair".into());
+    }
+    Ok(())
+}
+
+/// What the ends of a range are, as options say it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum RangeKind {
+    Rank,
+    Score,
+    Member,
+}
+
+/// The options of a range.
+struct RangeOptions {
+    kind: Option<RangeKind>,
+    is_reverse: bool,
+    limit: (i64, i64),
+    with_scores: bool,
+}
+
+pub(crate) fn zrange(arguments: &CommandArguments<'_>, sink: &mut PartSink<'_>) -> Planned {
+    range(arguments, sink, None)
+}
+
+pub(crate) fn zrangebyscore(arguments: &CommandArguments<'_>, sink: &mut PartSink<'_>) -> Planned {
+    range(arguments, sink, Some(RangeKind::Score))
+}
+
+fn range(
+    arguments: &CommandArguments<'_>,
+    sink: &mut PartSink<'_>,
+    kind: Option<RangeKind>,
+) -> Planned {
+    let options = range_options(arguments, kind)?;
+    // What does not say otherwise ranges over places.
+    let kind = options.kind.unwrap_or(RangeKind::Rank);
+    if kind == RangeKind::Rank && options.limit.1 != -1 {
+        let refusal = "ERR syntax error, LIMIT is only supported in combination with either \
+                       BYSCORE or BYLEX";
+        return Err(refusal.into());
+    }
+    if kind == RangeKind::Member && options.with_scores {
+        let refusal = "ERR syntax error, WITHSCORES not supported in combination with BYLEX";
+        return Err(refusal.into());
+    }
+    // In a range that goes back the higher end stands first.
+    let (low, high) = if options.is_reverse && kind != RangeKind::Rank { (3, 2) } else { (2, 3) };
+    let by = match kind {
+        RangeKind::Rank => RangeBy::Rank(integer(arguments, low)?, integer(arguments, high)?),
+        RangeKind::Score => RangeBy::Score(score_end(arguments, low)?, score_end(arguments, high)?),
+        RangeKind::Member => {
+            RangeBy::Member(member_end(arguments, low)?, member_end(arguments, high)?)
+        }
+    };
+    let RangeOptions { is_reverse, limit: (offset, count), with_scores, .. } = options;
+    one(sink, SortedAction::Range(MemberRange { by, is_reverse, offset, count, with_scores }))
+}
+
+/// Reads the options. A command that says by its name what it ranges over has no option for that,
+/// and none for its direction.
+fn range_options(
+    arguments: &CommandArguments<'_>,
+    kind: Option<RangeKind>,
+) -> Result<RangeOptions, Refusal> {
+    let is_free = kind.is_none();
+    let mut options = RangeOptions { kind, is_reverse: false, limit: (0, -1), with_scores: false };
+    let mut at = 4;
+    while at < arguments.len() {
+        match arguments.get(at).to_ascii_lowercase().as_slice() {
+            b"withscores" => options.with_scores = true,
+            b"limit" if at + 2 < arguments.len() => {
+                options.limit = (integer(arguments, at + 1)?, integer(arguments, at + 2)?);
+                at += 2;
+            }
+            // Each of these is given once at most.
+            b"rev" if is_free && !options.is_reverse => options.is_reverse = true,
+            b"byscore" if options.kind.is_none() => options.kind = Some(RangeKind::Score),
+            b"bylex" if options.kind.is_none() => options.kind = Some(RangeKind::Member),
+            _ => return Err(words::SYNTAX.into()),
+        }
+        at += 1;
+    }
+    Ok(options)
+}
+
+fn score_end(arguments: &CommandArguments<'_>, index: usize) -> Result<ScoreEnd, Refusal> {
+    let word = arguments.get(index);
+    let (is_open, text) = match word.strip_prefix(b"(") {
+        Some(text) => (true, text),
+        None => (false, word),
+    };
+    // As C reads it: no digits at all are 0, and spaces may stand in front.
+    let score =
+        if text.is_empty() { Some(0.0) } else { parse_nearest_double(text.trim_ascii_start()) };
+    let score = score.ok_or("ERR min or max is not a float")?;
+    Ok(ScoreEnd { score, is_open })
+}
+
+fn member_end(arguments: &CommandArguments<'_>, index: usize) -> Result<MemberEnd, Refusal> {
+    // Behind the first byte stands the member.
+    let mut member = arguments.argument(index);
+    member.span.start += u32::from(!arguments.get(index).is_empty());
+    match arguments.get(index) {
+        b"-" => Ok(MemberEnd::Lowest),
+        b"+" => Ok(MemberEnd::Highest),
+        [b'[', ..] => Ok(MemberEnd::With(member)),
+        [b'(', ..] => Ok(MemberEnd::Without(member)),
+        _ => Err("ERR min or max not valid string range item".into()),
+    }
+}
