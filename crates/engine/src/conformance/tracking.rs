@@ -129,6 +129,7 @@ pub fn a_snapshot_is_read_in_every_way_at_its_moment(harness: &mut dyn Harness) 
     let Some(taken) = snapshot(fixture.engine(), fixture.space) else { return };
     let (engine, space) = (taken.engine().as_ref(), fixture.space);
     let names = |options: ScanOptions| -> Vec<Vec<u8>> {
+        // So few that a scan is closed and released within each shard key.
         let options = ScanOptions { batch_rows_max: 7, ..options };
         let rows = scan(engine, space, Ranges::whole_space(), options).unwrap();
         rows.values.iter().map(<[u8]>::to_vec).collect()
@@ -139,6 +140,7 @@ pub fn a_snapshot_is_read_in_every_way_at_its_moment(harness: &mut dyn Harness) 
     fixture.put(&key("a", "01"), b"later");
     assert_eq!([names(ScanOptions::default()), names(reverse())], before);
     let mut rows = Rows::new();
+    // Many keys are not looked up as one is.
     engine.read(space, &keys, Projection::KeysAndValues, &mut rows).unwrap();
     assert_eq!(rows.values, keys, "each value is its key, as it was put");
     let one: Slices = [key("a", "01").as_slice()].into_iter().collect();
@@ -208,6 +210,7 @@ pub fn nothing_is_tracked_after_an_opening(harness: &mut dyn Harness) {
 pub fn each_space_of_a_batch_is_told(harness: &mut dyn Harness) {
     let fixture = Fixture::new(harness);
     let (engine, first) = (fixture.engine(), fixture.space);
+    // An engine may take batches of one space only.
     let second = engine.create_space("second", &super::fixture::shape()).unwrap();
     if snapshot(engine, first).is_none() || engine.capability().spaces_per_batch < 2 {
         return;
@@ -231,6 +234,7 @@ pub fn each_space_of_a_batch_is_told(harness: &mut dyn Harness) {
         batch.delete(&key(group, "3"), Condition::Always);
         batch
     };
+    // Of each space the batch names rows twice, with another in between.
     fixture.write(&both("a", b"one"));
     check("a batch over two spaces");
     let batches = [both("a", b"two"), both("b", b"three")];
