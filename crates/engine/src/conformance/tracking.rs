@@ -157,7 +157,7 @@ pub fn a_snapshot_is_read_in_every_way_at_its_moment(harness: &mut dyn Harness) 
     assert_eq!(count, keys.len());
 }
 
-/// Also where the engine would have dropped whole files.
+/// Also when background work has removed what was deleted.
 pub fn a_snapshot_keeps_what_is_deleted_behind_it(harness: &mut dyn Harness) {
     let fixture = Fixture::new(harness);
     fixture.fill(&["a", "b"], 20);

@@ -39,7 +39,11 @@ impl Moment {
         store.shards().iter().for_each(|shard| {
             shard.snapshots.fetch_add(1, Ordering::SeqCst);
         });
-        Self { snapshots: OwnedSnapshots::new(Arc::clone(store), |store| together(store.shards())) }
+        Self {
+            snapshots: OwnedSnapshots::new(Arc::clone(store), |store| {
+                together(store.shards(), || ())
+            }),
+        }
     }
 
     pub(crate) fn store(&self) -> &Arc<OpenStore> {
@@ -60,14 +64,18 @@ impl Drop for Moment {
     }
 }
 
-fn together(shards: &[Shard]) -> ShardSnapshots<'_> {
+/// `between` is called where others may write: behind each snapshot that writers are not held up for.
+fn together(shards: &[Shard], between: impl Fn()) -> ShardSnapshots<'_> {
     for _ in 0..TRIES {
         let before = ended(shards);
         let taken = shards.iter().map(|shard| {
             // No file is being ingested meanwhile: RocksDB shows its rows later than their number
             // says.
-            let _gate = shard.gate.read();
-            shard.db().snapshot()
+            let gate = shard.gate.read();
+            let taken = shard.db().snapshot();
+            drop(gate);
+            between();
+            taken
         });
         let taken: ShardSnapshots<'_> = taken.collect();
         if shards.len() == 1 || ended(shards) == before {
@@ -81,4 +89,55 @@ fn together(shards: &[Shard]) -> ShardSnapshots<'_> {
 /// How many writes have ended. Each is counted before it is acknowledged.
 fn ended(shards: &[Shard]) -> u64 {
     shards.iter().map(|shard| shard.changes.ended()).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use rstest::rstest;
+    use tonnage_engine::{Condition, Durability, Engine, KeyPart, KeyShape, WriteBatch};
+
+    use super::*;
+    use crate::{RocksEngine, Settings};
+
+    /// Behind so many of the snapshots that are taken beside writers there is a write into each shard,
+    /// one after another: some disturb the first try alone, others all tries.
+    #[rstest]
+    fn of_two_writes_the_later_one_never_shows_alone(#[values(0, 1, 2, 4, 100)] disturbed: usize) {
+        let place = tempfile::tempdir().unwrap();
+        let data_directories = ["one", "two"].map(|disk| place.path().join(disk)).to_vec();
+        let settings = Settings { data_directories, cache_bytes: 8 << 20, ..Settings::default() };
+        let engine = RocksEngine::open(place.path().join("store"), settings).unwrap();
+        let space = engine.create_space("rows", &KeyShape::new([KeyPart::Fixed(1)])).unwrap();
+        let key_in = |shard| (0..=u8::MAX).find(|key| engine.shard_of(&[*key]).0 == shard).unwrap();
+        let keys = [key_in(0), key_in(1)];
+        let number = Cell::new(0_u8);
+        let write = || {
+            number.set(number.get() + 1);
+            for key in keys {
+                let mut batch = WriteBatch::new(space);
+                batch.put(&[key], &[number.get()], 0, Condition::Always);
+                engine.write(&batch, Durability::None).unwrap();
+            }
+        };
+        write();
+        let left = Cell::new(disturbed);
+        let between = || {
+            if left.get() > 0 {
+                left.set(left.get() - 1);
+                write();
+            }
+        };
+        let shards = engine.store().shards();
+        let taken = together(shards, between);
+        let shown = shards.iter().zip(&taken).zip(keys).map(|((shard, snapshot), key)| {
+            let physical = [&space.0.to_be_bytes()[..], &[key]].concat();
+            let stored = snapshot.get_cf(shard.rows(), physical).unwrap().unwrap();
+            stored[stored.len() - 1]
+        });
+        let shown: Vec<u8> = shown.collect();
+        assert!(shown[0] >= shown[1], "{shown:?}");
+        assert_eq!(left.get() > 0, disturbed > 2 * TRIES, "writers are held up in the end");
+    }
 }

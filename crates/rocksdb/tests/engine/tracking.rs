@@ -12,9 +12,9 @@ use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
 use rstest::rstest;
 use tonnage_engine::{
-    Condition, Durability, Engine, Entries, KeyPart, KeyShape, LoadOptions, OnExisting, Projection,
-    RangeChange, RangeChanges, Ranges, Rows, ScanOptions, Slices, Snapshot, SpaceId, TrackedRange,
-    WriteBatch,
+    Condition, Durability, Engine, Entries, KeyPart, KeyShape, LoadOptions, Maintenance,
+    OnExisting, Projection, RangeChange, RangeChanges, Ranges, Rows, ScanOptions, Slices, Snapshot,
+    SpaceId, TrackedRange, WriteBatch,
 };
 use tonnage_rocksdb::{RocksEngine, Settings};
 
@@ -376,6 +376,27 @@ fn a_snapshot_outlives_its_engine() {
     drop(taken);
     let engine = RocksEngine::open(place.path().join("store"), settings()).unwrap();
     assert_eq!(rows_of(&engine, space).len(), 1);
+}
+
+/// RocksDB drops files that lie in a range for whoever has a snapshot, too.
+#[test]
+fn a_wide_deletion_leaves_the_files_that_a_snapshot_shows() {
+    let place = tempfile::tempdir().unwrap();
+    let (engine, space) = open(place.path(), 0);
+    let mut loader = Writer { engine: &engine, space, random: SmallRng::seed_from_u64(7) };
+    // Files of loads go below level 0, whose files are not dropped.
+    loader.load(0..ROWS, 4_000);
+    let taken = engine.snapshot(&[]).unwrap().unwrap();
+    let before = rows_of(taken.engine().as_ref(), space);
+    assert_eq!(before.len(), usize::from(ROWS));
+    loader.delete(&[], &[]);
+    assert_eq!(rows_of(&engine, space).len(), 0);
+    assert!(rows_of(taken.engine().as_ref(), space) == before);
+    engine.settle().unwrap();
+    assert!(rows_of(taken.engine().as_ref(), space) == before);
+    drop(taken);
+    engine.settle().unwrap();
+    assert_eq!(rows_of(&engine, space).len(), 0);
 }
 
 /// Nobody finds it, so its files may go whatever snapshots there are.
