@@ -4,7 +4,7 @@
 ///
 /// This is the currency of the contract: a batch of a million keys is two allocations, and clearing
 /// it keeps both.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Slices {
     data: Vec<u8>,
     ends: Vec<usize>,

@@ -26,6 +26,38 @@ impl SpaceSet {
         self.0 |= 1 << (usize::from(physical[3]) % SLOTS);
     }
 
+    /// Adds a space.
+    pub(crate) fn add_space(&mut self, space: SpaceId) {
+        self.0 |= 1 << (space.0 as usize % SLOTS);
+    }
+
+    /// The set that [`bits`](Self::bits) told of.
+    #[inline]
+    pub(crate) fn from_bits(bits: u64) -> Self {
+        Self(bits)
+    }
+
+    /// The set as a number.
+    pub(crate) fn bits(self) -> u64 {
+        self.0
+    }
+
+    /// Whether it has the space of a physical key, or one that shares its counter.
+    #[inline]
+    pub(crate) fn has_key(self, physical: &[u8]) -> bool {
+        self.0 >> (usize::from(physical[3]) % SLOTS) & 1 == 1
+    }
+
+    /// The spaces that are in both.
+    pub(crate) fn intersection(self, other: Self) -> Self {
+        Self(self.0 & other.0)
+    }
+
+    /// Whether there are none.
+    pub(crate) fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
     /// The space of a physical key.
     pub(crate) fn of_key(physical: &[u8]) -> Self {
         let mut set = Self::default();
@@ -78,6 +110,11 @@ impl ChangeCounters {
         let begun = counter.begun.load(Ordering::SeqCst);
         (begun == ended).then_some(begun)
     }
+
+    /// How many writes were counted out, of all spaces.
+    pub(crate) fn ended(&self) -> u64 {
+        self.slots.iter().map(|slot| slot.ended.load(Ordering::SeqCst)).sum()
+    }
 }
 
 /// A write that is counted in and not yet out.
@@ -118,6 +155,11 @@ mod tests {
     fn a_space_of_any_number_has_the_counter_of_its_keys() {
         let counters = ChangeCounters::default();
         for space in [0, 63, 64, 255, 256, 1 << 20, u32::MAX - 1] {
+            let mut by_number = SpaceSet::default();
+            by_number.add_space(SpaceId(space));
+            assert_eq!(by_number, set(space));
+            assert!(by_number.has_key(&space.to_be_bytes()));
+            assert!(!by_number.has_key(&(space + 1).to_be_bytes()));
             let before = counters.count(SpaceId(space)).unwrap();
             drop(counters.begin(set(space)));
             assert_eq!(counters.count(SpaceId(space)), Some(before + 1), "space {space}");

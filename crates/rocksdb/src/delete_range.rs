@@ -5,6 +5,9 @@
 //!
 //! - A file may hold rows that are newer than the tombstone. So files are dropped with the gate
 //!   held exclusively, while nobody writes.
+//! - Snapshots would lose the rows of dropped files, too. So none are dropped while there are
+//!   snapshots; compaction removes the rows once these are gone. A dropped space loses its files all
+//!   the same: nobody finds it any more.
 //! - RocksDB makes the drop of a file durable, whatever the caller asked for. So the tombstone is
 //!   synced first. Without it a power failure would bring back older rows of other files.
 //!
@@ -105,7 +108,8 @@ impl OpenStore {
                 }
                 ShardSpan::All => {
                     for shard in self.shards() {
-                        let range = PhysicalRange { start: &start, end: &end, deadline };
+                        let range =
+                            PhysicalRange { start: &start, end: &end, is_space: false, deadline };
                         self.delete_wide(shard, &range, || self.space(space).map(drop))?;
                     }
                 }
@@ -179,6 +183,8 @@ impl OpenStore {
 struct PhysicalRange<'a> {
     start: &'a [u8],
     end: &'a [u8],
+    /// Whether it is a space that is gone.
+    is_space: bool,
     deadline: Deadline,
 }
 
@@ -189,7 +195,7 @@ fn remove_range(
     key_bytes_max: usize,
     check: impl Fn() -> Result<()>,
 ) -> Result<()> {
-    let PhysicalRange { start, end, deadline } = *range;
+    let PhysicalRange { start, end, is_space, deadline } = *range;
     let last = last_before(end, SPACE_LEN + key_bytes_max);
     shard.throttle.write(start.len() + end.len(), StallDeadline::until(deadline), || {
         let _alone = shard.gate_alone_by(deadline)?;
@@ -199,6 +205,10 @@ fn remove_range(
             write_tombstone(shard, start, end, Durability::Fsync)?
         {
             return Ok(AttemptOutcome::Stopped(refusal));
+        }
+        // Whoever takes a snapshot from now on sees the tombstone.
+        if !is_space && shard.snapshots.load(Ordering::SeqCst) > 0 {
+            return Ok(AttemptOutcome::Done(()));
         }
         // Whoever counts after this line sees the tombstone.
         shard.file_drops.fetch_add(1, Ordering::SeqCst);
@@ -215,9 +225,10 @@ fn remove_space(
     deadline: Deadline,
 ) -> Result<()> {
     let (start, end) = (space_start(space), space_end(space));
-    let range = PhysicalRange { start: &start, end: &end, deadline };
+    let range = PhysicalRange { start: &start, end: &end, is_space: true, deadline };
     for shard in shards {
         remove_range(shard, &range, key_bytes_max, || Ok(()))?;
+        shard.books.forget(space);
     }
     crate::spaces::Spaces::forget(shards[0].db(), space)
 }
@@ -234,7 +245,9 @@ fn write_tombstone(
 ) -> Result<AttemptOutcome<()>> {
     let mut batch = WriteBatch::default();
     batch.delete_range_cf(shard.rows(), start, end);
-    shard.attempt(durability == Durability::Fsync, SpaceSet::of_key(start), batch)
+    let mut notes = shard.begin_notes();
+    notes.add_deleted(start, end);
+    shard.attempt(durability == Durability::Fsync, &notes, batch)
 }
 
 /// A bound that no key before `end` passes and `end` itself does: of keys of up to `len_max` bytes

@@ -6,12 +6,14 @@ use std::sync::Arc;
 use tonnage_engine::{
     Capability, Clock, Cuts, Deadline, Durability, Engine, Error, KeyShape, LoadOptions,
     LoadSession, Maintenance, Part, Ranges, ReadOptions, Result, Rows, ScanOptions, Scanner,
-    ShardId, Slices, SpaceId, SpaceInfo, StagedCheckpoint, Statistics, SystemClock, VerifyReport,
-    WriteBatch, WriteOutcome,
+    ShardId, Slices, Snapshot, SpaceId, SpaceInfo, StagedCheckpoint, Statistics, SystemClock,
+    TrackedRange, VerifyReport, WriteBatch, WriteOutcome,
 };
 
 use crate::open_store::OpenStore;
+use crate::scan::ScanSource;
 use crate::settings::Settings;
+use crate::tracking::snapshot::RocksSnapshot;
 
 /// A store in RocksDB, open until it is dropped, and every scan and load of it with it.
 ///
@@ -59,7 +61,7 @@ impl RocksEngine {
 
     /// The store below the contract.
     #[cfg(test)]
-    pub(crate) fn store(&self) -> &OpenStore {
+    pub(crate) fn store(&self) -> &Arc<OpenStore> {
         &self.store
     }
 }
@@ -97,7 +99,7 @@ impl Engine for RocksEngine {
         options: &ReadOptions,
         rows: &mut Rows,
     ) -> Result<usize> {
-        self.store.read_keys(space, keys, options, rows)
+        self.store.read_keys(space, keys, options, None, rows)
     }
 
     fn scan(
@@ -106,7 +108,7 @@ impl Engine for RocksEngine {
         ranges: Ranges,
         options: ScanOptions,
     ) -> Result<Box<dyn Scanner>> {
-        OpenStore::open_scan(&self.store, space, ranges, options)
+        ScanSource::Now(Arc::clone(&self.store)).scan(space, ranges, options)
     }
 
     fn split(&self, space: SpaceId, parts: usize, cuts: Cuts) -> Result<Vec<Part>> {
@@ -130,6 +132,25 @@ impl Engine for RocksEngine {
         self.store.space(space)?;
         let counts = self.store.shards().iter().map(|shard| shard.changes.count(space));
         Ok(counts.sum())
+    }
+
+    fn snapshot(&self, followed: &[SpaceId]) -> Result<Option<Arc<dyn Snapshot>>> {
+        Ok(Some(Arc::new(RocksSnapshot::take(&self.store, followed)?)))
+    }
+
+    fn track(&self, space: SpaceId, range: &TrackedRange, snapshot: &dyn Snapshot) -> Result<bool> {
+        self.store.space(space)?;
+        let shard = self.store.shards().get(range.shard.0 as usize);
+        let (Some(shard), Some(settled)) = (shard, snapshot.settled(space, range.shard)) else {
+            return Ok(false);
+        };
+        Ok(shard.books.track(space, range, settled))
+    }
+
+    fn untrack(&self, space: SpaceId, id: u128) -> Result<()> {
+        self.store.space(space)?;
+        self.store.shards().iter().for_each(|shard| shard.books.untrack(space, id));
+        Ok(())
     }
 
     fn write_by(

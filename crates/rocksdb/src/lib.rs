@@ -50,6 +50,7 @@ mod spaces;
 mod split;
 mod stall;
 mod table_index_location;
+mod tracking;
 mod verify;
 mod version;
 mod wal;

@@ -4,13 +4,14 @@
 //! 2. The iterator of a shard is made once and refreshed for each range, so that many small ranges
 //!    do not pay for many iterators, and each range sees what is stored when the scan reaches it.
 //!    It is bounded by the space; the ends of ranges are checked here.
+//!    A scan at one moment sees each range as it was then.
 //! 3. The iterator stands on the next row between batches. Limits either end the range or jump over
 //!    the rest of a shard key: first by a few steps, since shard keys often hold few rows, then by
 //!    a seek.
 
 use std::sync::Arc;
 
-use rocksdb::DBRawIterator;
+use rocksdb::{DBRawIterator, Snapshot};
 use self_cell::self_cell;
 use tonnage_engine::{
     Deadline, Direction, FillCache, FilterDecision, Header, KeyPosition, Projection, Ranges,
@@ -24,6 +25,7 @@ use crate::estimate::bytes_in_files;
 use crate::open_store::OpenStore;
 use crate::settings::read_options;
 use crate::shard::{SPACE_LEN, Shard, physical_end, physical_key, space_end};
+use crate::tracking::moment::Moment;
 
 /// How much a scan of a whole space reads ahead.
 const READAHEAD_BYTES: usize = 2 << 20;
@@ -43,6 +45,8 @@ const ROWS_BETWEEN_LOOKS: u32 = 4_096;
 /// A scan under way.
 pub(crate) struct RocksScanner<'a> {
     engine: &'a OpenStore,
+    /// At which it reads; nothing where it reads what is stored when it comes to a range.
+    moment: Option<&'a Moment>,
     space: Arc<SpaceInfo>,
     ranges: Ranges,
     options: ScanOptions,
@@ -72,25 +76,51 @@ enum ShardScanStep {
     EndRange,
 }
 
-impl OpenStore {
-    /// Opens a scan that keeps the store open.
-    pub(crate) fn open_scan(
-        store: &Arc<OpenStore>,
+/// What a scan reads, and keeps open.
+pub(crate) enum ScanSource {
+    /// The store, each range as it is when the scan reaches it.
+    Now(Arc<OpenStore>),
+    /// The store at one moment.
+    Then(Arc<Moment>),
+}
+
+impl ScanSource {
+    /// Opens a scan.
+    pub(crate) fn scan(
+        self,
         space: SpaceId,
         ranges: Ranges,
         options: ScanOptions,
     ) -> Result<Box<dyn Scanner>> {
-        let store = Arc::clone(store);
-        let scan = OwnedScan::try_new(store, |store| store.scan_ranges(space, ranges, options))?;
+        let scan = OwnedScan::try_new(self, |source| {
+            source.store().scan_ranges(space, ranges, options, source.moment())
+        })?;
         Ok(Box::new(scan))
     }
 
-    pub(crate) fn scan_ranges(
-        &self,
+    fn store(&self) -> &OpenStore {
+        match self {
+            Self::Now(store) => store,
+            Self::Then(moment) => moment.store(),
+        }
+    }
+
+    fn moment(&self) -> Option<&Moment> {
+        match self {
+            Self::Now(_) => None,
+            Self::Then(moment) => Some(moment),
+        }
+    }
+}
+
+impl OpenStore {
+    fn scan_ranges<'a>(
+        &'a self,
         space: SpaceId,
         ranges: Ranges,
         mut options: ScanOptions,
-    ) -> Result<RocksScanner<'_>> {
+        moment: Option<&'a Moment>,
+    ) -> Result<RocksScanner<'a>> {
         let resume = options.resume.as_ref().map(KeyPosition::from_position).transpose()?;
         let info = self.space(space)?;
         // Settled once: what stays `IfSmall` fills no cache, and counts what it gives.
@@ -99,6 +129,7 @@ impl OpenStore {
         }
         let mut scanner = RocksScanner {
             engine: self,
+            moment,
             space: info,
             ranges,
             options,
@@ -135,9 +166,9 @@ impl OpenStore {
 }
 
 self_cell! {
-    /// A scan together with the store that it reads: whoever has it need not borrow the engine.
+    /// A scan together with what it reads: whoever has it need not borrow the engine.
     struct OwnedScan {
-        owner: Arc<OpenStore>,
+        owner: ScanSource,
         #[not_covariant]
         dependent: RocksScanner,
     }
@@ -269,8 +300,7 @@ impl RocksScanner<'_> {
     /// Opens the iterator of the shard under way again, where it stood.
     fn reopen(&mut self, shard: usize, physical: &[u8]) {
         let whole_space = self.ranges.is_whole_space(self.range);
-        let target = &self.engine.shards()[shard];
-        let mut iterator = open_iterator(target, &self.space, &self.options, whole_space);
+        let mut iterator = self.open_iterator(shard, whole_space);
         match self.options.direction {
             Direction::Reverse => iterator.seek_for_prev(physical),
             Direction::Forward | Direction::Unordered => iterator.seek(physical),
@@ -280,6 +310,12 @@ impl RocksScanner<'_> {
 }
 
 impl<'a> RocksScanner<'a> {
+    fn open_iterator(&self, shard: usize, whole_space: bool) -> DBRawIterator<'a> {
+        let snapshot = self.moment.map(|moment| &moment.shards()[shard]);
+        let (space, options) = (&self.space, &self.options);
+        open_iterator(&self.engine.shards()[shard], snapshot, space, options, whole_space)
+    }
+
     fn fill(&mut self, rows: &mut Rows) -> Result<()> {
         if self.range >= self.ranges.len() {
             return Ok(());
@@ -351,18 +387,16 @@ impl<'a> RocksScanner<'a> {
     /// Puts the iterator of a shard on the first row of the range.
     fn enter_shard(&mut self, shard: usize) -> Result<()> {
         let target = &self.engine.shards()[shard];
-        // Refreshed rather than made anew: many small ranges need not pay for many iterators.
+        // Refreshed rather than made anew: many small ranges need not pay for many iterators. One
+        // of a moment would leave it by that.
         match &mut self.iterators[shard] {
+            Some(_) if self.moment.is_some() => {}
             Some(iterator) => {
                 iterator.refresh().map_err(|error| translate(target.display_name(), error))?
             }
-            none => {
-                *none = Some(open_iterator(
-                    target,
-                    &self.space,
-                    &self.options,
-                    self.ranges.is_whole_space(self.range),
-                ))
+            None => {
+                let whole_space = self.ranges.is_whole_space(self.range);
+                self.iterators[shard] = Some(self.open_iterator(shard, whole_space));
             }
         }
         let iterator = self.iterators[shard].as_mut().expect("just made");
@@ -513,11 +547,15 @@ enum WalkOutcome {
 
 fn open_iterator<'a>(
     shard: &'a Shard,
+    snapshot: Option<&Snapshot<'_>>,
     space: &SpaceInfo,
     options: &ScanOptions,
     whole_space: bool,
 ) -> DBRawIterator<'a> {
     let mut read = read_options();
+    if let Some(snapshot) = snapshot {
+        read.set_snapshot(snapshot);
+    }
     read.set_iterate_lower_bound(space.id.0.to_be_bytes());
     read.set_iterate_upper_bound(space_end(space.id));
     read.fill_cache(options.fill_cache == FillCache::Yes);

@@ -3,7 +3,7 @@
 use std::fmt::Display;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicU64, AtomicUsize};
 use std::sync::{Arc, Mutex};
 
 use parking_lot::{RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -15,7 +15,7 @@ use tonnage_engine::{Clock, Deadline, Result, ShardId, SpaceId};
 
 use crate::attempt_outcome::AttemptOutcome;
 use crate::backlog::STEADY;
-use crate::changes::{ChangeCounters, SpaceSet};
+use crate::changes::ChangeCounters;
 use crate::compaction::pause::CompactionPause;
 use crate::database::Database;
 use crate::descriptors;
@@ -30,6 +30,8 @@ use crate::rows_family::ROWS;
 use crate::settings::{DatabaseShare, Settings, TableIndexes, db_options, row_options_cached};
 use crate::stall;
 use crate::table_index_location::TableIndexLocation;
+use crate::tracking::books::ChangeBooks;
+use crate::tracking::notes::ChangeNotes;
 use crate::version::VersionCounter;
 use crate::wal::audit::{self, LogCut};
 use crate::window::LoadWindows;
@@ -43,8 +45,8 @@ const STRIPES: usize = 256;
 
 /// One RocksDB with its directory and its locks.
 ///
-/// Locks are taken in this order: ranges of loads, stripes, gate; of several stripes or gates those
-/// of lower numbers first.
+/// Locks are taken in this order: ranges of loads, stripes, gate, books; of several stripes or gates
+/// those of lower numbers first.
 pub(crate) struct Shard {
     pub(crate) id: ShardId,
     db: Arc<Database>,
@@ -67,6 +69,10 @@ pub(crate) struct Shard {
     pub(crate) ingestions: AtomicU64,
     /// How often each space was changed.
     pub(crate) changes: ChangeCounters,
+    /// What is written into spaces that somebody follows.
+    pub(crate) books: ChangeBooks,
+    /// How many snapshots there are: what they show must not go with its files.
+    pub(crate) snapshots: AtomicUsize,
     /// How far the log is known to be on the disk, and who is syncing it.
     syncs: GroupSync,
     /// How often files were dropped: a view older than that may show rows that lay below them.
@@ -102,14 +108,21 @@ pub(crate) struct SharedResources<'a> {
 }
 
 impl Shard {
-    /// Writes a batch of rows of these spaces, unless writes are stopped.
+    /// Notes of a write that is about to be built. The caller holds the gate until it is written.
+    #[inline]
+    pub(crate) fn begin_notes(&self) -> ChangeNotes {
+        ChangeNotes::of_followed(self.books.followed())
+    }
+
+    /// Writes a batch of rows that change what the notes say, unless writes are stopped.
     pub(crate) fn attempt(
         &self,
         sync: bool,
-        spaces: SpaceSet,
+        notes: &ChangeNotes,
         batch: WriteBatch,
     ) -> Result<AttemptOutcome<()>> {
-        let _counted = self.changes.begin(spaces);
+        let _counted = self.changes.begin(notes.spaces);
+        let _noted = self.books.note(notes);
         match stall::attempt(self.db(), sync, batch) {
             Ok(()) => Ok(AttemptOutcome::Done(())),
             Err(error) if stall::is_stop(&error) => Ok(AttemptOutcome::Stopped(error)),
@@ -157,6 +170,8 @@ impl Shard {
             loading: RangeLocks::default(),
             ingestions: AtomicU64::new(0),
             changes: ChangeCounters::default(),
+            books: ChangeBooks::new(id, lists_bytes_max(with.shards)),
+            snapshots: AtomicUsize::new(0),
             syncs: GroupSync::default(),
             file_drops: AtomicU64::new(0),
             kept_files: Mutex::default(),
@@ -340,6 +355,11 @@ impl Shard {
             }),
         }
     }
+}
+
+/// How much memory a shard may use for what is written into spaces that somebody follows.
+fn lists_bytes_max(shards: usize) -> usize {
+    (tonnage_engine::memory_bytes() / 64).clamp(16 << 20, 1 << 30) / shards.max(1)
 }
 
 /// The lock of a stripe.

@@ -37,12 +37,12 @@ use tonnage_engine::{
 
 use crate::attempt_outcome::AttemptOutcome;
 use crate::batch_effects::BatchEffects;
-use crate::changes::SpaceSet;
 use crate::error::translate;
 use crate::open_store::OpenStore;
 use crate::settings::read_options;
 use crate::shard::{Shard, physical_key};
 use crate::stall::StallDeadline;
+use crate::tracking::notes::ChangeNotes;
 
 /// Where a batch goes.
 pub(crate) struct Destination<'b> {
@@ -84,7 +84,7 @@ impl OpenStore {
             let version = shard.versions.next_until(stall_deadline.end)?;
             let mut rows = BatchEncoder::new(shard);
             rows.add(batch, version);
-            Ok(match shard.attempt(false, rows.spaces, rows.batch)? {
+            Ok(match shard.attempt(false, &rows.notes, rows.batch)? {
                 AttemptOutcome::Done(()) => {
                     AttemptOutcome::Done((WriteOutcome::Applied { version }, shard.written()))
                 }
@@ -263,11 +263,12 @@ pub(crate) struct BatchEncoder<'a> {
     physical: Vec<u8>,
     stored: Vec<u8>,
     pub(crate) batch: rocksdb::WriteBatch,
-    /// The spaces of its rows.
-    pub(crate) spaces: SpaceSet,
+    /// What its rows change.
+    pub(crate) notes: ChangeNotes,
 }
 
 impl<'a> BatchEncoder<'a> {
+    /// The caller holds the gate.
     pub(crate) fn new(shard: &'a Shard) -> Self {
         Self {
             shard,
@@ -275,17 +276,17 @@ impl<'a> BatchEncoder<'a> {
             physical: Vec::new(),
             stored: Vec::new(),
             batch: rocksdb::WriteBatch::default(),
-            spaces: SpaceSet::default(),
+            notes: shard.begin_notes(),
         }
     }
 
     /// Adds a batch; its keys are noted in the shard's load windows.
     pub(crate) fn add(&mut self, batch: &WriteBatch, version: u64) {
-        let Self { shard, family, physical, stored, batch: rows, spaces } = self;
+        let Self { shard, family, physical, stored, batch: rows, notes } = self;
         for (space, run) in batch.runs() {
             for index in run {
                 physical_key(space, batch.key(index), physical);
-                spaces.add_key(physical);
+                notes.add_key(physical);
                 shard.windows.record(physical);
                 if batch.condition(index) != Condition::Always {
                     shard.windows.record_judged(physical, version);

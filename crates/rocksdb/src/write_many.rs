@@ -128,7 +128,7 @@ impl OpenStore {
             return Ok(AttemptOutcome::Done((answers, shard.written())));
         }
         // Where writes are stopped these answers are dropped: the next try judges everything anew.
-        Ok(match shard.attempt(false, rows.spaces, rows.batch)? {
+        Ok(match shard.attempt(false, &rows.notes, rows.batch)? {
             AttemptOutcome::Done(()) => AttemptOutcome::Done((answers, shard.written())),
             AttemptOutcome::Stopped(refusal) => AttemptOutcome::Stopped(refusal),
         })

@@ -72,7 +72,13 @@ macro_rules! conformance_suite {
             }
             tracking {
                 a_snapshot_shows_one_moment_and_refuses_writes,
+                a_snapshot_is_read_in_every_way_at_its_moment,
+                a_snapshot_keeps_what_is_deleted_behind_it,
+                rows_expire_in_snapshots_too,
+                nothing_is_tracked_after_an_opening,
                 every_write_since_a_copy_is_told,
+                each_space_of_a_batch_is_told,
+                what_a_large_load_stores_is_told_or_the_range_is_unknown,
                 a_refused_write_may_be_told_and_changes_nothing,
                 a_copy_that_is_older_than_another_is_not_tracked,
                 copies_beside_writers_stay_right,

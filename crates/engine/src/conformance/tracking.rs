@@ -5,11 +5,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::Harness;
-use super::fixture::{Fixture, entries, group_range, key, kind, scan_at_once};
+use super::fixture::{
+    Fixture, START_MS, entries, group_range, key, kind, load_options, reverse, scan, scan_at_once,
+};
+use super::recorder::LoadRecorder;
 use crate::header::NEVER_MS;
 use crate::{
-    Condition, Durability, Engine, ErrorKind, OnExisting, RangeChange, RangeChanges, Ranges,
-    ScanOptions, Snapshot, SpaceId, TrackedRange, WriteBatch,
+    Condition, Durability, Engine, Entries, ErrorKind, LoadOptions, OnExisting, Projection,
+    RangeChange, RangeChanges, Ranges, Rows, ScanOptions, Slices, Snapshot, SpaceId, TrackedRange,
+    WriteBatch,
 };
 
 /// Rows by key.
@@ -116,6 +120,154 @@ pub fn a_snapshot_shows_one_moment_and_refuses_writes(harness: &mut dyn Harness)
     assert_eq!(kind(deleted), ErrorKind::Invalid);
     assert_eq!(kind(taken.engine().drop_space(fixture.space)), ErrorKind::Invalid);
     assert_eq!(fixture.value(&key("a", "01")).unwrap(), b"later");
+}
+
+/// Look-ups of one key and of many, scans backwards, scans that are closed and released.
+pub fn a_snapshot_is_read_in_every_way_at_its_moment(harness: &mut dyn Harness) {
+    let fixture = Fixture::new(harness);
+    fixture.fill(&["a", "b"], 40);
+    let Some(taken) = snapshot(fixture.engine(), fixture.space) else { return };
+    let (engine, space) = (taken.engine().as_ref(), fixture.space);
+    let names = |options: ScanOptions| -> Vec<Vec<u8>> {
+        // So few that a scan is closed and released within each shard key.
+        let options = ScanOptions { batch_rows_max: 7, ..options };
+        let rows = scan(engine, space, Ranges::whole_space(), options).unwrap();
+        rows.values.iter().map(<[u8]>::to_vec).collect()
+    };
+    let before = [names(ScanOptions::default()), names(reverse())];
+    let keys: Slices = before[0].iter().map(Vec::as_slice).collect();
+    fixture.engine().delete_range(space, &group_range("b"), Durability::Write).unwrap();
+    fixture.put(&key("a", "01"), b"later");
+    assert_eq!([names(ScanOptions::default()), names(reverse())], before);
+    let mut rows = Rows::new();
+    // Many keys are not looked up as one is.
+    engine.read(space, &keys, Projection::KeysAndValues, &mut rows).unwrap();
+    assert_eq!(rows.values, keys, "each value is its key, as it was put");
+    let one: Slices = [key("a", "01").as_slice()].into_iter().collect();
+    engine.read(space, &one, Projection::KeysAndValues, &mut rows).unwrap();
+    assert_eq!(rows.values, one);
+    let parts = engine.split(space, 4, crate::Cuts::Anywhere).unwrap();
+    let mut count = 0;
+    for part in parts {
+        let mut scanner = engine.scan_part(space, &part, ScanOptions::default()).unwrap();
+        while scanner.next_batch(&mut rows).unwrap() {
+            count += rows.len();
+        }
+    }
+    assert_eq!(count, keys.len());
+}
+
+/// Also when background work has removed what was deleted.
+pub fn a_snapshot_keeps_what_is_deleted_behind_it(harness: &mut dyn Harness) {
+    let fixture = Fixture::new(harness);
+    fixture.fill(&["a", "b"], 20);
+    fixture.settle();
+    let Some(taken) = snapshot(fixture.engine(), fixture.space) else { return };
+    let before = rows_of(taken.engine().as_ref(), fixture.space);
+    let everything = Ranges::whole_space();
+    fixture.engine().delete_range(fixture.space, &everything, Durability::Write).unwrap();
+    fixture.settle();
+    assert_eq!(fixture.all_names(), [""; 0]);
+    assert_eq!(rows_of(taken.engine().as_ref(), fixture.space), before);
+    drop(taken);
+    fixture.settle();
+    assert_eq!(fixture.all_names(), [""; 0], "nothing comes back");
+}
+
+/// As time goes on, not as of the moment.
+pub fn rows_expire_in_snapshots_too(harness: &mut dyn Harness) {
+    let fixture = Fixture::new(harness);
+    fixture.put_until(&key("a", "00"), b"short", START_MS + 10);
+    fixture.put(&key("a", "01"), b"long");
+    let Some(taken) = snapshot(fixture.engine(), fixture.space) else { return };
+    let count = || rows_of(taken.engine().as_ref(), fixture.space).len();
+    assert_eq!(count(), 2);
+    fixture.clock.set_ms(START_MS + 11);
+    assert_eq!(count(), 1);
+    fixture.settle();
+    assert_eq!(count(), 1);
+}
+
+/// An opening begins anew: copies from before are not known.
+pub fn nothing_is_tracked_after_an_opening(harness: &mut dyn Harness) {
+    let mut fixture = Fixture::new(harness);
+    fixture.fill(&["a"], 2);
+    let Some(taken) = snapshot(fixture.engine(), fixture.space) else { return };
+    let copies = Copies::make(fixture.engine(), fixture.space, taken.as_ref(), 1).unwrap();
+    drop(taken);
+    if !fixture.reopen() {
+        return;
+    }
+    let unfollowed = fixture.engine().snapshot(&[]).unwrap().unwrap();
+    assert_eq!(unfollowed.ranges(fixture.space).unwrap(), []);
+    let now = snapshot(fixture.engine(), fixture.space).unwrap();
+    assert_eq!(copies.at(fixture.space, now.as_ref()), None);
+    assert!(now.ranges(fixture.space).unwrap().iter().all(|range| range.id.is_none()));
+    assert_eq!(rows_of(now.engine().as_ref(), fixture.space).len(), 2);
+}
+
+/// Of one batch, and of several in one call.
+pub fn each_space_of_a_batch_is_told(harness: &mut dyn Harness) {
+    let fixture = Fixture::new(harness);
+    let (engine, first) = (fixture.engine(), fixture.space);
+    // An engine may take batches of one space only.
+    let second = engine.create_space("second", &super::fixture::shape()).unwrap();
+    if snapshot(engine, first).is_none() || engine.capability().spaces_per_batch < 2 {
+        return;
+    }
+    let spaces = [first, second];
+    let taken = engine.snapshot(&spaces).unwrap().unwrap();
+    let copies = spaces.map(|space| Copies::make(engine, space, taken.as_ref(), 1).unwrap());
+    let check = |what: &str| {
+        let taken = engine.snapshot(&spaces).unwrap().unwrap();
+        for (space, copies) in spaces.into_iter().zip(&copies) {
+            let truth = rows_of(taken.engine().as_ref(), space);
+            assert_eq!(copies.at(space, taken.as_ref()), Some(truth), "{what}");
+        }
+    };
+    let both = |group: &str, value: &[u8]| {
+        let mut batch = WriteBatch::new(first);
+        batch.put(&key(group, "1"), value, NEVER_MS, Condition::Always);
+        batch.switch_to(second);
+        batch.put(&key(group, "2"), value, NEVER_MS, Condition::Always);
+        batch.switch_to(first);
+        batch.delete(&key(group, "3"), Condition::Always);
+        batch
+    };
+    // Of each space the batch names rows twice, with another in between.
+    fixture.write(&both("a", b"one"));
+    check("a batch over two spaces");
+    let batches = [both("a", b"two"), both("b", b"three")];
+    engine.write_many(&batches, Durability::None).into_iter().for_each(|outcome| {
+        assert!(outcome.unwrap().version().is_some());
+    });
+    check("batches in one call");
+}
+
+/// What does not fit into the memory of a session may be stored as files.
+pub fn what_a_large_load_stores_is_told_or_the_range_is_unknown(harness: &mut dyn Harness) {
+    let fixture = Fixture::new(harness);
+    fixture.fill(&["a", "b"], 3);
+    let Some(taken) = snapshot(fixture.engine(), fixture.space) else { return };
+    let copies = Copies::make(fixture.engine(), fixture.space, taken.as_ref(), 1).unwrap();
+    for on_existing in [OnExisting::Keep, OnExisting::Replace, OnExisting::BlindReplace] {
+        let options = load_options(on_existing, &Arc::new(LoadRecorder::default()));
+        let options = LoadOptions { memory_bytes_max: 256 << 10, parallelism: 2, ..options };
+        let session = fixture.engine().load(options).unwrap();
+        let mut rows = Entries::new();
+        for number in 0..400 {
+            let key = key(["a", "b", "c"][number as usize % 3], &format!("{number:03}"));
+            rows.push(&key, &[number as u8; 2_000], number, NEVER_MS);
+        }
+        session.push(fixture.space, 0, &rows).unwrap();
+        session.finish().unwrap();
+        let now = snapshot(fixture.engine(), fixture.space).unwrap();
+        let truth = rows_of(now.engine().as_ref(), fixture.space);
+        assert!(truth.len() >= 400);
+        if let Some(rows) = copies.at(fixture.space, now.as_ref()) {
+            assert_eq!(rows, truth, "{on_existing:?}");
+        }
+    }
 }
 
 /// Puts, deletes, loads and deletions of ranges are all told.

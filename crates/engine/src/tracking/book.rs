@@ -6,18 +6,20 @@
 //!    dropped: it then begins at the next ticket, and copies from before know nothing any more.
 //! 3. A range that is cut keeps its changes on both sides.
 
-use std::collections::BTreeSet;
-
-use super::{RangeChange, RangeChanges};
+use super::RangeChanges;
+use super::change_list::ChangeList;
 
 /// The changes of a space in one shard, by range.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct TicketBook {
     next: u64,
-    open: BTreeSet<u64>,
+    /// Ascending: there are as many as writers, and the last ones end first as often as others.
+    open: Vec<u64>,
     /// Ascending; the first one starts at the empty key.
     ranges: Vec<BookRange>,
     changes_max: usize,
+    /// Of all lists together.
+    bytes: usize,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -26,7 +28,7 @@ struct BookRange {
     copy: Option<RangeCopy>,
     /// From this ticket on all changes are in the list.
     since: u64,
-    changes: Vec<(u64, RangeChange)>,
+    changes: ChangeList,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -38,8 +40,9 @@ struct RangeCopy {
 impl TicketBook {
     /// A book without changes, in which a range keeps at most so many.
     pub fn new(changes_max: usize) -> Self {
-        let all = BookRange { start: Vec::new(), copy: None, since: 0, changes: Vec::new() };
-        Self { next: 0, open: BTreeSet::new(), ranges: vec![all], changes_max }
+        let changes = ChangeList::default();
+        let all = BookRange { start: Vec::new(), copy: None, since: 0, changes };
+        Self { next: 0, open: Vec::new(), ranges: vec![all], changes_max, bytes: 0 }
     }
 
     /// All tickets below it have ended.
@@ -52,30 +55,50 @@ impl TicketBook {
         self.next
     }
 
+    /// About how much memory the changes take.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
     /// Opens the ticket of a write that is about to begin.
     pub fn begin(&mut self) -> u64 {
         let ticket = self.next;
         self.next += 1;
-        self.open.insert(ticket);
+        self.open.push(ticket);
         ticket
     }
 
     /// Ends a ticket, whatever became of its write.
     pub fn end(&mut self, ticket: u64) {
-        self.open.remove(&ticket);
+        if let Ok(place) = self.open.binary_search(&ticket) {
+            self.open.remove(place);
+        }
     }
 
     /// Notes a key under an open ticket.
     pub fn note_key(&mut self, ticket: u64, key: &[u8]) {
         let index = self.index_of(key);
-        self.ranges[index].note(ticket, RangeChange::Key(key.to_vec()), self.changes_max);
+        self.note(index, ticket, |changes| changes.push_key(ticket, key));
     }
 
     /// Notes a deletion of all keys from `start` to `end` under an open ticket.
     pub fn note_deleted(&mut self, ticket: u64, start: &[u8], end: &[u8]) {
         for index in self.met(start, end) {
-            let change = RangeChange::Deleted(start.to_vec(), end.to_vec());
-            self.ranges[index].note(ticket, change, self.changes_max);
+            self.note(index, ticket, |changes| changes.push_deleted(ticket, start, end));
+        }
+    }
+
+    /// Says that rows from `start` to `end` are written that nobody can name, while a ticket is
+    /// open for them: copies from before that has ended know nothing any more.
+    pub fn lose(&mut self, start: &[u8], end: &[u8]) {
+        self.met(start, end).for_each(|index| self.forget(index));
+    }
+
+    /// Drops the longest list, for the memory that it takes.
+    pub fn forget_longest(&mut self) {
+        let lengths = self.ranges.iter().map(|range| range.changes.bytes()).enumerate();
+        if let Some((index, _)) = lengths.max_by_key(|(_, bytes)| *bytes) {
+            self.forget(index);
         }
     }
 
@@ -93,11 +116,7 @@ impl TicketBook {
         let range = &self.ranges[self.index_of(start)];
         let is_copy = range.start == start && range.copy.is_some_and(|copy| copy.id == id);
         match is_copy && range.since <= since {
-            true => {
-                let asked =
-                    range.changes.iter().filter(|(ticket, _)| (since..noted).contains(ticket));
-                RangeChanges::Known(asked.cloned().collect())
-            }
+            true => RangeChanges::Known(range.changes.between(since, noted)),
             false => RangeChanges::Unknown,
         }
     }
@@ -119,15 +138,15 @@ impl TicketBook {
             self.cut(end);
         }
         let met = self.met(start, end);
-        let replaced = self.ranges.splice(met.clone(), []);
-        let mut changes: Vec<_> = replaced.flat_map(|range| range.changes).collect();
-        changes.retain(|(ticket, _)| *ticket >= settled);
-        changes.sort_by_key(|(ticket, _)| *ticket);
-        // A wide deletion was noted in each range that it met.
-        changes.dedup();
+        let mut changes = ChangeList::default();
+        for replaced in self.ranges.splice(met.clone(), []) {
+            changes.take_in(&replaced.changes, settled);
+        }
+        changes.order();
         let copy = Some(RangeCopy { id, settled });
         let range = BookRange { start: start.to_vec(), copy, since: settled, changes };
         self.ranges.insert(met.start, range);
+        self.bytes = self.ranges.iter().map(|range| range.changes.bytes()).sum();
         true
     }
 
@@ -135,6 +154,27 @@ impl TicketBook {
     pub fn untrack(&mut self, id: u128) {
         let of_id = |range: &&mut BookRange| range.copy.is_some_and(|copy| copy.id == id);
         self.ranges.iter_mut().filter(of_id).for_each(|range| range.copy = None);
+    }
+
+    fn note(&mut self, index: usize, ticket: u64, push: impl FnOnce(&mut ChangeList)) {
+        let range = &mut self.ranges[index];
+        if range.changes.len() >= self.changes_max {
+            // This change is not in the list either.
+            self.forget(index);
+        } else if ticket >= range.since {
+            let before = range.changes.bytes();
+            push(&mut range.changes);
+            self.bytes += range.changes.bytes() - before;
+        }
+    }
+
+    /// Drops the list of a range. It is complete from the next ticket on: those that are given
+    /// already may have been in it.
+    fn forget(&mut self, index: usize) {
+        let range = &mut self.ranges[index];
+        self.bytes -= range.changes.bytes();
+        range.changes = ChangeList::default();
+        range.since = self.next;
     }
 
     fn index_of(&self, key: &[u8]) -> usize {
@@ -159,36 +199,15 @@ impl TicketBook {
             return;
         }
         range.copy = None;
-        let is_before = |change: &RangeChange| match change {
-            RangeChange::Key(noted) => noted.as_slice() < key,
-            RangeChange::Deleted(start, _) => start.as_slice() < key,
-        };
-        let is_behind = |change: &RangeChange| match change {
-            RangeChange::Key(noted) => noted.as_slice() >= key,
-            RangeChange::Deleted(_, end) => end.is_empty() || end.as_slice() > key,
-        };
-        let mut behind = range.clone();
-        behind.start = key.to_vec();
-        behind.changes.retain(|(_, change)| is_behind(change));
-        range.changes.retain(|(_, change)| is_before(change));
+        let changes = range.changes.cut_off(key);
+        let behind = BookRange { start: key.to_vec(), copy: None, since: range.since, changes };
         self.ranges.insert(index + 1, behind);
-    }
-}
-
-impl BookRange {
-    fn note(&mut self, ticket: u64, change: RangeChange, changes_max: usize) {
-        if self.changes.len() >= changes_max {
-            // This change is not in the list either: it is complete from the next ticket on.
-            self.changes.clear();
-            self.since = ticket + 1;
-        } else if ticket >= self.since {
-            self.changes.push((ticket, change));
-        }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::RangeChange;
     use super::*;
 
     fn write(book: &mut TicketBook, key: &[u8]) -> u64 {
@@ -260,5 +279,53 @@ mod tests {
         let ticket = write(&mut book, b"b");
         let known = RangeChanges::Known(vec![key(ticket, b"b")]);
         assert_eq!(book.changes(b"", 2, ticket, book.noted()), known);
+    }
+
+    #[test]
+    fn copies_from_before_rows_that_nobody_can_name_know_nothing() {
+        let mut book = TicketBook::new(8);
+        assert!(book.track(b"", b"m", 1, 0) && book.track(b"m", b"", 2, 0));
+        let loading = book.begin();
+        book.lose(b"c", b"f");
+        let during = book.settled();
+        assert_eq!(book.changes(b"", 1, 0, book.noted()), RangeChanges::Unknown);
+        assert_eq!(book.changes(b"m", 2, 0, book.noted()), RangeChanges::Known(Vec::new()));
+        assert!(!book.track(b"", b"m", 3, during), "its rows may show or not");
+        book.end(loading);
+        assert!(book.track(b"", b"m", 3, book.settled()));
+    }
+
+    #[test]
+    fn the_longest_list_goes_first() {
+        let mut book = TicketBook::new(100);
+        assert!(book.track(b"", b"m", 1, 0) && book.track(b"m", b"", 2, 0));
+        for name in [b"a", b"n", b"o"] {
+            write(&mut book, name);
+        }
+        let all = book.bytes();
+        book.forget_longest();
+        assert!(book.bytes() > 0 && book.bytes() < all);
+        assert_eq!(book.changes(b"", 1, 0, 3), RangeChanges::Known(vec![key(0, b"a")]));
+        assert_eq!(book.changes(b"m", 2, 0, 3), RangeChanges::Unknown);
+        book.forget_longest();
+        assert_eq!(book.bytes(), 0);
+    }
+
+    #[test]
+    fn the_memory_of_lists_that_are_cut_and_joined_is_that_of_their_changes() {
+        let mut book = TicketBook::new(100);
+        for name in [b"a", b"k", b"n"] {
+            write(&mut book, name);
+        }
+        let ticket = book.begin();
+        book.note_deleted(ticket, b"b", b"p");
+        let before = book.bytes();
+        assert!(book.track(b"k", b"m", 1, 0));
+        // The deletion meets all three ranges.
+        assert!(book.bytes() > before);
+        assert!(book.track(b"", b"", 2, 0));
+        assert_eq!(book.bytes(), before);
+        assert!(book.track(b"", b"", 3, ticket));
+        assert!(book.bytes() < before, "what the copy has is not kept");
     }
 }

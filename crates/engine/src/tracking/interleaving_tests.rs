@@ -31,9 +31,12 @@ struct Copied {
     taken: u64,
 }
 
+/// A row that was put under a key, or that all rows were deleted.
+type Logged = Option<(u8, u8)>;
+
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct World {
-    log: Vec<(u8, u8)>,
+    log: Vec<Logged>,
     book: TicketBook,
     copy: Option<Copied>,
     is_stale: bool,
@@ -52,13 +55,30 @@ struct Actor {
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Role {
-    Write { key: u8, value: u8, is_refused: bool },
+    Write {
+        key: u8,
+        value: u8,
+        is_refused: bool,
+    },
+    /// A write of a row that nobody can name.
+    Load {
+        key: u8,
+        value: u8,
+    },
+    DeleteAll,
     Copy(u128),
     Read,
 }
 
-fn store_of(log: &[(u8, u8)]) -> Store {
-    log.iter().copied().collect()
+fn store_of(log: &[Logged]) -> Store {
+    let mut store = Store::new();
+    for logged in log {
+        match logged {
+            Some((key, value)) => drop(store.insert(*key, *value)),
+            None => store.clear(),
+        }
+    }
+    store
 }
 
 impl World {
@@ -66,8 +86,8 @@ impl World {
     fn step(&mut self, index: usize, fault: Fault) -> bool {
         let mut actor = self.actors[index].clone();
         let goes_on = match actor.role {
-            Role::Write { key, value, is_refused } => {
-                self.write(&mut actor, (key, value), is_refused, fault)
+            Role::Write { .. } | Role::Load { .. } | Role::DeleteAll => {
+                self.write(&mut actor, fault)
             }
             Role::Copy(id) => self.copy(&mut actor, id, fault),
             Role::Read => self.read(&mut actor, fault),
@@ -77,26 +97,37 @@ impl World {
         goes_on
     }
 
-    fn write(&mut self, actor: &mut Actor, row: (u8, u8), is_refused: bool, fault: Fault) -> bool {
+    fn write(&mut self, actor: &mut Actor, fault: Fault) -> bool {
         let is_late = fault == Fault::LateNote;
-        match actor.step {
-            0 => {
+        match (actor.step, actor.role) {
+            (0, _) => {
                 actor.ticket = self.book.begin();
                 if !is_late {
-                    self.book.note_key(actor.ticket, &[row.0]);
+                    self.note(actor);
                 }
             }
-            1 if is_refused => {}
-            1 => self.log.push(row),
-            2 => {
+            (1, Role::Write { is_refused: true, .. }) => {}
+            (1, Role::Write { key, value, .. } | Role::Load { key, value }) => {
+                self.log.push(Some((key, value)));
+            }
+            (1, _) => self.log.push(None),
+            (2, _) => {
                 if is_late {
-                    self.book.note_key(actor.ticket, &[row.0]);
+                    self.note(actor);
                 }
                 self.book.end(actor.ticket);
             }
             _ => return false,
         }
         true
+    }
+
+    fn note(&mut self, actor: &Actor) {
+        match actor.role {
+            Role::Write { key, .. } => self.book.note_key(actor.ticket, &[key]),
+            Role::DeleteAll => self.book.note_deleted(actor.ticket, &[], &[]),
+            _ => self.book.lose(&[], &[]),
+        }
     }
 
     fn copy(&mut self, actor: &mut Actor, id: u128, fault: Fault) -> bool {
@@ -153,8 +184,11 @@ impl World {
             return;
         };
         for (ticket, change) in changes {
-            let RangeChange::Key(key) = change else { continue };
             copy.taken = copy.taken.max(ticket + 1);
+            let RangeChange::Key(key) = change else {
+                copy.rows.clone_from(&truth);
+                continue;
+            };
             match truth.get(&key[0]) {
                 Some(value) => drop(copy.rows.insert(key[0], *value)),
                 None => drop(copy.rows.remove(&key[0])),
@@ -173,7 +207,8 @@ impl World {
 fn explore(roles: &[Role], fault: Fault) -> Option<usize> {
     let actor =
         |role: &Role| Actor { role: *role, step: 0, ticket: 0, settled: 0, shown: 0, copy: None };
-    let (log, book, copy) = (Vec::new(), TicketBook::new(8), None);
+    // A row for a deletion to take.
+    let (log, book, copy) = (vec![Some((1, 9))], TicketBook::new(8), None);
     let first =
         World { log, book, copy, is_stale: false, actors: roles.iter().map(actor).collect() };
     let (mut seen, mut left) = (HashSet::from([first.clone()]), vec![first]);
@@ -194,14 +229,19 @@ fn explore(roles: &[Role], fault: Fault) -> Option<usize> {
 const A: Role = Role::Write { key: 0, value: 1, is_refused: false };
 const B: Role = Role::Write { key: 0, value: 2, is_refused: false };
 const C: Role = Role::Write { key: 1, value: 3, is_refused: false };
+const LOAD: Role = Role::Load { key: 0, value: 5 };
 const REFUSED: Role = Role::Write { key: 1, value: 4, is_refused: true };
 
-const GROUPS: [&[Role]; 5] = [
+const GROUPS: [&[Role]; 9] = [
     &[Role::Copy(1), A, Role::Read],
     &[Role::Copy(1), REFUSED, A, Role::Read],
     &[Role::Copy(1), A, B, Role::Read],
     &[Role::Copy(1), A, Role::Read, Role::Read],
     &[Role::Copy(1), Role::Copy(2), A, Role::Read],
+    &[Role::Copy(1), A, Role::DeleteAll, Role::Read],
+    &[Role::Copy(1), Role::DeleteAll, Role::Read, Role::Read],
+    &[Role::Copy(1), A, LOAD, Role::Read],
+    &[Role::Copy(1), LOAD, Role::Read, Role::Read],
 ];
 
 #[test]
@@ -217,4 +257,8 @@ fn each_fault_put_in_is_found() {
     let faults = [Fault::OpenIsSettled, Fault::LateRanges, Fault::NotedIsSettled, Fault::LateNote];
     let found = faults.map(|fault| GROUPS.iter().any(|group| explore(group, fault).is_none()));
     assert_eq!(found, [true; 4]);
+    for writer in [A, Role::DeleteAll, LOAD] {
+        let group = [Role::Copy(1), writer, Role::Read];
+        assert!(explore(&group, Fault::LateNote).is_none(), "a late note of any kind is found");
+    }
 }

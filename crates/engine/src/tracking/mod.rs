@@ -12,6 +12,7 @@
 //!    snapshots tell its keys again.
 
 mod book;
+mod change_list;
 #[cfg(test)]
 mod interleaving_tests;
 
@@ -52,7 +53,9 @@ pub enum RangeChanges {
     Unknown,
 }
 
-/// The store at one moment, with everything that was acknowledged before.
+/// The store at one moment, with everything that was acknowledged before. Rows expire as time goes
+/// on, as they do in the store. Whether a space that is dropped later is still there is up to the
+/// engine: otherwise it is `NotFound`.
 pub trait Snapshot: Send + Sync {
     /// An engine that reads at that moment and refuses writes.
     fn engine(&self) -> &Arc<dyn Engine>;

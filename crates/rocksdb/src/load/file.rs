@@ -7,10 +7,10 @@ use rocksdb::{IngestExternalFileOptions, Options, SstFileWriter};
 use tonnage_engine::Result;
 
 use super::spill::next_file_number;
-use crate::changes::SpaceSet;
 use crate::directory::manifest::{sync_directory, unavailable};
 use crate::error::translate;
 use crate::shard::Shard;
+use crate::tracking::file_keys::FileKeys;
 
 /// How much is written before the disk starts on it: the sync at the end then has little left to
 /// wait for.
@@ -35,8 +35,7 @@ impl Drop for OwnedPath {
 /// A complete file, on the disk.
 pub(super) struct FinishedFile {
     path: OwnedPath,
-    /// The spaces of its rows.
-    spaces: SpaceSet,
+    keys: FileKeys,
 }
 
 /// Has RocksDB take files in, all of them or none. Of rows with one key that of the last file
@@ -45,8 +44,9 @@ pub(super) fn ingest(files: &[&FinishedFile], shard: &Shard) -> Result<()> {
     let mut options = IngestExternalFileOptions::default();
     options.set_move_files(true);
     let paths = files.iter().map(|file| file.path.path.as_path()).collect();
-    let spaces = files.iter().fold(SpaceSet::default(), |all, file| all.union(file.spaces));
-    let _counted = shard.changes.begin(spaces);
+    let notes = FileKeys::notes_of(files.iter().map(|file| &file.keys), &shard.books);
+    let _counted = shard.changes.begin(notes.spaces);
+    let _noted = shard.books.note(&notes);
     let before = shard.db().latest_sequence_number();
     let ingested = shard.db().ingest_external_file_cf_opts(shard.rows(), &options, paths);
     shard.note_taken_sequences(before);
@@ -64,19 +64,20 @@ pub(super) struct FileWriter<'a> {
     options: &'a Options,
     directory: PathBuf,
     open: Option<(SstFileWriter<'a>, OwnedPath)>,
-    spaces: SpaceSet,
+    keys: FileKeys,
 }
 
 impl<'a> FileWriter<'a> {
     /// Will write to a file of the shard.
     pub(super) fn new(options: &'a Options, shard: &Shard) -> Self {
-        Self { options, directory: shard.load_directory(), open: None, spaces: SpaceSet::default() }
+        let keys = FileKeys::new(&shard.books);
+        Self { options, directory: shard.load_directory(), open: None, keys }
     }
 
     /// Appends a row; keys ascend.
     #[inline]
     pub(super) fn put(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
-        self.spaces.add_key(key);
+        self.keys.add(key);
         if self.open.is_none() {
             self.open = Some(open_file(self.options, &self.directory)?);
         }
@@ -89,7 +90,7 @@ impl<'a> FileWriter<'a> {
         let Some((mut writer, path)) = self.open else { return Ok(None) };
         writer.finish().map_err(|error| translate(path.path.display(), error))?;
         sync_directory(&self.directory).map_err(|error| unavailable(&self.directory, error))?;
-        Ok(Some(FinishedFile { path, spaces: self.spaces }))
+        Ok(Some(FinishedFile { path, keys: self.keys }))
     }
 }
 

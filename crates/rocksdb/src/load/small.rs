@@ -25,7 +25,6 @@ use super::record::{LoadRecord, RecordSpan};
 use super::sources::Sources;
 use super::tally::StreamTally;
 use crate::attempt_outcome::AttemptOutcome;
-use crate::changes::SpaceSet;
 use crate::error::translate;
 use crate::shard::{Shard, Stripe};
 use crate::stall::StallDeadline;
@@ -117,7 +116,7 @@ impl<'a> SmallLoad<'a> {
             self.before.as_ref(),
         );
         self.outcomes.clear();
-        let (mut batch, mut spaces) = (WriteBatch::default(), SpaceSet::default());
+        let (mut batch, mut notes) = (WriteBatch::default(), self.shard.begin_notes());
         let mut space = None;
         let mut is_taken = true;
         for record in chunk.records() {
@@ -131,11 +130,11 @@ impl<'a> SmallLoad<'a> {
             match outcome {
                 EntryOutcome::Inserted | EntryOutcome::Replaced => {
                     self.put(&mut batch, &record, record.value);
-                    spaces.add_key(record.key);
+                    notes.add_key(record.key);
                 }
                 EntryOutcome::Renewed => {
                     self.put(&mut batch, &record, &self.context.renew(self.shard, &record)?);
-                    spaces.add_key(record.key);
+                    notes.add_key(record.key);
                 }
                 EntryOutcome::Existed | EntryOutcome::Duplicate
                     if self.context.options.on_existing == OnExisting::Fail =>
@@ -152,7 +151,7 @@ impl<'a> SmallLoad<'a> {
         if batch.is_empty() {
             return Ok(AttemptOutcome::Done(()));
         }
-        self.shard.attempt(false, spaces, batch)
+        self.shard.attempt(false, &notes, batch)
     }
 
     /// Keeps others from writing rows of the same shard keys, as a small write does. Nobody has to

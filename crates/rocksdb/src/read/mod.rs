@@ -33,6 +33,7 @@ use crate::read::misses::CacheMisses;
 use crate::read::walk::KeyDensity;
 use crate::settings::read_options;
 use crate::shard::Shard;
+use crate::tracking::moment::Moment;
 
 /// The most keys that one multi-get takes: enough to share the work on blocks (RocksDB itself takes
 /// 32 at a time), few enough that rows which are suddenly large do not fill the memory.
@@ -58,6 +59,7 @@ impl OpenStore {
         space: SpaceId,
         keys: &Slices,
         options: &tonnage_engine::ReadOptions,
+        moment: Option<&Moment>,
         rows: &mut Rows,
     ) -> Result<usize> {
         rows.clear();
@@ -66,10 +68,11 @@ impl OpenStore {
         for index in options.keys.clone() {
             self.check_key(&space, keys.get(index))?;
         }
-        let lookup = Lookup { engine: self, space: &space, options, now_ms: OnceLock::new() };
+        let now_ms = OnceLock::new();
+        let lookup = Lookup { engine: self, space: &space, options, moment, now_ms };
         let end = match options.keys.len() {
             0 => Ok(options.keys.start),
-            1 => lookup.read_one(keys, rows),
+            1 if moment.is_none() => lookup.read_one(keys, rows),
             _ => lookup.read_many(keys, rows),
         };
         // Rows that are missing may be those of a space that was dropped meanwhile: it is taken off
@@ -105,18 +108,18 @@ impl Lookup<'_> {
     fn read_many(&self, keys: &Slices, rows: &mut Rows) -> Result<usize> {
         let density = self.density(keys);
         if density == KeyDensity::Dense {
-            return self.walk(keys, self.options.keys.start, density, &View::newest(), rows);
+            return self.walk(keys, self.options.keys.start, density, &self.newest(), rows);
         }
         let mut chunk = LookupChunk::new(self.space.id, self.engine.shards().len());
         if self.options.keys.len() <= chunk.keys {
             // One look: nothing is written between its keys.
             let wanted = self.options.keys.clone();
-            return self.look_up_keys(keys, wanted, density, &View::newest(), &mut chunk, rows);
+            return self.look_up_keys(keys, wanted, density, &self.newest(), &mut chunk, rows);
         }
         let drops = self.file_drops();
-        let end =
-            self.look_up(keys, density, &View::of_one_moment(self.engine), &mut chunk, rows)?;
-        if self.file_drops() == drops {
+        let end = self.look_up(keys, density, &self.of_one_moment(), &mut chunk, rows)?;
+        // None are dropped below a moment, but with their space.
+        if self.moment.is_some() || self.file_drops() == drops {
             return Ok(end);
         }
         // Files were dropped meanwhile: an older view may have shown what lay below them. None are
@@ -125,7 +128,7 @@ impl Lookup<'_> {
         let shards = self.engine.shards().iter();
         let _gates: Vec<_> =
             shards.map(|shard| shard.gate_by(self.options.deadline)).collect::<Result<_>>()?;
-        self.look_up(keys, density, &View::of_one_moment(self.engine), &mut chunk, rows)
+        self.look_up(keys, density, &self.of_one_moment(), &mut chunk, rows)
     }
 
     /// How often files were dropped so far, in all shards.

@@ -148,9 +148,9 @@ impl ParallelRead<'_> {
     }
 
     fn read(&self, part: &ReadPart, rows: &mut Rows) -> Result<usize> {
-        let Lookup { engine, space, .. } = *self.lookup;
+        let Lookup { engine, space, moment, .. } = *self.lookup;
         let now_ms = self.lookup.now_ms.clone();
-        let lookup = Lookup { engine, space, options: &part.options, now_ms };
+        let lookup = Lookup { engine, space, options: &part.options, moment, now_ms };
         let range = part.options.keys.clone();
         match self.density {
             KeyDensity::Scattered => {

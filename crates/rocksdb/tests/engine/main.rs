@@ -13,3 +13,4 @@ mod manifest_cut;
 mod read;
 mod split;
 mod torn_log;
+mod tracking;
