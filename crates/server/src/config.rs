@@ -36,7 +36,7 @@ pub struct Settings {
     /// machine's]
     #[arg(long, env = "TONNAGE_REDIS_MEMORY", value_name = "SIZE")]
     pub redis_memory: Option<String>,
-    /// Address of the listener for the SDKs of Oracle NoSQL Database, unix:PATH, or off [default: off]
+    /// Address of the listener for SDKs of Oracle NoSQL Database, unix:PATH, or off [default: off]
     #[arg(long, env = "TONNAGE_NOSQL", value_name = "ADDRESS")]
     pub nosql: Option<String>,
     /// Names that the server has for browsers and, without users, for all callers over HTTP:

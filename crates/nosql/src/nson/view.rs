@@ -81,7 +81,7 @@ impl<'d> NsonView<'d> {
 
     /// A text.
     pub fn text(&self) -> Option<&'d str> {
-        if let NsonView::String(text) = self { Some(text) } else { None }
+        if let NsonView::String(text) = self { Some(*text) } else { None }
     }
 
     /// A whole number of either kind.
@@ -100,7 +100,7 @@ impl<'d> NsonView<'d> {
 
     /// Bytes.
     pub fn bytes(&self) -> Option<&'d [u8]> {
-        if let NsonView::Binary(bytes) = self { Some(bytes) } else { None }
+        if let NsonView::Binary(bytes) = self { Some(*bytes) } else { None }
     }
 }
 

@@ -107,9 +107,7 @@ pub(super) fn check_namespace(namespace: &str) -> Outcome<()> {
 }
 
 fn no_namespaces(namespace: &str) -> Failure {
-    Failure::unsupported(format!(
-        "namespaces are not offered: leave `{namespace}:` out, or write child tables as parent.child"
-    ))
+    Failure::unsupported(format!("namespaces are not offered: leave `{namespace}:` out"))
 }
 
 fn open_table(store: &Store, path: &str) -> Outcome<Table> {

@@ -62,6 +62,13 @@ pub(super) fn define(call: &Call<'_>, statement: &str) -> Outcome<DefinitionOutc
     };
     call.access.check_definition(&own)?;
     check(call, &definition)?;
+    // A table that is there is as good as one that is made, whatever columns it has.
+    if let Statement::CreateTable { definition: wanted, if_not_exists: true } = &definition
+        && let Some(table) = call.store.known_table(&wanted.path)
+    {
+        let table = table.path().to_owned();
+        return Ok(DefinitionOutcome { table, is_change: false, is_drop: false });
+    }
     let timeout = call.timeout.unwrap_or(Duration::from_secs(3_600));
     let outcomes = call.store.execute_within(&own, timeout);
     let outcomes = outcomes.map_err(|error| failure_of(error, &definition))?;
@@ -174,7 +181,8 @@ fn failure_of(error: Error, definition: &Statement) -> Failure {
 
 fn ddl_failure(error: Error) -> Failure {
     match error.kind() {
-        ErrorKind::Invalid => {
+        // What is there contradicts it: that, too, is a wrong argument to the SDKs.
+        ErrorKind::Invalid | ErrorKind::Conflict => {
             let message = format!("Error: {}", error.message());
             Failure::new(FailureCode::IllegalArgument, message)
         }

@@ -1,7 +1,7 @@
 //! Requests, what they do to the store, and their answers.
 //!
-//! A request is a document with a head and a payload; [`NosqlService`] carries it out. Failures have
-//! the codes and, where clients look at them, the words of the protocol.
+//! A request is a document with a head and a payload; [`NosqlService`] carries it out. Failures
+//! have the codes and, where clients look at them, the words of the protocol.
 
 mod access;
 mod call;

@@ -91,7 +91,7 @@ async fn answer(
     });
     let answered = answered.await;
     memory.release();
-    Ok(answered?)
+    answered.map_err(Failure::from)
 }
 
 /// Who asks. An SDK whose token has ended logs in again where it is told so.

@@ -1,8 +1,8 @@
 //! The listener for the SDKs of Oracle NoSQL Database.
 //!
-//! Requests are documents over HTTP, all to one path ([`data`]). `tonnage-nosql` reads them, carries
-//! them out and answers them; here are who asks, how much, and for how long. Users log in by
-//! another path ([`security`]).
+//! Requests are documents over HTTP, all to one path ([`data`]). `tonnage-nosql` reads them,
+//! carries them out and answers them; here are who asks, how much, and for how long. Users log in
+//! by another path ([`security`]).
 
 mod access;
 mod data;

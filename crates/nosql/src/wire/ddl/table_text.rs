@@ -59,8 +59,14 @@ fn column_text(column: &Column, is_key: bool) -> String {
         text.push_str(" NOT NULL");
     }
     if let Some(default) = &column.default {
-        let quote = if is_bare(default, column.column_type) { "" } else { "\"" };
-        let _ = write!(text, " DEFAULT {quote}{default}{quote}");
+        let shown = default.to_string();
+        let _ = match is_bare(default, column.column_type) {
+            true => write!(text, " DEFAULT {shown}"),
+            false => {
+                let shown = shown.replace('\\', "\\\\").replace('"', "\\\"");
+                write!(text, " DEFAULT \"{shown}\"")
+            }
+        };
     }
     text
 }

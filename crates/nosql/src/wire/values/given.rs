@@ -59,7 +59,6 @@ fn typed_value(value: NsonView<'_>, column_type: ColumnType) -> Given {
         ColumnType::Array(_) | ColumnType::Map(_) | ColumnType::Record(_) => {
             nested(value, column_type)
         }
-        ColumnType::Json => json_text(value).map(Value::Json),
         _ => text(value, column_type),
     }
 }

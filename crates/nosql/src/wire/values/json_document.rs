@@ -7,8 +7,8 @@ use serde::de::{DeserializeSeed, MapAccess, SeqAccess, Visitor};
 
 use crate::nson::NsonWriter;
 
-/// Writes the document of a JSON text. Text that is none, which no column holds, becomes a string, and
-/// so do documents that lie too deep in each other.
+/// Writes the document of a JSON text. Text that is none, which no column holds, becomes a string,
+/// and so do documents that lie too deep in each other.
 pub(super) fn write_document(text: &str, out: &mut NsonWriter) {
     let mark = out.mark();
     let mut reader = serde_json::Deserializer::from_str(text);
@@ -77,7 +77,7 @@ impl<'de> Visitor<'de> for DocumentVisitor<'_> {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<(), A::Error> {
         self.0.begin_array();
-        while items.next_element_seed(DocumentVisitor(self.0))?.is_some() {}
+        while items.next_element_seed(DocumentVisitor(&mut *self.0))?.is_some() {}
         self.0.end();
         Ok(())
     }
@@ -86,7 +86,7 @@ impl<'de> Visitor<'de> for DocumentVisitor<'_> {
         self.0.begin_map();
         while let Some(name) = members.next_key::<String>()? {
             self.0.field(&name);
-            members.next_value_seed(DocumentVisitor(self.0))?;
+            members.next_value_seed(DocumentVisitor(&mut *self.0))?;
         }
         self.0.end();
         Ok(())

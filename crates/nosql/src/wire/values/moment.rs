@@ -95,7 +95,7 @@ struct MomentParser<'t> {
     rest: &'t [u8],
 }
 
-impl MomentParser<'_> {
+impl<'t> MomentParser<'t> {
     fn read(mut self) -> Result<MomentParts, String> {
         let mut parts = MomentParts::default();
         let is_before = self.eat(b'-');
@@ -174,7 +174,7 @@ impl MomentParser<'_> {
         }
     }
 
-    fn digits(&mut self, most: usize) -> &[u8] {
+    fn digits(&mut self, most: usize) -> &'t [u8] {
         let count = self.rest.iter().take(most).take_while(|byte| byte.is_ascii_digit()).count();
         let (digits, rest) = self.rest.split_at(count);
         self.rest = rest;
