@@ -54,6 +54,7 @@ pub(super) fn table_request(call: &Call<'_>, out: &mut NsonWriter) -> Outcome<()
 
 /// Carries out one definition.
 pub(super) fn define(call: &Call<'_>, statement: &str) -> Outcome<DefinitionOutcome> {
+    // Rights are for statements as the store reads them.
     let own = translate(statement)?;
     let mut parsed = parse_ddl(&own).map_err(ddl_failure)?;
     let (Some(definition), true) = (parsed.pop(), parsed.is_empty()) else {
@@ -150,6 +151,7 @@ fn no_such_table(path: &str) -> Failure {
 
 /// What the store says of a definition, with the code that it has here.
 fn failure_of(error: Error, definition: &Statement) -> Failure {
+    // The store tells one conflict from another by its cause, the SDKs by their codes.
     let is_there = AlreadyExists::caused(&error);
     let is_missing = error.kind() == ErrorKind::NotFound;
     match definition {
@@ -175,6 +177,7 @@ fn failure_of(error: Error, definition: &Statement) -> Failure {
             let message = format!("Error: Index {name} does not exists in table {table}");
             Failure::new(FailureCode::IndexNotFound, message)
         }
+        // Words of the store, with its line and column.
         _ => ddl_failure(error),
     }
 }

@@ -63,6 +63,7 @@ pub(super) fn put_row(
         }
         row.set(&column.name, value);
     }
+    // Defaults are the store's: only a key must be there.
     let lacks = |column: &&tonnage::Column| {
         let is_made = column.identity.is_some() || column.default_function.is_some();
         row.get(&column.name).is_none() && !is_made

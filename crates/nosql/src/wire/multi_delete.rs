@@ -36,6 +36,7 @@ pub(super) fn multi_delete(call: &Call<'_>, out: &mut NsonWriter) -> Outcome<()>
         ..DeleteOptions::default()
     };
     let deleted = table.delete_some(&key, &options)?;
+    // The protocol has 32 bits for it.
     let number = i32::try_from(deleted.rows).unwrap_or(i32::MAX);
     out.field(field::NUMBER_DELETED).integer(number);
     if let Some(rest) = deleted.rest {

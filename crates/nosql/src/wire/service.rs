@@ -63,6 +63,7 @@ impl NosqlService {
             Ok(document) => document,
             Err(failure) => return protocol_failure(&failure),
         };
+        // Failures of what has no operation name none.
         let (operation, answered) = match read_document(document) {
             Ok(document) => {
                 match document.fields().and_then(|fields| head_of(fields).transpose()) {
@@ -77,6 +78,7 @@ impl NosqlService {
             }
             Err(fault) => (None, Err(Failure::protocol(fault.to_string()))),
         };
+        // Labels of metrics are few and known.
         let call = operation.map_or("other", OpCode::label);
         match answered {
             Ok(body) => NosqlAnswer { body, call, failure: None },
@@ -94,6 +96,7 @@ impl NosqlService {
         let payload = fields.get(field::PAYLOAD).and_then(|payload| payload.fields());
         let payload =
             payload.ok_or_else(|| Failure::argument("Bad protocol: No payload in message"))?;
+        // Whoever waits less long decides.
         let timeout = match (head.timeout, longest) {
             (Some(wanted), Some(longest)) => Some(wanted.min(longest)),
             (wanted, longest) => wanted.or(longest),

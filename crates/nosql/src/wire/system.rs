@@ -24,6 +24,7 @@ pub(super) fn system_request(call: &Call<'_>, out: &mut NsonWriter) -> Outcome<(
     let word = first_word(statement)?;
     let words: Vec<String> = statement.split_whitespace().map(str::to_ascii_uppercase).collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    // Words are told apart at spaces: names with spaces are in no such request.
     let result = match (word.as_str(), &words[..]) {
         (_, ["CREATE" | "ALTER" | "DROP", "NAMESPACE" | "USER" | "ROLE", ..])
         | ("GRANT" | "REVOKE", _) => return Err(not_offered(statement)),

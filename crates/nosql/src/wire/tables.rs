@@ -132,6 +132,7 @@ pub(super) fn get_indexes(call: &Call<'_>, out: &mut NsonWriter) -> Outcome<()> 
     let path = table_path(call.table_name()?)?;
     call.access.check_description(path)?;
     let table = described_table(call, path)?;
+    // Without a name all are told.
     let wanted = call.payload.get(field::INDEX).and_then(|given| given.text());
     let indexes = table.indexes()?;
     let is_wanted = |name: &str| wanted.is_none_or(|wanted| wanted.eq_ignore_ascii_case(name));
@@ -149,6 +150,7 @@ pub(super) fn get_indexes(call: &Call<'_>, out: &mut NsonWriter) -> Outcome<()> 
         out.field(field::NAME).string(index.name());
         out.field(field::FIELDS).begin_array();
         for column in index.columns() {
+            // A column, or a place in a document of it.
             let parts = std::iter::once(&column.column).chain(&column.path);
             let path: Vec<&str> = parts.map(String::as_str).collect();
             out.begin_map();

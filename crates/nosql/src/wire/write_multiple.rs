@@ -157,6 +157,7 @@ fn check_group(operations: &[GroupOperation]) -> Outcome<()> {
         return Err(Failure::argument("there are no operations: give at least one"));
     };
     let shard_columns = first.table.schema().shard_key_len;
+    // Nothing where the store gives a part of it: then the store finds out.
     let shard_key = first.key(shard_columns);
     let mut keys = HashSet::with_capacity(operations.len());
     for operation in operations {
@@ -177,6 +178,7 @@ fn check_group(operations: &[GroupOperation]) -> Outcome<()> {
                 shown_key(wanted.iter().copied())
             )));
         }
+        // Tables of a family may have rows of the same key.
         if let Some(key) = operation.key(operation.table.schema().key.len()) {
             let key = format!("{} {}", operation.table.path(), shown_key(key.into_iter()));
             if let Some(twice) = keys.replace(key) {
@@ -208,6 +210,7 @@ fn carry_out(call: &Call<'_>, operations: &[GroupOperation]) -> Outcome<GroupRes
             let current = found[place].as_ref().map(|row: &StoredRow| row.version);
             operations[place].condition().holds(current)
         };
+        // Nothing is written where one fails that may not.
         let fatal = (0..operations.len()).find(|place| operations[*place].aborts && !holds(*place));
         if let Some(place) = fatal {
             let previous = found.swap_remove(place);
@@ -215,6 +218,7 @@ fn carry_out(call: &Call<'_>, operations: &[GroupOperation]) -> Outcome<GroupRes
             return Ok(Err((place, answer)));
         }
         let kept: Vec<usize> = (0..operations.len()).filter(|place| holds(*place)).collect();
+        // A row that others wrote meanwhile may change what was judged.
         let Some(version) = write_kept(call, operations, &kept, &found)? else { continue };
         let answers = operations.iter().zip(found).enumerate().map(|(place, (operation, row))| {
             let is_done = kept.binary_search(&place).is_ok();

@@ -75,6 +75,7 @@ async fn answer(
         let told = "missing requestId in header";
         return Ok(protocol_failure(&Failure::new(FailureCode::BadProtocolMessage, told)));
     }
+    // Before the body is read: strangers send none.
     let caller = caller(context, head).await?;
     check_namespace(&head.headers)?;
     // What the body takes of the memory is given back when it is answered.

@@ -48,6 +48,7 @@ pub(super) fn tokens(statement: &str) -> Result<Vec<DdlToken<'_>>, Failure> {
             continue;
         }
         let (kind, len) = match first {
+            // Text of the dialect stands in double quotes; the store's own in single ones.
             '"' | '\'' => text(rest, first).ok_or_else(|| unclosed(statement, at, "text"))?,
             '/' if rest.starts_with("/*") => {
                 let end = rest.find("*/").ok_or_else(|| unclosed(statement, at, "comment"))?;
@@ -55,6 +56,7 @@ pub(super) fn tokens(statement: &str) -> Result<Vec<DdlToken<'_>>, Failure> {
             }
             '#' => (DdlTokenKind::Comment, line_len(rest)),
             '/' if rest.starts_with("//") => (DdlTokenKind::Comment, line_len(rest)),
+            // Digits and signs come one by one: nobody asks for more of them.
             _ if first.is_alphabetic() => {
                 let is_part = |c: char| c.is_alphanumeric() || c == '_';
                 let len = rest.find(|c: char| !is_part(c)).unwrap_or(rest.len());

@@ -61,6 +61,7 @@ fn type_json(column_type: ColumnType) -> Map<String, Json> {
         ColumnType::Array(_) => "ARRAY",
         ColumnType::Map(_) => "MAP",
         ColumnType::Record(_) => "RECORD",
+        // What the dialect has no name for is told as text.
         _ => "STRING",
     };
     own.insert("type".into(), name.into());
@@ -71,6 +72,7 @@ fn type_json(column_type: ColumnType) -> Map<String, Json> {
         ColumnType::Timestamp(precision) => {
             own.insert("precision".into(), precision.into());
         }
+        // A text with a form of its own.
         ColumnType::Uuid => {
             own.insert("asUuid".into(), true.into());
         }

@@ -15,6 +15,7 @@ pub(crate) fn table_text(schema: &TableSchema) -> String {
         .enumerate()
         .map(|(place, column)| column_text(column, schema.is_key(inherited + place)));
     let key: Vec<&str> = schema.key_columns().map(|column| column.name.as_str()).collect();
+    // A child inherits the shard key, and does not name it.
     let own_key = match inherited {
         0 => {
             let (shard, minor) = key.split_at(schema.shard_key_len.min(key.len()));
@@ -26,6 +27,7 @@ pub(crate) fn table_text(schema: &TableSchema) -> String {
         }
         inherited => key[inherited.min(key.len())..].join(", "),
     };
+    // On one line, as clients compare it.
     let mut text = format!(
         "CREATE TABLE IF NOT EXISTS {} ({}, PRIMARY KEY({own_key}))",
         schema.path,
@@ -59,6 +61,7 @@ fn column_text(column: &Column, is_key: bool) -> String {
         text.push_str(" NOT NULL");
     }
     if let Some(default) = &column.default {
+        // A quote within is led by a backslash.
         let shown = default.to_string();
         let _ = match is_bare(default, column.column_type) {
             true => write!(text, " DEFAULT {shown}"),

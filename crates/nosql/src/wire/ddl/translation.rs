@@ -32,6 +32,7 @@ pub(crate) fn translate(statement: &str) -> Outcome<String> {
     let tokens = tokens(statement)?;
     let words: Vec<&DdlToken<'_>> =
         tokens.iter().filter(|token| token.kind != DdlTokenKind::Comment).collect();
+    // What is not there is told before the store calls it a mistake.
     check_offered(&words)?;
     let mut replaced: Vec<(std::ops::Range<usize>, String)> = tokens
         .iter()
@@ -50,6 +51,7 @@ pub(crate) fn translate(statement: &str) -> Outcome<String> {
         replaced.push((words[at].span.start..words[at + count - 1].span.end, text));
         at += count;
     }
+    // Comments and words were found apart from each other.
     replaced.sort_by_key(|(span, _)| span.start);
     let (mut out, mut end) = (String::with_capacity(statement.len()), 0);
     for (span, text) in replaced {

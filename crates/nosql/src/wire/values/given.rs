@@ -42,6 +42,7 @@ fn typed_value(value: NsonView<'_>, column_type: ColumnType) -> Given {
             NsonView::String(text) => Ok(Value::Boolean(text.eq_ignore_ascii_case("true"))),
             other => Err(wrong_kind("Boolean", other)),
         },
+        // A number counts milliseconds.
         ColumnType::Timestamp(precision) => match value {
             NsonView::Timestamp(text) | NsonView::String(text) => parse_moment(text, precision),
             NsonView::Integer(ms) => moment_of_ms(ms.into(), precision),
@@ -101,6 +102,7 @@ fn whole(value: NsonView<'_>, kind: &str, java: &str, low: i64, high: i64) -> Re
             whole
                 .ok_or_else(|| format!("Converting double to {java} loses information: {number:?}"))
         }
+        // 3.0 and 1E+2 are whole numbers, too.
         NsonView::Number(text) => match Value::parse(text, ColumnType::Long) {
             Ok(Value::Long(number)) => within(number, &text),
             _ => Err(overflow(&text)),

@@ -59,6 +59,7 @@ fn write(value: NsonView<'_>, out: &mut String) -> Result<(), String> {
         },
         NsonView::String(text) => quoted(text, out),
         NsonView::Timestamp(text) => {
+            // Documents name the zone, columns do not.
             let zone = if text.ends_with('Z') { "" } else { "Z" };
             quoted(&format!("{text}{zone}"), out);
         }

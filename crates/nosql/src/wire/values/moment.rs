@@ -22,6 +22,7 @@ pub(super) fn parse_moment(text: &str, precision: u8) -> Result<Value, String> {
             parts.year
         ));
     }
+    // A month that is none has no days.
     let days = (1..=12)
         .contains(&parts.month)
         .then(|| days_of_month(parts.year, parts.month))
@@ -32,6 +33,7 @@ pub(super) fn parse_moment(text: &str, precision: u8) -> Result<Value, String> {
             parts.year, parts.month, parts.day
         ));
     }
+    // Any moment of these years fits, in seconds and in 128 bits of nanoseconds.
     let midnight = days_since_1970(parts.year, parts.month, parts.day) * SECONDS_PER_DAY;
     let seconds = midnight + parts.second_of_day - parts.offset_seconds;
     of_nanoseconds(i128::from(seconds) * NANOSECONDS + i128::from(parts.nanoseconds), precision)
