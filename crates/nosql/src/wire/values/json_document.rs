@@ -50,7 +50,7 @@ impl<'de> Visitor<'de> for DocumentVisitor<'_> {
         Ok(())
     }
 
-    fn visit_u64<E>(self, number: u64) -> Result<(), E> {
+    fn visit_u64<E: serde::de::Error>(self, number: u64) -> Result<(), E> {
         match i64::try_from(number) {
             Ok(number) => self.visit_i64(number),
             Err(_) => {
