@@ -35,6 +35,7 @@ impl ServeArgs {
         let file = self.config.as_deref().map(Settings::read).transpose()?.unwrap_or_default();
         let config = self.settings.clone().or(file).resolve()?;
         let store = globals.open_or_create(self.create)?;
+        // Which listeners speak TLS is one setting for all of them.
         let schemes = match config.tls.is_some() {
             true => ["https", "grpc+tls", "rediss", "https"],
             false => ["http", "grpc", "redis", "http"],
@@ -43,6 +44,7 @@ impl ServeArgs {
         let stop = ShutdownHandle::default();
         let stopped = stop.clone();
         interrupt::drain_with(move || stopped.stop());
+        // Bound before anything is printed: a port of 0 is the one that was free.
         let addresses = server.addresses();
         let listeners = [
             ("HTTP", addresses.http),

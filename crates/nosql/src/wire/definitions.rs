@@ -1,6 +1,7 @@
 //! Definitions: tables and indexes are made, altered and dropped.
 //!
-//! The protocol lets them go on behind their answer. Here each is done when it is answered.
+//! The protocol lets them go on behind their answer, and clients ask how they went. Here each is
+//! done when it is answered; that it goes on is told all the same, as clients expect it.
 
 use std::time::Duration;
 
@@ -14,7 +15,7 @@ use super::tables::{TableState, described_table, write_state, write_table};
 use crate::nson::{NsonView, NsonWriter};
 
 /// What the statements of definitions begin with.
-const DEFINING: [&str; 3] = ["CREATE", "ALTER", "DROP"];
+pub(super) const DEFINING: [&str; 3] = ["CREATE", "ALTER", "DROP"];
 
 /// What a definition did.
 pub(super) struct DefinitionOutcome {
@@ -22,8 +23,16 @@ pub(super) struct DefinitionOutcome {
     pub(super) table: String,
     /// Whether anything was changed.
     pub(super) is_change: bool,
-    /// Whether the table is gone.
-    pub(super) is_drop: bool,
+    /// What was done.
+    pub(super) kind: DefinitionKind,
+}
+
+/// What a definition does to a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum DefinitionKind {
+    Create,
+    Alter,
+    Drop,
 }
 
 /// Carries out a definition, and tells what the table is now.
@@ -42,13 +51,18 @@ pub(super) fn table_request(call: &Call<'_>, out: &mut NsonWriter) -> Outcome<()
     let done = define(call, statement)?;
     // A definition that had nothing to do is nothing to ask about.
     let operation = done.is_change.then(|| call.operation_ids.next());
-    if done.is_drop {
-        write_state(&done.table, TableState::Dropped, operation, out);
-        return Ok(());
+    let state = match (done.kind, done.is_change) {
+        (DefinitionKind::Create, true) => TableState::Creating,
+        (DefinitionKind::Alter, true) => TableState::Updating,
+        (DefinitionKind::Drop, true) => TableState::Dropping,
+        (DefinitionKind::Drop, false) => TableState::Dropped,
+        (_, false) => TableState::Active,
+    };
+    write_state(&done.table, state, operation, out);
+    // A table that is made or dropped has no schema yet, or none any more.
+    if matches!(state, TableState::Updating | TableState::Active) {
+        write_table(&described_table(call, &done.table)?, out);
     }
-    let table = described_table(call, &done.table)?;
-    write_state(table.path(), TableState::Active, operation, out);
-    write_table(&table, out);
     Ok(())
 }
 
@@ -68,7 +82,7 @@ pub(super) fn define(call: &Call<'_>, statement: &str) -> Outcome<DefinitionOutc
         && let Some(table) = call.store.known_table(&wanted.path)
     {
         let table = table.path().to_owned();
-        return Ok(DefinitionOutcome { table, is_change: false, is_drop: false });
+        return Ok(DefinitionOutcome { table, is_change: false, kind: DefinitionKind::Create });
     }
     let timeout = call.timeout.unwrap_or(Duration::from_secs(3_600));
     let outcomes = call.store.execute_within(&own, timeout);
@@ -76,19 +90,19 @@ pub(super) fn define(call: &Call<'_>, statement: &str) -> Outcome<DefinitionOutc
     let outcome = outcomes.into_iter().next();
     Ok(match outcome {
         Some(DdlOutcome::Created { table, new }) => {
-            DefinitionOutcome { table, is_change: new, is_drop: false }
+            DefinitionOutcome { table, is_change: new, kind: DefinitionKind::Create }
         }
         Some(DdlOutcome::Dropped { table, existed }) => {
-            DefinitionOutcome { table, is_change: existed, is_drop: true }
+            DefinitionOutcome { table, is_change: existed, kind: DefinitionKind::Drop }
         }
         Some(DdlOutcome::CreatedIndex { table, new, .. }) => {
-            DefinitionOutcome { table, is_change: new, is_drop: false }
+            DefinitionOutcome { table, is_change: new, kind: DefinitionKind::Alter }
         }
         Some(DdlOutcome::DroppedIndex { table, existed, .. }) => {
-            DefinitionOutcome { table, is_change: existed, is_drop: false }
+            DefinitionOutcome { table, is_change: existed, kind: DefinitionKind::Alter }
         }
         Some(DdlOutcome::Altered { table }) => {
-            DefinitionOutcome { table, is_change: true, is_drop: false }
+            DefinitionOutcome { table, is_change: true, kind: DefinitionKind::Alter }
         }
         _ => return Err(Failure::unsupported("that is no definition of a table or an index")),
     })

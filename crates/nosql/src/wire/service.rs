@@ -7,6 +7,8 @@ use tonnage::{Clock, Store};
 
 use super::access::NosqlAccess;
 use super::call::{Call, OperationIds};
+use super::ddl::first_word;
+use super::definitions::DEFINING;
 use super::failure::{Failure, FailureCode, Outcome};
 use super::op_code::OpCode;
 use super::{definitions, field, multi_delete, rows, system, tables, write_multiple};
@@ -145,11 +147,24 @@ fn dispatch(call: &Call<'_>, out: &mut NsonWriter) -> Outcome<()> {
         OpCode::TableRequest => definitions::table_request(call, out),
         OpCode::SystemRequest => system::system_request(call, out),
         OpCode::SystemStatus => system::system_status(call, out),
-        OpCode::Query | OpCode::Prepare => Err(Failure::unsupported(
+        OpCode::Query | OpCode::Prepare => Err(no_queries(call)),
+        other => Err(Failure::unsupported(format!("{} operation is not supported", other.name()))),
+    }
+}
+
+/// Refuses a query with what there is instead.
+fn no_queries(call: &Call<'_>) -> Failure {
+    let statement = call.payload.get(field::STATEMENT).and_then(|given| given.text());
+    let word = statement.and_then(|statement| first_word(statement).ok());
+    match word.is_some_and(|word| DEFINING.contains(&word.as_str())) {
+        true => Failure::argument(
+            "The query and prepare methods can not be used for DDL statements, use TableRequest \
+             instead",
+        ),
+        false => Failure::unsupported(
             "queries are not offered: there are get, put, delete, multiDelete and writeMultiple, \
              and SQL over HTTP and Flight",
-        )),
-        other => Err(Failure::unsupported(format!("{} operation is not supported", other.name()))),
+        ),
     }
 }
 

@@ -10,6 +10,12 @@ use super::field;
 use super::tables::{described_table, table_json, table_names};
 use crate::nson::NsonWriter;
 
+/// What statements begin with.
+const STATEMENTS: [&str; 15] = [
+    "ALTER", "CREATE", "DECLARE", "DELETE", "DESC", "DESCRIBE", "DROP", "GRANT", "INSERT",
+    "REVOKE", "SELECT", "SET", "SHOW", "UPDATE", "UPSERT",
+];
+
 /// What was asked for is done.
 const COMPLETE: i32 = 0;
 
@@ -22,6 +28,12 @@ pub(super) fn system_request(call: &Call<'_>, out: &mut NsonWriter) -> Outcome<(
     let statement =
         statement.ok_or_else(|| Failure::protocol("the payload has no statement"))?.trim();
     let word = first_word(statement)?;
+    if !STATEMENTS.contains(&word.as_str()) {
+        let expected = STATEMENTS.join(", ");
+        return Err(Failure::argument(format!(
+            "Error: at (1, 0) no statement begins like that: expecting {{{expected}}}"
+        )));
+    }
     let words: Vec<String> = statement.split_whitespace().map(str::to_ascii_uppercase).collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     // Words are told apart at spaces: names with spaces are in no such request.

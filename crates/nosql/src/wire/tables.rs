@@ -12,7 +12,10 @@ use crate::nson::NsonWriter;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TableState {
     Active = 0,
+    Creating = 1,
     Dropped = 2,
+    Dropping = 3,
+    Updating = 4,
 }
 
 /// A tag that stands for no change that anybody waits for.

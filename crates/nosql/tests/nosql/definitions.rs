@@ -14,12 +14,16 @@ fn define(client: &Client, statement: &str) -> Json {
 fn a_table_is_made_altered_and_dropped() {
     let client = Client::new(&[]);
     let made = define(&client, "create table t(id integer, name string, primary key(id))");
-    assert_eq!((&made["n"], &made["as"], &made["od"]), (&json!("t"), &json!(0), &json!("1")));
+    assert_eq!((&made["n"], &made["as"], &made["od"]), (&json!("t"), &json!(1), &json!("1")));
+    // It is done already: whoever asks next is told so.
+    let made = client.ask(11, Some("t"), json!({ "od": made["od"] }));
+    assert_eq!((&made["as"], &made["od"]), (&json!(0), &json!("1")));
     let text = "CREATE TABLE IF NOT EXISTS t (id INTEGER, name STRING, PRIMARY KEY(SHARD(id)))";
     assert_eq!(made["td"], json!(text));
     let again = define(&client, "create table if not exists t(zz integer, primary key(zz))");
     assert!(again.get("od").is_none() && again["td"] == json!(text), "{again}");
-    define(&client, "alter table t(add z double)");
+    let altered = define(&client, "alter table t(add z double)");
+    assert!(altered["as"] == json!(4) && altered["ac"].is_string(), "{altered}");
     define(&client, "alter table t using ttl 5 hours");
     let told = client.ask(11, Some("T"), json!({}));
     assert_eq!(told["n"], json!("T"));
@@ -30,7 +34,7 @@ fn a_table_is_made_altered_and_dropped() {
         )
     );
     let dropped = define(&client, "drop table t");
-    assert_eq!(dropped["as"], json!(2), "{dropped}");
+    assert_eq!(dropped["as"], json!(3), "{dropped}");
     // Whoever waits for the end of that asks for the table by the number of the operation.
     let told = client.ask(11, Some("t"), json!({ "od": dropped["od"] }));
     assert_eq!(told["as"], json!(2), "{told}");
@@ -134,6 +138,7 @@ fn requests_about_the_store_are_answered_at_once() {
             .unwrap()
             .contains("\"primaryKey\" : [\"k\"]")
     );
+    assert_eq!(ask("make me a sandwich")["e"], json!(4));
     // A password is not told again.
     let refused = ask("create user ann identified by \"secret\"");
     assert!(refused["e"] == json!(21) && !refused["x"].as_str().unwrap().contains("secret"));
