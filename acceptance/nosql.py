@@ -1,5 +1,6 @@
 """borneo, the Python SDK of Oracle NoSQL Database, against the listener that speaks its protocol."""
 
+import logging
 import os
 import re
 import signal
@@ -29,7 +30,9 @@ class NosqlListener:
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         lines = iter(self.process.stdout.readline, "ready\n")
         endpoint = [re.match(r"NoSQL +(http://[\d.:]+)", line) for line in lines][0][1]
-        self.handle = NoSQLHandle(NoSQLHandleConfig(endpoint, StoreAccessTokenProvider()))
+        config = NoSQLHandleConfig(endpoint, StoreAccessTokenProvider())
+        # Its own logger would leave a folder of logs here.
+        self.handle = NoSQLHandle(config.set_logger(logging.getLogger("nosql")))
 
     def define(self, statement):
         return self.handle.do_table_request(TableRequest().set_statement(statement), 20_000, 50)
