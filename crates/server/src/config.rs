@@ -36,6 +36,9 @@ pub struct Settings {
     /// machine's]
     #[arg(long, env = "TONNAGE_REDIS_MEMORY", value_name = "SIZE")]
     pub redis_memory: Option<String>,
+    /// Address of the listener for SDKs of Oracle NoSQL Database, unix:PATH, or off [default: off]
+    #[arg(long, env = "TONNAGE_NOSQL", value_name = "ADDRESS")]
+    pub nosql: Option<String>,
     /// Names that the server has for browsers and, without users, for all callers over HTTP:
     /// data.example, data.example:8443
     #[arg(long, env = "TONNAGE_HTTP_HOSTS", value_name = "NAMES", value_delimiter = ',')]
@@ -142,6 +145,8 @@ pub struct Config {
     pub redis_connections_max: usize,
     /// Memory for what Redis clients sent and have not read.
     pub redis_memory_bytes: usize,
+    /// Address of the listener for the SDKs of Oracle NoSQL Database, if it is on.
+    pub nosql: Option<Address>,
     /// The names of the HTTP listener, beside IP addresses and localhost.
     pub http_hosts: Vec<HostName>,
     /// Whether browsers get the console.
@@ -226,6 +231,7 @@ impl Settings {
             redis_durability: self.redis_durability.or(other.redis_durability),
             redis_connections_max: self.redis_connections_max.or(other.redis_connections_max),
             redis_memory: self.redis_memory.or(other.redis_memory),
+            nosql: self.nosql.or(other.nosql),
             http_hosts: self.http_hosts.or(other.http_hosts),
             console: self.console.or(other.console),
             // A `false` that was given counts over a `true` behind it: only silence is None.
@@ -314,6 +320,7 @@ impl Settings {
                 self.redis_memory.as_deref(),
                 (memory_bytes() >> 20) / 8,
             )?,
+            nosql: address("nosql", self.nosql.as_deref().or(Some("off")), 8080)?,
             http_hosts: hosts("http_hosts", self.http_hosts.as_deref().unwrap_or_default())?,
             console: match self.console.as_deref() {
                 None | Some("on") => true,
@@ -387,10 +394,15 @@ impl Config {
     }
 
     pub(crate) fn check(&self) -> Result<()> {
-        let listeners = [("http", &self.http), ("flight", &self.flight), ("redis", &self.redis)];
+        let listeners = [
+            ("http", &self.http),
+            ("flight", &self.flight),
+            ("redis", &self.redis),
+            ("nosql", &self.nosql),
+        ];
         if listeners.iter().all(|(_, address)| address.is_none()) {
             return Err(Error::invalid(
-                "all listeners are off: give http, flight or redis an address",
+                "all listeners are off: give http, flight, redis or nosql an address",
             ));
         }
         for (name, address) in listeners {
@@ -490,7 +502,7 @@ mod tests {
         let config = Settings::default().resolve().unwrap();
         assert_eq!(config.http, Some("127.0.0.1:7410".parse().unwrap()));
         assert_eq!(config.flight, Some("127.0.0.1:7411".parse().unwrap()));
-        assert_eq!(config.redis, None);
+        assert_eq!((config.redis, config.nosql), (None, None));
     }
 
     #[test]
@@ -501,16 +513,19 @@ mod tests {
         assert!(allowed.resolve().is_ok());
         let redis = Settings { redis: Some("0.0.0.0:6379".into()), ..Settings::default() };
         assert!(refusal(&redis).contains("0.0.0.0:6379"), "{}", refusal(&redis));
+        let nosql = Settings { nosql: Some("0.0.0.0:8080".into()), ..Settings::default() };
+        assert!(refusal(&nosql).contains("0.0.0.0:8080"), "{}", refusal(&nosql));
     }
 
     #[test]
     fn a_setting_out_of_its_range_is_named() {
         let hosts = Some(vec!["https://data.example/".into()]);
-        let wrong: [(Settings, &str); 9] = [
+        let wrong: [(Settings, &str); 10] = [
             (Settings { console: Some("yes".into()), ..Settings::default() }, "console"),
             (Settings { http_hosts: hosts, ..Settings::default() }, "http_hosts"),
             (Settings { http: Some("here".into()), ..Settings::default() }, "http"),
             (Settings { redis: Some("6379".into()), ..Settings::default() }, "redis"),
+            (Settings { nosql: Some("8080".into()), ..Settings::default() }, "nosql"),
             (
                 Settings { redis_durability: Some("now".into()), ..Settings::default() },
                 "redis_durability",

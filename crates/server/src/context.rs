@@ -118,6 +118,7 @@ impl ServerContext {
             ListenerKind::http => &self.config.http,
             ListenerKind::flight => &self.config.flight,
             ListenerKind::redis => &self.config.redis,
+            ListenerKind::nosql => &self.config.nosql,
         };
         Arc::new(BrowserGuard {
             hosts: self.config.http_hosts.clone(),

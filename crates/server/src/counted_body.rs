@@ -118,7 +118,7 @@ pub(crate) async fn count_body(
     }
     match (holding.refused.take(), listener) {
         (None, _) => response,
-        (Some(error), ListenerKind::http | ListenerKind::redis) => {
+        (Some(error), ListenerKind::http | ListenerKind::redis | ListenerKind::nosql) => {
             Problem::from(error).into_response()
         }
         (Some(error), ListenerKind::flight) => status(&error).into_http(),

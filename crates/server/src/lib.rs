@@ -7,6 +7,7 @@
 //! | Arrow Flight | 7411 | Flight SQL; bulk puts, bulk gets, scans: record batches in and out |
 //! | HTTP | 7410 | single rows and pairs, definitions, health, metrics |
 //! | Redis | off | pairs, for programs that speak the protocol of Redis |
+//! | NoSQL | off | rows, for programs that use the SDKs of Oracle NoSQL Database |
 //!
 //! The store blocks, so each of its calls runs on a thread of the blocking pool. Only bounded
 //! queues lie between these threads and those of the network.
@@ -23,7 +24,7 @@
 //! | `budget`, `counted_body`, `spool` | limits of memory and disk space that calls share |
 //! | `statements`, `prepared`, `sessions` | running and prepared statements, session options |
 //! | `table_cuts` | the parts that tables are cut into for scans |
-//! | `flight`, `http`, `redis` | the listeners |
+//! | `flight`, `http`, `redis`, `nosql` | the listeners |
 //! | `query`, `json_value`, `unique_members` | statements, values of columns and objects as JSON |
 //! | `fetch_all` | many statements of one call |
 //! | `random` | random names |
@@ -47,6 +48,7 @@ mod jobs;
 mod json_value;
 mod listen;
 mod metrics;
+mod nosql;
 mod prepared;
 mod query;
 mod random;

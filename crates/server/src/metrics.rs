@@ -24,10 +24,12 @@ pub(crate) enum ListenerKind {
     http,
     /// The protocol of Redis.
     redis,
+    /// The protocol of the Oracle NoSQL Database SDKs.
+    nosql,
 }
 
-const LISTENERS: [ListenerKind; 3] =
-    [ListenerKind::flight, ListenerKind::http, ListenerKind::redis];
+const LISTENERS: [ListenerKind; 4] =
+    [ListenerKind::flight, ListenerKind::http, ListenerKind::redis, ListenerKind::nosql];
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct ListenerLabel {

@@ -15,7 +15,7 @@ use crate::listen::{Acceptor, ListenerSocket};
 use crate::metrics::ListenerKind;
 use crate::redis::RedisLoops;
 use crate::reload::{self, WatchedFiles};
-use crate::{flight, http, redis, service_manager};
+use crate::{flight, http, nosql, redis, service_manager};
 
 /// How long loads may take to store what they have, once they are stopped.
 const STOPPING_MAX: Duration = Duration::from_secs(10);
@@ -33,6 +33,8 @@ pub struct Addresses {
     pub flight: Option<Address>,
     /// The protocol of Redis.
     pub redis: Option<Address>,
+    /// The protocol of the Oracle NoSQL Database SDKs.
+    pub nosql: Option<Address>,
 }
 
 /// Ends a server from outside.
@@ -80,6 +82,7 @@ impl Server {
             (ListenerKind::http, &config.http),
             (ListenerKind::flight, &config.flight),
             (ListenerKind::redis, &config.redis),
+            (ListenerKind::nosql, &config.nosql),
         ];
         let (mut listeners, mut addresses) = (Vec::new(), Addresses::default());
         for (listener, address) in wanted {
@@ -90,6 +93,7 @@ impl Server {
                 ListenerKind::http => addresses.http = bound,
                 ListenerKind::flight => addresses.flight = bound,
                 ListenerKind::redis => addresses.redis = bound,
+                ListenerKind::nosql => addresses.nosql = bound,
             }
             listeners.push((listener, socket));
         }
@@ -127,6 +131,7 @@ impl Server {
                         continue;
                     }
                     (ListenerKind::flight, _) => flight::router(&context),
+                    (ListenerKind::nosql, _) => nosql::router(&context),
                     (ListenerKind::http | ListenerKind::redis, _) => http::router(&context),
                 };
                 tokio::spawn(acceptor.clone().accept(listener, socket, router));

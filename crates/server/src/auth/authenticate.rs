@@ -39,7 +39,7 @@ pub(crate) async fn authenticate(
 pub(crate) fn unauthorized(listener: ListenerKind, asked: &HeaderMap, error: Error) -> Response {
     match listener {
         ListenerKind::flight => Status::unauthenticated(error.message()).into_http(),
-        ListenerKind::http | ListenerKind::redis => {
+        ListenerKind::http | ListenerKind::redis | ListenerKind::nosql => {
             let mut response = Problem::new(StatusCode::UNAUTHORIZED, error).into_response();
             if !asked.contains_key("sec-fetch-mode") {
                 let basic = HeaderValue::from_static("Basic realm=\"tonnage\"");

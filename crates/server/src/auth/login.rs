@@ -29,7 +29,7 @@ use crate::request_id::RequestId;
 const REMEMBERED: Duration = Duration::from_secs(600);
 const REMEMBERED_MAX: usize = 10_000;
 /// A token ends when it was not used for so long,
-const TOKEN_IDLE_MAX: Duration = Duration::from_secs(3_600);
+pub(crate) const TOKEN_IDLE_MAX: Duration = Duration::from_secs(3_600);
 /// and after this time in any case.
 const TOKEN_AGE_MAX: Duration = Duration::from_secs(12 * 3_600);
 const VERIFIED_AT_ONCE: usize = 2;

@@ -22,7 +22,7 @@ pub(crate) use access_denied::AccessDenied;
 pub(crate) use audit::Audit;
 pub(crate) use authenticate::{authenticate, unauthorized};
 pub(crate) use caller::Caller;
-pub(crate) use login::{Logins, PeerCertificate};
+pub(crate) use login::{Logins, PeerCertificate, TOKEN_IDLE_MAX};
 pub use password::hash_password;
 pub(crate) use rights::Right;
 pub(crate) use users::Users;

@@ -42,6 +42,7 @@ impl Guarded {
             users: Some(users.to_path_buf()),
             audit: Some(audit.to_path_buf()),
             redis: Some("127.0.0.1:0".into()),
+            nosql: Some("127.0.0.1:0".into()),
             ..Settings::default()
         };
         let server = Running::with(settings);

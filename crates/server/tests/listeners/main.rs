@@ -19,6 +19,7 @@ mod lobs;
 mod logins;
 mod maintenance;
 mod metadata;
+mod nosql;
 mod pair_list;
 mod prepared;
 mod preview;

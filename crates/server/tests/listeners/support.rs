@@ -28,6 +28,7 @@ pub(crate) struct Addresses {
     pub(crate) http: Option<SocketAddr>,
     pub(crate) flight: Option<SocketAddr>,
     pub(crate) redis: Option<SocketAddr>,
+    pub(crate) nosql: Option<SocketAddr>,
 }
 
 /// A server that runs until it is dropped.
@@ -63,6 +64,7 @@ impl Running {
             http: bound.http.and_then(|address| address.tcp()),
             flight: bound.flight.and_then(|address| address.tcp()),
             redis: bound.redis.and_then(|address| address.tcp()),
+            nosql: bound.nosql.and_then(|address| address.tcp()),
         };
         let stopped = stop.clone();
         let thread = std::thread::spawn(move || server.run(&stopped));

@@ -1,0 +1,17 @@
+//! The protocol of the Oracle NoSQL Database SDKs over a [`Store`](tonnage::Store).
+//!
+//! There are no sockets here and nothing is asynchronous: the body of a request goes in, and the
+//! body of its answer comes out.
+//!
+//! | module | what |
+//! |---|---|
+//! | [`nson`] | documents as the protocol writes them |
+//! | `wire` | requests, what they do to the store, their answers |
+
+pub mod nson;
+mod wire;
+
+pub use wire::{
+    AccessDecision, AccessRefusal, EverythingAllowed, Failure, FailureCode, NosqlAccess,
+    NosqlAnswer, NosqlService, TableRight, early_failure, protocol_failure,
+};

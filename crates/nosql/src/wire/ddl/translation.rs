@@ -1,0 +1,213 @@
+//! Statements of the dialect in Tonnage's own words.
+//!
+//! The two are alike. So the text stays as it is, with other words in the places where they differ:
+//! errors of the store then name lines that the client knows.
+
+use super::lexer::{DdlToken, DdlTokenKind, tokens};
+use crate::wire::failure::{Failure, FailureCode, Outcome};
+
+/// NUMBER without digits given holds this many, half of them behind the point.
+const NUMBER: &str = "NUMBER(76, 38)";
+/// NUMBER whose values the store gives.
+const NUMBER_OF_IDENTITY: &str = "NUMBER(38)";
+
+/// Words behind which a name stands, not a type.
+const BEFORE_NAMES: [&str; 10] =
+    ["ADD", "DROP", "MODIFY", "DEFAULT", "TABLE", "EXISTS", "ON", "INDEX", "COLUMN", "TO"];
+/// Words that may stand for a default: others are symbols of an ENUM.
+const DEFAULT_WORDS: [&str; 4] = ["TRUE", "FALSE", "NULL", "CURRENT_TIMESTAMP"];
+
+/// The first word of a statement, in capitals.
+pub(crate) fn first_word(statement: &str) -> Outcome<String> {
+    let tokens = tokens(statement)?;
+    let word = tokens.iter().find_map(DdlToken::word).unwrap_or_default();
+    Ok(word.to_ascii_uppercase())
+}
+
+/// The statement as the store reads it.
+///
+/// # Errors
+/// What the store does not offer, and texts without an end.
+pub(crate) fn translate(statement: &str) -> Outcome<String> {
+    let tokens = tokens(statement)?;
+    let words: Vec<&DdlToken<'_>> =
+        tokens.iter().filter(|token| token.kind != DdlTokenKind::Comment).collect();
+    // What is not there is told before the store calls it a mistake.
+    check_offered(&words)?;
+    let mut replaced: Vec<(std::ops::Range<usize>, String)> = tokens
+        .iter()
+        .filter(|token| token.kind == DdlTokenKind::Comment)
+        .map(|token| (token.span.clone(), String::new()))
+        .collect();
+    let mut at = 0;
+    while at < words.len() {
+        let (count, text) = match replacement(&words, at) {
+            Some(replacement) => replacement,
+            None => {
+                at += 1;
+                continue;
+            }
+        };
+        replaced.push((words[at].span.start..words[at + count - 1].span.end, text));
+        at += count;
+    }
+    // Comments and words were found apart from each other.
+    replaced.sort_by_key(|(span, _)| span.start);
+    let (mut out, mut end) = (String::with_capacity(statement.len()), 0);
+    for (span, text) in replaced {
+        out.push_str(&statement[end..span.start]);
+        out.push_str(&text);
+        end = span.end;
+    }
+    out.push_str(&statement[end..]);
+    Ok(out)
+}
+
+/// Other words for those that begin at a place: how many they are, and what stands for them.
+fn replacement(words: &[&DdlToken<'_>], at: usize) -> Option<(usize, String)> {
+    let is = |place: usize, word: &str| words.get(place).is_some_and(|token| token.is_word(word));
+    let before = |word: &str| at > 0 && is(at - 1, word);
+    let token = words[at];
+    if let DdlTokenKind::Text(text) = &token.kind {
+        return Some((1, format!("'{}'", text.replace('\'', "''"))));
+    }
+    // What is said of a table or a column is not kept.
+    let is_text = |place: usize| {
+        words.get(place).is_some_and(|token| matches!(token.kind, DdlTokenKind::Text(_)))
+    };
+    if token.is_word("COMMENT") && is_text(at + 1) {
+        return Some((2, String::new()));
+    }
+    if before("DEFAULT") && !(at > 1 && is(at - 2, "BY")) {
+        let word = token.word()?;
+        let is_known = DEFAULT_WORDS.iter().any(|known| known.eq_ignore_ascii_case(word));
+        return (!is_known).then(|| (1, format!("'{word}'")));
+    }
+    // The type of a place in a document is that of its value here.
+    if token.is_word("AS") && words.first().is_some_and(|first| first.is_word("CREATE")) {
+        let is_in_index = words.iter().take(at).any(|token| token.is_word("INDEX"));
+        if is_in_index && words.get(at + 1).is_some_and(|token| token.word().is_some()) {
+            return Some((2, String::new()));
+        }
+    }
+    if !is_type(words, at) {
+        return None;
+    }
+    if token.is_word("STRING") && is(at + 1, "AS") && is(at + 2, "UUID") {
+        let is_generated = is(at + 3, "GENERATED") && is(at + 4, "BY") && is(at + 5, "DEFAULT");
+        return Some(match is_generated {
+            true => (6, "UUID DEFAULT uuid()".to_owned()),
+            false => (3, "UUID".to_owned()),
+        });
+    }
+    let has_digits = words.get(at + 1).is_some_and(|token| token.is_sign('('));
+    if token.is_word("NUMBER") && !has_digits {
+        let number = if is(at + 1, "GENERATED") { NUMBER_OF_IDENTITY } else { NUMBER };
+        return Some((1, number.to_owned()));
+    }
+    if token.is_word("TIMESTAMP") && !has_digits {
+        return Some((1, "TIMESTAMP(9)".to_owned()));
+    }
+    None
+}
+
+/// Whether a type stands there: behind the name of a column or a field, or as that of elements.
+fn is_type(words: &[&DdlToken<'_>], at: usize) -> bool {
+    let Some(before) = at.checked_sub(1).map(|before| words[before]) else { return false };
+    if before.is_sign('(') {
+        let of = at.checked_sub(2).map(|of| words[of]);
+        return of.is_some_and(|of| of.is_word("ARRAY") || of.is_word("MAP"));
+    }
+    let is_name = |word: &str| !BEFORE_NAMES.iter().any(|known| known.eq_ignore_ascii_case(word));
+    before.word().is_some_and(is_name)
+}
+
+/// Refuses what the store would only call a mistake.
+fn check_offered(words: &[&DdlToken<'_>]) -> Outcome<()> {
+    let follow = |at: usize, wanted: &[&str]| {
+        wanted
+            .iter()
+            .enumerate()
+            .all(|(place, word)| words.get(at + place).is_some_and(|token| token.is_word(word)))
+    };
+    for at in 0..words.len() {
+        let refused = if follow(at, &["AS", "JSON", "COLLECTION"]) {
+            "JSON collections are not offered: declare a column of type JSON"
+        } else if follow(at, &["IN", "REGIONS"]) {
+            "regions are not offered: leave IN REGIONS out"
+        } else if follow(at, &["FULLTEXT", "INDEX"]) {
+            "full text indexes are not offered"
+        } else if words[at].is_sign(':') {
+            "namespaces are not offered: leave the name and its colon out"
+        } else {
+            continue;
+        };
+        return Err(Failure::new(FailureCode::OperationNotSupported, refused));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn translated(statement: &str) -> String {
+        translate(statement).unwrap()
+    }
+
+    #[test]
+    fn what_is_the_same_stays_as_it_is() {
+        for same in [
+            "create table t(id integer, name string, primary key(shard(id), name)) using ttl 3 days",
+            "ALTER TABLE t (ADD z DOUBLE, DROP y)",
+            "create table a.b(number long, timestamp timestamp(3), primary key(number))",
+            "create table t(id integer generated by default as identity(start with 1), primary key(id))",
+            "drop index if exists i on t",
+            "create table t(a integer default 7, b boolean default true, primary key(a))",
+        ] {
+            assert_eq!(translated(same), same);
+        }
+    }
+
+    #[test]
+    fn words_that_differ_are_replaced_in_their_places() {
+        for (statement, own) in [
+            (
+                "create table t(s string default \"it's\")",
+                "create table t(s string default 'it''s')",
+            ),
+            ("create table t(e enum(x, y) default y)", "create table t(e enum(x, y) default 'y')"),
+            (
+                "create table t(n number, m map(number))",
+                "create table t(n NUMBER(76, 38), m map(NUMBER(76, 38)))",
+            ),
+            (
+                "create table t(n number generated always as identity, t timestamp)",
+                "create table t(n NUMBER(38) generated always as identity, t TIMESTAMP(9))",
+            ),
+            (
+                "create table t(id string as uuid generated by default, v string as uuid)",
+                "create table t(id UUID DEFAULT uuid(), v UUID)",
+            ),
+            ("create table t /* a */ (id long) // b\n", "create table t  (id long) \n"),
+            ("create table t comment \"c\" (id long comment \"d\")", "create table t  (id long )"),
+            ("create index i on t(js.a as integer, b)", "create index i on t(js.a , b)"),
+        ] {
+            assert_eq!(translated(statement), own);
+        }
+    }
+
+    #[test]
+    fn what_is_not_offered_is_told() {
+        for (statement, part) in [
+            ("create table t(k integer, primary key(k)) as json collection", "JSON collections"),
+            ("create table ns:t(k integer, primary key(k))", "namespaces"),
+        ] {
+            let failure = translate(statement).unwrap_err();
+            assert_eq!(failure.code, FailureCode::OperationNotSupported);
+            assert!(failure.message.contains(part), "{failure}");
+        }
+        let failure = translate("create table t(s string default\n\"x)").unwrap_err();
+        assert!(failure.message.contains("line 2: the text"), "{failure}");
+    }
+}

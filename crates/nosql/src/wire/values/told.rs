@@ -1,0 +1,69 @@
+//! Values of columns as documents.
+
+use tonnage::{ColumnType, Row, Value};
+
+use super::decimal::decimal_text;
+use super::json_document::write_document;
+use super::moment::moment_text;
+use crate::nson::NsonWriter;
+
+/// Writes all columns of a row.
+pub(crate) fn write_row(row: &Row, out: &mut NsonWriter) {
+    out.begin_map();
+    for (name, value) in row.iter() {
+        write_value(value, out.field(name));
+    }
+    out.end();
+}
+
+/// Writes a value.
+pub(crate) fn write_value(value: &Value, out: &mut NsonWriter) {
+    match value {
+        Value::Null => out.null(),
+        Value::Boolean(truth) => out.boolean(*truth),
+        Value::Integer(number) => out.integer(*number),
+        Value::Long(number) => out.long(*number),
+        // A FLOAT is told as the double that it is, digits and all.
+        Value::Float(number) => out.double((*number).into()),
+        Value::Double(number) => out.double(*number),
+        Value::Number { .. } | Value::WideNumber(_) => {
+            out.number(&decimal_text(value).unwrap_or_else(|| value.to_string()));
+        }
+        Value::String(text) => out.string(text),
+        Value::Binary(bytes) => out.binary(bytes),
+        Value::Timestamp { value, precision } => out.timestamp(&moment_text(*value, *precision)),
+        Value::Json(text) => write_document(text, out),
+        Value::Array(items) => {
+            out.begin_array();
+            items.iter().for_each(|item| write_value(item, out));
+            out.end();
+        }
+        Value::Map(members) | Value::Record(members) => {
+            out.begin_map();
+            for (name, member) in members {
+                write_value(member, out.field(name));
+            }
+            out.end();
+        }
+        // The SDKs have no kinds for these.
+        Value::Uuid(_) | Value::Date(_) | Value::Time(_) => out.string(&value.to_string()),
+    }
+}
+
+/// The name of the kind of value that a column takes, as errors have it.
+pub(super) fn kind_name(column_type: ColumnType) -> &'static str {
+    match column_type {
+        ColumnType::Integer => "Integer",
+        ColumnType::Long => "Long",
+        ColumnType::Float => "Float",
+        ColumnType::Double => "Double",
+        ColumnType::Number { .. } => "Number",
+        ColumnType::Boolean => "Boolean",
+        ColumnType::Timestamp(_) => "Timestamp",
+        ColumnType::Binary | ColumnType::FixedBinary(_) => "BINARY",
+        ColumnType::Array(_) => "ARRAY",
+        ColumnType::Map(_) => "MAP",
+        ColumnType::Record(_) => "RECORD",
+        _ => "STRING",
+    }
+}
