@@ -23,6 +23,9 @@ pub(crate) struct Globals {
     // Were clap told of the variable, it would print --store in every usage line.
     #[arg(long, global = true, default_value_t = Globals::default_store(), hide_default_value = true, value_name = "URL")]
     pub(crate) store: String,
+    /// Whether the command line names the store by --store.
+    #[arg(skip)]
+    pub(crate) names_store: bool,
     /// Spread a new store over these directories, one on each disk; an existing store knows its own
     #[arg(long = "data-dir", global = true, value_name = "DIR")]
     pub(crate) data_directories: Vec<PathBuf>,

@@ -40,6 +40,7 @@ mod unknown_verb;
 mod values;
 mod verbs;
 
+use std::ffi::OsString;
 use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -63,12 +64,16 @@ fn main() {
 }
 
 fn run() -> Exit {
-    let arguments = std::env::args_os().collect();
+    let arguments: Vec<OsString> = std::env::args_os().collect();
+    // A store that a file of options names is one that arguments may replace.
+    let names_store = arguments.iter().any(|argument| {
+        argument == "--store" || argument.as_encoded_bytes().starts_with(b"--store=")
+    });
     let arguments = match config::with_file(Cli::command(), arguments) {
         Ok(arguments) => arguments,
         Err(failure) => return failure.report(),
     };
-    let cli = match Cli::try_parse_from(arguments) {
+    let mut cli = match Cli::try_parse_from(arguments) {
         Ok(cli) => cli,
         Err(usage) => {
             // Help and version go to standard output and are no failure; that nobody reads them is
@@ -78,6 +83,7 @@ fn run() -> Exit {
             return if usage.use_stderr() { Exit::Usage } else { Exit::Success };
         }
     };
+    cli.globals.names_store = names_store;
     // Nothing panics on bad input. If something does, the exit code tells it from a wrong argument.
     let run = catch_unwind(AssertUnwindSafe(|| cli.verb.run(&cli.globals, Cli::command)));
     match run {

@@ -18,6 +18,9 @@ use crate::remote::{self, RemoteFile, StorageObject};
 /// What makes a name a pattern.
 const WILD: [char; 3] = ['*', '?', '['];
 
+/// So many folders, one in another, are looked into for a remedy.
+const FOLDERS_BELOW_MAX: usize = 8;
+
 /// One place that records are read from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Source {
@@ -248,6 +251,22 @@ fn open_file(path: &Path) -> io::Result<(File, Option<u64>)> {
     Ok((file, metadata.is_file().then_some(metadata.len())))
 }
 
+/// A pattern of the files of a folder: of those below it, where it has folders alone.
+fn pattern_of_files(folder: &Path) -> String {
+    let mut pattern = format!("{}/*", folder.display());
+    let mut folder = folder.to_owned();
+    for _ in 0..FOLDERS_BELOW_MAX {
+        let entries = folder.read_dir().into_iter().flatten().flatten();
+        let entries: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+        match entries.iter().find(|entry| entry.is_dir()) {
+            Some(below) if entries.iter().all(|entry| entry.is_dir()) => folder = below.clone(),
+            _ => break,
+        }
+        pattern.push_str("/*");
+    }
+    pattern
+}
+
 fn expand_one(pattern: &str, sources: &mut Vec<Source>) -> Result<()> {
     if pattern == "-" {
         sources.push(Source::stdin());
@@ -271,7 +290,8 @@ fn expand_one(pattern: &str, sources: &mut Vec<Source>) -> Result<()> {
     let path = Path::new(pattern);
     if path.is_dir() {
         return Err(Error::invalid(format!(
-            "{pattern}: is a directory; name its files, for instance {pattern}/*"
+            "{pattern}: is a directory; name its files, for instance {}",
+            pattern_of_files(path)
         )));
     }
     if path.exists() {

@@ -4,6 +4,10 @@ use std::fmt::Display;
 
 use tonnage_engine::{Error, ErrorKind};
 
+/// Opening a store writes to it: its lock, its log.
+pub(crate) const READ_ONLY_REMEDY: &str =
+    "a store is opened where it can be written: copy it to such a place, or restore a backup there";
+
 /// The error of the contract for one of RocksDB's; `place` says where it happened.
 pub(crate) fn translate(place: impl Display, error: rocksdb::Error) -> Error {
     use rocksdb::ErrorKind as Kind;
@@ -15,6 +19,8 @@ pub(crate) fn translate(place: impl Display, error: rocksdb::Error) -> Error {
             ErrorKind::Unavailable,
             "the disk is full: free some space, writes then work again within seconds",
         )
+    } else if lower.contains("read-only file system") {
+        (ErrorKind::Unavailable, READ_ONLY_REMEDY)
     } else if lower.contains("lock hold by")
         || lower.contains("resource temporarily unavailable")
         || lower.contains("/lock:")
@@ -22,7 +28,7 @@ pub(crate) fn translate(place: impl Display, error: rocksdb::Error) -> Error {
         (ErrorKind::Unavailable, "the store is open in another process: close it there")
     } else if lower.contains("too many open files") {
         (ErrorKind::Unavailable, "raise the limit of open files (ulimit -n)")
-    } else if lower.contains("permission denied") || lower.contains("read-only file system") {
+    } else if lower.contains("permission denied") {
         (ErrorKind::Unavailable, "give this user the right to write there")
     } else {
         match error.kind() {

@@ -200,6 +200,10 @@ fn value_of(text: &str, column_type: ColumnType) -> Result<Value> {
         JsonKind::Boolean if column_type == ColumnType::Boolean => {
             Ok(Value::Boolean(text == "true"))
         }
+        // As they are written, as all ways in do.
+        JsonKind::Number | JsonKind::Boolean if column_type == ColumnType::String => {
+            Ok(Value::String(text.to_owned()))
+        }
         _ => Err(Error::invalid(format!("{text} does not fit {column_type}"))),
     }
 }
@@ -249,7 +253,10 @@ mod tests {
         assert_eq!(value_of("null", ColumnType::Json).unwrap(), Value::Null);
         let whole = value_of(&i64::MIN.to_string(), ColumnType::NUMBER).unwrap();
         assert_eq!(whole.to_string(), i64::MIN.to_string());
-        assert!(value_of("5", ColumnType::String).is_err());
+        for text in ["5", "1.50", "true"] {
+            assert_eq!(value_of(text, ColumnType::String).unwrap(), Value::String(text.into()));
+        }
+        assert!(value_of("{}", ColumnType::String).is_err());
         assert!(value_of("\"x\"", ColumnType::Integer).is_err());
     }
 

@@ -75,6 +75,9 @@ fn rows_of_each_value_stand_in_a_folder_of_their_own() {
     );
     assert_eq!(std::fs::read_to_string(first).unwrap(), "{\"id\":1,\"v\":1.5}\n");
     place.run(&["sql", "--store", "T", ddl]).ends(0);
+    // The remedy named no files, but the folders.
+    let folder = ["load", "--store", "T", "t", "d", "--folders"];
+    place.run(&folder).ends(3).says(&["for instance d/*/*/*"]);
     place.run(&["load", "--store", "T", "t", "d/*/*/*", "--folders"]).ends(0).says(&["4 inserted"]);
     let sorted = |store: &str| {
         place.run(&["sql", "--store", store, "SELECT * FROM t ORDER BY id"]).ends(0).out

@@ -50,6 +50,28 @@ fn only_a_statement_that_makes_a_table_makes_a_store() {
     place.run(&["sql", "memory:", "SHOW TABLES"]).ends(0);
 }
 
+/// A word before the statements replaced the store that --store named, and writes went elsewhere.
+#[test]
+fn no_word_replaces_the_store_that_is_named() {
+    let place = Place::new();
+    for store in ["D", "T"] {
+        place.run(&["sql", store, "CREATE TABLE a (x LONG, PRIMARY KEY (x))"]).ends(0);
+    }
+    let insert = "INSERT INTO a VALUES (1)";
+    for named in [&["--store", "D"][..], &["--store=D"]] {
+        let words = [&["sql"], named, &["T", insert]].concat();
+        place.run(&words).ends(3).says(&["--store names the store", "`T` is statements"]);
+    }
+    assert_eq!(place.run(&["count", "--store", "T", "a"]).out, "0\n");
+    // Of a word alone the store is asked, and not for a directory of that name.
+    place.run(&["sql", "--store", "D", "T"]).ends(3).says(&["line 1"]);
+    for word in ["ROLLBACK", "commit"] {
+        let run = place.run(&["sql", "--store", "D", word]);
+        assert!(!run.err.contains("there is no statement"), "{word}: {}", run.err);
+    }
+    place.run(&["sql", "D", insert]).ends(0);
+}
+
 /// Once the program took every SHOW for SHOW TABLES, and refused the others.
 #[test]
 fn each_form_of_show_is_answered() {

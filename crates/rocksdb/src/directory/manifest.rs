@@ -31,6 +31,8 @@ use std::path::{Path, PathBuf};
 
 use tonnage_engine::{Error, Result};
 
+use crate::error::READ_ONLY_REMEDY;
+
 /// The newest format that this library writes and reads.
 pub(crate) const FORMAT: u32 = 1;
 
@@ -189,9 +191,8 @@ fn damaged(what: &str) -> Error {
 /// The error of a file or directory that cannot be used now.
 pub(crate) fn unavailable(path: &Path, error: io::Error) -> Error {
     let remedy = match error.kind() {
-        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
-            "give this user the right to write there"
-        }
+        io::ErrorKind::PermissionDenied => "give this user the right to write there",
+        io::ErrorKind::ReadOnlyFilesystem => READ_ONLY_REMEDY,
         io::ErrorKind::StorageFull => "free some space",
         _ => "check the path and the disk",
     };

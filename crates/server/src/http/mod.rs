@@ -108,7 +108,7 @@ pub(crate) fn router(context: &Arc<ServerContext>) -> Router {
         .merge(calls)
         .fallback(handler::not_found)
         .layer(DefaultBodyLimit::max(context.config.body_bytes_max))
-        .layer(middleware::from_fn(as_problem))
+        .layer(middleware::from_fn_with_state(context.clone(), as_problem))
         // Before all else, on every path: what a browser sends for another page does nothing.
         .layer(middleware::from_fn_with_state(
             context.browser_guard(ListenerKind::http),
@@ -123,7 +123,7 @@ pub(crate) fn router(context: &Arc<ServerContext>) -> Router {
 }
 
 /// What was refused before a handler saw it, for its path, query or body, is a problem like others.
-async fn as_problem(request: Request, next: Next) -> Response {
+async fn as_problem(State(context): ContextState, request: Request, next: Next) -> Response {
     let call = format!("{} {}", request.method(), request.uri().path());
     let response = next.run(request).await;
     let kind = response.headers().get(header::CONTENT_TYPE);
@@ -133,6 +133,11 @@ async fn as_problem(request: Request, next: Next) -> Response {
     let (head, body) = response.into_parts();
     let why = axum::body::to_bytes(body, REFUSAL_BYTES_MAX).await.unwrap_or_default();
     let why = match why.is_empty() {
+        _ if head.status == StatusCode::PAYLOAD_TOO_LARGE => format!(
+            "the body has more than {} bytes: send it in parts, or raise body_bytes_max",
+            context.config.body_bytes_max
+        )
+        .into(),
         true => head.status.canonical_reason().unwrap_or("refused").to_ascii_lowercase().into(),
         false => String::from_utf8_lossy(&why),
     };

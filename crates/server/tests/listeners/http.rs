@@ -364,8 +364,13 @@ fn more_connections_than_allowed_are_closed_at_once() {
 fn a_refused_client_that_first_sends_its_whole_body_reads_why() {
     let server = Running::new();
     let body = "x".repeat(20 << 20);
-    for (request, status) in [("POST /v1/nothing", "404"), ("POST /v1/actions/nothing", "413")] {
-        let (head, _) = server.http(request, "", &body);
+    for (request, status, why) in [
+        ("POST /v1/nothing", "404", "openapi.json"),
+        ("POST /v1/actions/nothing", "413", "raise body_bytes_max"),
+        ("PUT /v1/pairs/a", "413", "raise body_bytes_max"),
+    ] {
+        let (head, told) = server.http(request, "", &body);
         assert!(head.starts_with(&format!("HTTP/1.1 {status}")), "{request}: {head}");
+        assert!(told.contains(why), "{request}: {told}");
     }
 }

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use arrow::datatypes::DataType;
+use arrow::datatypes::{DataType, TimeUnit};
 use datafusion::common::{Column, DFSchema, Result, UnnestOptions, not_impl_err, plan_err};
 use datafusion::functions::expr_fn::get_field;
 use datafusion::functions_window::expr_fn::row_number;
@@ -25,6 +25,7 @@ use datafusion::sql::sqlparser::ast::{
 
 use super::intervals::as_length;
 use super::numbers::NumberKind;
+use super::whole_moments::round_moment;
 use crate::asof::AsOf;
 use crate::documents;
 use crate::interval::is_interval;
@@ -251,12 +252,42 @@ fn in_common_type(
     if of_one == of_other {
         return Ok((one, other));
     }
+    match (&of_one, &of_other) {
+        (DataType::Date32, DataType::Timestamp(unit, None)) => {
+            return Ok((first_moment(one, *unit), in_micros(other, *unit)));
+        }
+        (DataType::Timestamp(unit, None), DataType::Date32) => {
+            return Ok((in_micros(one, *unit), first_moment(other, *unit)));
+        }
+        _ => {}
+    }
     let Some(common) = common_type(&of_one, &of_other) else {
         return plan_err!(
             "ASOF JOIN: {of_one} and {of_other} cannot be compared: cast one of them"
         );
     };
     Ok((cast(one, &of_one, &common), cast(other, &of_other, &common)))
+}
+
+/// The first moment of a day, as one in microseconds, which reach to all days. Beside nanoseconds it
+/// is one of these: a day outside of them is before or after all of them.
+fn first_moment(day: Expr, unit: TimeUnit) -> Expr {
+    let moment = cast(day, &DataType::Date32, &DataType::Timestamp(TimeUnit::Microsecond, None));
+    match unit {
+        TimeUnit::Nanosecond => round_moment(moment, unit, false),
+        _ => moment,
+    }
+}
+
+/// A timestamp in microseconds; one in nanoseconds stays as it is.
+fn in_micros(timestamp: Expr, unit: TimeUnit) -> Expr {
+    match unit {
+        TimeUnit::Nanosecond => timestamp,
+        _ => {
+            let wanted = DataType::Timestamp(TimeUnit::Microsecond, None);
+            cast(timestamp, &DataType::Timestamp(unit, None), &wanted)
+        }
+    }
 }
 
 /// The type that two are compared in. A decimal beside a double is a double.

@@ -86,7 +86,7 @@ blank is not kept.";
 
 impl SqlArgs {
     pub(crate) fn run(&self, globals: &Globals) -> CliResult {
-        let (store, statements) = self.store_and_statements()?;
+        let (store, statements) = self.store_and_statements(globals.names_store)?;
         let globals =
             &Globals { store: store.unwrap_or(&globals.store).to_owned(), ..globals.clone() };
         if statements.is_none()
@@ -105,10 +105,21 @@ impl SqlArgs {
         self.execute_text(globals, &text).map_err(|failure| failure_with_excerpt(&text, failure))
     }
 
-    /// The store and the statements, of which each may be missing.
-    fn store_and_statements(&self) -> CliResult<(Option<&str>, Option<&str>)> {
+    /// The store and the statements, of which each may be missing. Where --store names the store,
+    /// an argument is statements, and a word of them is not taken for another store.
+    fn store_and_statements(
+        &self,
+        is_store_named: bool,
+    ) -> CliResult<(Option<&str>, Option<&str>)> {
         let (store, statements) = match self.given.as_slice() {
             [] => (None, None),
+            [one] if is_store_named => (None, Some(one.as_str())),
+            [one, ..] if is_store_named => {
+                return Err(Failure::usage(format!(
+                    "--store names the store, so `{one}` is statements: write all of them as one \
+                     argument, separated by semicolons"
+                )));
+            }
             [one] if is_store(one) => (Some(one.as_str()), None),
             [one] => (None, Some(one.as_str())),
             [store, statements, ..] => (Some(store.as_str()), Some(statements.as_str())),
@@ -350,7 +361,8 @@ fn unavailable_as_stopped(failure: Failure) -> Failure {
 }
 
 /// Statements of one word.
-const WORDS: [&str; 3] = ["ANALYZE", "CHECKPOINT", "VACUUM"];
+const WORDS: [&str; 9] =
+    ["ABORT", "ANALYSE", "ANALYZE", "BEGIN", "CHECKPOINT", "COMMIT", "END", "ROLLBACK", "VACUUM"];
 
 /// Whether an argument names a store: few statements are one word, and a store is no more than that
 /// unless its directory is there.
