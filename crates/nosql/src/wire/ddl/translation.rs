@@ -124,22 +124,22 @@ fn is_type(words: &[&DdlToken<'_>], at: usize) -> bool {
 
 /// Refuses what the store would only call a mistake.
 fn check_offered(words: &[&DdlToken<'_>]) -> Outcome<()> {
-    let follow = |at: usize, wanted: &[&str]| {
-        wanted
-            .iter()
-            .enumerate()
-            .all(|(place, word)| words.get(at + place).is_some_and(|token| token.is_word(word)))
-    };
-    for at in 0..words.len() {
-        let refused = if follow(at, &["AS", "JSON", "COLLECTION"]) {
+    let mut rest = words;
+    while let [first, behind @ ..] = rest {
+        let begins = |wanted: &[&str]| {
+            let mut tokens = rest.iter();
+            wanted.iter().all(|word| tokens.next().is_some_and(|token| token.is_word(word)))
+        };
+        let refused = if begins(&["AS", "JSON", "COLLECTION"]) {
             "JSON collections are not offered: declare a column of type JSON"
-        } else if follow(at, &["IN", "REGIONS"]) {
+        } else if begins(&["IN", "REGIONS"]) {
             "regions are not offered: leave IN REGIONS out"
-        } else if follow(at, &["FULLTEXT", "INDEX"]) {
+        } else if begins(&["FULLTEXT", "INDEX"]) {
             "full text indexes are not offered"
-        } else if words[at].is_sign(':') {
+        } else if first.is_sign(':') {
             "namespaces are not offered: leave the name and its colon out"
         } else {
+            rest = behind;
             continue;
         };
         return Err(Failure::new(FailureCode::OperationNotSupported, refused));
