@@ -186,6 +186,7 @@ fn value_of(text: &str, column_type: ColumnType) -> Result<Value> {
     );
     match JsonKind::of(text) {
         JsonKind::Null => Ok(Value::Null),
+        // A document keeps its digits and the order of its members.
         _ if column_type == ColumnType::Json => Ok(Value::Json(text.to_owned())),
         _ if column_type.is_nested() => Value::parse(text, column_type),
         JsonKind::String => Value::parse_given(&json_text::string(text)?, column_type),

@@ -82,8 +82,9 @@ fn numbers_keep_their_digits() {
         server.http("POST /v1/fetch-all", "", r#"[{"sql": "SELECT doc FROM papers"}]"#);
     assert!(answer.contains(&document), "{answer}");
 
-    let beside =
-        format!(r#"{{"sql": "SELECT k FROM papers WHERE n = ?", "parameters": [{LONG}1]}}"#);
+    let beside = format!(
+        r#"{{"sql": "SELECT k FROM papers WHERE n = ? ORDER BY k", "parameters": [{LONG}1]}}"#
+    );
     for (asked, found) in [(beside.clone(), "[]"), (beside.replace("01]", "0]"), "[[1],[2],[3]]")] {
         let (_, answer) = sql(&server, "*/*", &asked);
         assert!(whole(&answer).contains(&format!(r#""rows":{found}"#)), "{answer}");

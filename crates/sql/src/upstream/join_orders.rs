@@ -9,7 +9,7 @@
 //!
 //! A hash join reads its right side row by row: the order of the left one is hidden from it. A
 //! sort-merge join needs the order of both, and DataFusion also hands a sort down to the wrong one
-//! of them. So the order of what such a join gives is hidden (`plain_rows`).
+//! of them. So of what such a join gives only the order of its left side is told (`plain_rows`).
 
 use std::sync::Arc;
 

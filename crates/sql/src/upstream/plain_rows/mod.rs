@@ -8,12 +8,13 @@ use std::sync::Arc;
 
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::TreeNodeRecursion;
-use datafusion::common::{Result, Statistics, internal_err};
+use datafusion::common::{JoinType, Result, Statistics, internal_err};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
-use datafusion::physical_expr::{EquivalenceProperties, PhysicalExpr};
+use datafusion::physical_expr::{EquivalenceProperties, LexOrdering, PhysicalExpr};
 use datafusion::physical_plan::execution_plan::ChildrenPropertiesMode::Recompute;
 use datafusion::physical_plan::execution_plan::{CardinalityEffect, ReplaceChildrenOptions};
 use datafusion::physical_plan::filter_pushdown::{FilterDescription, FilterPushdownPhase};
+use datafusion::physical_plan::joins::SortMergeJoinExec;
 use datafusion::physical_plan::statistics::{ChildStats, StatisticsArgs};
 use datafusion::physical_plan::{
     DisplayAs, DisplayFormatType, ExecutionPlan, ExecutionPlanProperties, PlanProperties,
@@ -24,6 +25,7 @@ use datafusion::physical_plan::{
 pub(super) enum Hidden {
     /// Which expressions are constant, and which are equal to each other.
     Equalities,
+    /// All of it, but for the order of the side that a sort-merge join reads row by row.
     Order,
 }
 
@@ -45,6 +47,7 @@ impl PlainRowsExec {
             Hidden::Order => {
                 let mut shown = EquivalenceProperties::new(schema);
                 shown.add_equivalence_group(known.eq_group().clone())?;
+                shown.add_orderings(orderings_of_left(&input));
                 shown
             }
         };
@@ -55,6 +58,18 @@ impl PlainRowsExec {
             input.boundedness(),
         );
         Ok(Self { input, hidden, properties: Arc::new(properties) })
+    }
+}
+
+/// The orders of the left side of a sort-merge join that keeps them. Without these each of several
+/// joins would sort the rows of the one before it anew, which takes memory.
+fn orderings_of_left(input: &Arc<dyn ExecutionPlan>) -> Vec<LexOrdering> {
+    match input.downcast_ref::<SortMergeJoinExec>() {
+        // Its columns come first, so they have the same numbers.
+        Some(join) if matches!(join.join_type(), JoinType::Inner | JoinType::Left) => {
+            join.left().equivalence_properties().oeq_class().iter().cloned().collect()
+        }
+        _ => Vec::new(),
     }
 }
 
