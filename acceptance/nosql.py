@@ -5,10 +5,7 @@ import os
 import re
 import signal
 import subprocess
-import sys
-import tempfile
 import time
-import traceback
 
 from borneo import (
     Consistency, DeleteRequest, Durability, FieldRange, GetIndexesRequest, GetRequest,
@@ -17,6 +14,7 @@ from borneo import (
     QueryRequest, State, TableExistsException, TableNotFoundException, TableRequest, TimeToLive,
     TimeUnit, WriteMultipleRequest)
 from borneo.kv import StoreAccessTokenProvider
+from suite import run_each, store_of
 
 HOUR_MS, DAY_MS = 3_600_000, 86_400_000
 
@@ -205,21 +203,7 @@ def main():
              all_types_go_in_and_out, rows_expire_at_whole_hours_and_days, identities_are_told,
              groups_are_written_together, ranges_are_deleted_a_part_at_a_time,
              queries_are_refused_with_what_there_is]
-    for number, case in enumerate(cases):
-        with tempfile.TemporaryDirectory() as directory:
-            on_disk = os.path.join(directory, "store")
-            server = NosqlListener("memory:" if number % 2 == 0 else on_disk)
-            try:
-                case(server)
-                outcome = "pass"
-            except Exception as error:  # a case that fails must not hide the others
-                outcome = f"FAIL {type(error).__name__}: {error}".splitlines()[0]
-                if os.environ.get("TONNAGE_ACCEPTANCE_TRACE"):
-                    traceback.print_exc()
-            finally:
-                server.stop()
-        print(f"{case.__name__}: {outcome}", flush=True)
-    sys.exit(0)
+    run_each(cases, lambda *of: NosqlListener(store_of(*of)))
 
 
 if __name__ == "__main__":

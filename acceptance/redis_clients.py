@@ -4,11 +4,9 @@ import os
 import re
 import signal
 import subprocess
-import sys
-import tempfile
-import traceback
 
 import redis
+from suite import run_each
 
 
 class RedisListener:
@@ -125,20 +123,7 @@ def main():
              hashes_are_the_same_in_both_versions, a_pipeline_of_ten_thousand_is_answered,
              transactions_and_watches_work,
              errors_have_the_types_that_programs_catch, a_scan_sees_all_keys]
-    for case in cases:
-        with tempfile.TemporaryDirectory() as directory:
-            server = RedisListener(directory)
-            try:
-                case(server)
-                outcome = "pass"
-            except Exception as error:  # a case that fails must not hide the others
-                outcome = f"FAIL {type(error).__name__}: {error}".splitlines()[0]
-                if os.environ.get("TONNAGE_ACCEPTANCE_TRACE"):
-                    traceback.print_exc()
-            finally:
-                server.stop()
-        print(f"{case.__name__}: {outcome}", flush=True)
-    sys.exit(0)
+    run_each(cases, lambda _, directory: RedisListener(directory))
 
 
 if __name__ == "__main__":

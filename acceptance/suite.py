@@ -45,12 +45,11 @@ class Server:
         assert self.process.wait(60) == 0, self.process.returncode
 
 
-def run_cases(cases, definitions=""):
-    """Runs each case against a server of its own, in memory and on disk by turns."""
+def run_each(cases, start):
+    """Runs each case against a server of its own, which `start` makes: of its number and an empty folder."""
     for number, case in enumerate(cases):
         with tempfile.TemporaryDirectory() as directory:
-            store = "memory:" if number % 2 == 0 else os.path.join(directory, "store")
-            server = Server(definitions, store)
+            server = start(number, directory)
             try:
                 case(server)
                 outcome = "pass"
@@ -62,3 +61,13 @@ def run_cases(cases, definitions=""):
                 server.stop()
         print(f"{case.__name__}: {outcome}", flush=True)
     sys.exit(0)
+
+
+def store_of(number, directory):
+    """A store in memory and one on disk by turns."""
+    return "memory:" if number % 2 == 0 else os.path.join(directory, "store")
+
+
+def run_cases(cases, definitions=""):
+    """Runs each case against a server of its own, in memory and on disk by turns."""
+    run_each(cases, lambda *of: Server(definitions, store_of(*of)))

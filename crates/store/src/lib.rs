@@ -149,7 +149,7 @@ pub mod internal {
         Ancestor, COLUMNS_MAX, Change, Layout, LayoutColumn, NAME_BYTES_MAX, is_json,
         timestamp_unit,
     };
-    pub use crate::value::json_text;
+    pub use crate::value::{calendar, json_text};
     pub use tonnage_engine::{catch_panic, sync};
 }
 

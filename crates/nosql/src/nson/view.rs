@@ -23,7 +23,7 @@ pub enum NsonView<'d> {
     Map(NsonFields<'d>),
     /// Text.
     String(&'d str),
-    /// A moment, as ISO 8601 writes it.
+    /// A timestamp, as ISO 8601 writes it.
     Timestamp(&'d str),
     /// A decimal number, written out.
     Number(&'d str),

@@ -139,7 +139,7 @@ impl NsonWriter {
         self.sized(text.as_bytes());
     }
 
-    /// Writes a moment, as ISO 8601 has it.
+    /// Writes a timestamp, as ISO 8601 has it.
     pub fn timestamp(&mut self, text: &str) {
         self.kind(kind::TIMESTAMP);
         self.sized(text.as_bytes());

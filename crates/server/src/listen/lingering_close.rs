@@ -150,7 +150,7 @@ mod tests {
     use super::*;
 
     const BRIEF: Patience =
-        Patience { whole: Duration::from_millis(600), silence: Duration::from_millis(200) };
+        Patience { whole: Duration::from_secs(2), silence: Duration::from_secs(1) };
 
     fn block_on<T>(future: impl Future<Output = T>) -> T {
         let builder = &mut tokio::runtime::Builder::new_current_thread();

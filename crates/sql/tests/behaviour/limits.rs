@@ -1,3 +1,4 @@
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use tonnage::{Cancel, ErrorKind};
@@ -101,15 +102,20 @@ fn rows_may_be_dropped_before_their_end() {
     assert_eq!(rows(&sql, "SELECT 1"), [["1"]]);
 }
 
+/// A session of 32 MiB that spills into a directory.
+fn spilling_session(directory: &Path, parallelism: usize) -> Sql {
+    session_with(SqlOptions {
+        memory_bytes_max: 32 << 20,
+        spill_directory: Some(directory.to_path_buf()),
+        parallelism: Some(parallelism),
+        ..SqlOptions::default()
+    })
+}
+
 #[test]
 fn a_sort_larger_than_its_memory_goes_by_way_of_the_disk() {
     let directory = tempfile::tempdir().unwrap();
-    let sql = session_with(SqlOptions {
-        memory_bytes_max: 32 << 20,
-        spill_directory: Some(directory.path().to_path_buf()),
-        parallelism: Some(1),
-        ..SqlOptions::default()
-    });
+    let sql = spilling_session(directory.path(), 1);
     let sorted = "SELECT max(value), max(n) FROM (SELECT value, row_number() OVER (ORDER BY (value * 7919) % 1000003) AS n FROM generate_series(1, 2000000))";
     assert_eq!(rows(&sql, sorted), [["2000000", "2000000"]]);
     let starved = session_with(SqlOptions {
@@ -126,12 +132,7 @@ fn a_sort_larger_than_its_memory_goes_by_way_of_the_disk() {
 fn a_join_larger_than_its_memory_goes_by_way_of_the_disk() {
     let directory = tempfile::tempdir().unwrap();
     for parallelism in [1, 2] {
-        let sql = session_with(SqlOptions {
-            memory_bytes_max: 32 << 20,
-            spill_directory: Some(directory.path().to_path_buf()),
-            parallelism: Some(parallelism),
-            ..SqlOptions::default()
-        });
+        let sql = spilling_session(directory.path(), parallelism);
         let side = |text: &str| {
             format!(
                 "(SELECT value AS k, repeat('{text}', 100) || value AS t FROM generate_series(1, 500000))"
@@ -150,12 +151,7 @@ fn a_join_larger_than_its_memory_goes_by_way_of_the_disk() {
 #[test]
 fn a_join_by_way_of_the_disk_is_numbered_in_the_order_of_both_sides() {
     let directory = tempfile::tempdir().unwrap();
-    let sql = session_with(SqlOptions {
-        memory_bytes_max: 32 << 20,
-        spill_directory: Some(directory.path().to_path_buf()),
-        parallelism: Some(2),
-        ..SqlOptions::default()
-    });
+    let sql = spilling_session(directory.path(), 2);
     let side = |text: &str| {
         format!(
             "(SELECT value / 2 AS k, value AS n, repeat('{text}', 100) || value AS t FROM generate_series(0, 299999))"
@@ -254,12 +250,7 @@ fn an_update_that_fails_midway_tells_what_it_changed() {
 #[test]
 fn several_joins_larger_than_the_memory_go_by_way_of_the_disk() {
     let directory = tempfile::tempdir().unwrap();
-    let sql = session_with(SqlOptions {
-        memory_bytes_max: 32 << 20,
-        spill_directory: Some(directory.path().to_path_buf()),
-        parallelism: Some(2),
-        ..SqlOptions::default()
-    });
+    let sql = spilling_session(directory.path(), 2);
     let side = |text: &str| {
         format!(
             "(SELECT value AS k, repeat('{text}', 200) || value AS t FROM generate_series(1, 200000)) AS {text}"

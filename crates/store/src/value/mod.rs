@@ -5,6 +5,7 @@
 
 mod array;
 mod borrowed;
+pub mod calendar;
 mod convert;
 mod decimal_text;
 mod display;

@@ -6,7 +6,7 @@ use tonnage::{ColumnType, Value};
 
 use super::decimal::is_same_decimal;
 use super::json_text::json_text;
-use super::moment::{moment_of_ms, parse_moment};
+use super::timestamp::{parse_timestamp, timestamp_of_ms};
 use super::told::kind_name;
 use crate::nson::{NsonFields, NsonView};
 
@@ -44,9 +44,9 @@ fn typed_value(value: NsonView<'_>, column_type: ColumnType) -> Given {
         },
         // A number counts milliseconds.
         ColumnType::Timestamp(precision) => match value {
-            NsonView::Timestamp(text) | NsonView::String(text) => parse_moment(text, precision),
-            NsonView::Integer(ms) => moment_of_ms(ms.into(), precision),
-            NsonView::Long(ms) => moment_of_ms(ms, precision),
+            NsonView::Timestamp(text) | NsonView::String(text) => parse_timestamp(text, precision),
+            NsonView::Integer(ms) => timestamp_of_ms(ms.into(), precision),
+            NsonView::Long(ms) => timestamp_of_ms(ms, precision),
             other => Err(wrong_kind("Timestamp", other)),
         },
         ColumnType::Binary => binary(value).map(Value::Binary),

@@ -4,7 +4,7 @@ mod decimal;
 mod given;
 mod json_document;
 mod json_text;
-mod moment;
+mod timestamp;
 mod told;
 
 pub(super) use given::column_value;

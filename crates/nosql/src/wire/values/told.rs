@@ -4,7 +4,7 @@ use tonnage::{ColumnType, Row, Value};
 
 use super::decimal::decimal_text;
 use super::json_document::write_document;
-use super::moment::moment_text;
+use super::timestamp::timestamp_text;
 use crate::nson::NsonWriter;
 
 /// Writes all columns of a row.
@@ -31,7 +31,7 @@ pub(crate) fn write_value(value: &Value, out: &mut NsonWriter) {
         }
         Value::String(text) => out.string(text),
         Value::Binary(bytes) => out.binary(bytes),
-        Value::Timestamp { value, precision } => out.timestamp(&moment_text(*value, *precision)),
+        Value::Timestamp { value, precision } => out.timestamp(&timestamp_text(*value, *precision)),
         Value::Json(text) => write_document(text, out),
         Value::Array(items) => {
             out.begin_array();

@@ -1,21 +1,23 @@
-//! Moments as text: read leniently, and written with just the digits that a column keeps.
+//! Timestamps as text: read leniently, and written with just the digits that a column keeps.
 
 use tonnage::Value;
+use tonnage::internal::calendar::{date_of, days_of_month, days_since_1970};
 
 const NANOSECONDS: i128 = 1_000_000_000;
 const YEAR_MIN: i64 = -6383;
 const YEAR_MAX: i64 = 9999;
 const SECONDS_PER_DAY: i64 = 86_400;
 
-/// The moment of a text for a column of that precision, rounded to it, halves up.
-pub(super) fn parse_moment(text: &str, precision: u8) -> Result<Value, String> {
+/// The timestamp of a text for a column of that precision, rounded to it, halves up.
+pub(super) fn parse_timestamp(text: &str, precision: u8) -> Result<Value, String> {
     let fault = |why: &str| {
         format!(
             "Failed to parse the timestamp string '{text}' with the pattern: \
              uuuu-MM-dd['T'HH:mm:ss]: {why}"
         )
     };
-    let parts = MomentParser { rest: text.trim().as_bytes() }.read().map_err(|why| fault(&why))?;
+    let parts =
+        TimestampParser { rest: text.trim().as_bytes() }.read().map_err(|why| fault(&why))?;
     if !(YEAR_MIN..=YEAR_MAX).contains(&parts.year) {
         return Err(format!(
             "Invalid year, it should be in range from {YEAR_MIN} to {YEAR_MAX}: {}",
@@ -33,14 +35,14 @@ pub(super) fn parse_moment(text: &str, precision: u8) -> Result<Value, String> {
             parts.year, parts.month, parts.day
         ));
     }
-    // Any moment of these years fits, in seconds and in 128 bits of nanoseconds.
+    // Any timestamp of these years fits, in seconds and in 128 bits of nanoseconds.
     let midnight = days_since_1970(parts.year, parts.month, parts.day) * SECONDS_PER_DAY;
     let seconds = midnight + parts.second_of_day - parts.offset_seconds;
     of_nanoseconds(i128::from(seconds) * NANOSECONDS + i128::from(parts.nanoseconds), precision)
 }
 
-/// The moment of so many milliseconds since 1970.
-pub(super) fn moment_of_ms(ms: i64, precision: u8) -> Result<Value, String> {
+/// The timestamp of so many milliseconds since 1970.
+pub(super) fn timestamp_of_ms(ms: i64, precision: u8) -> Result<Value, String> {
     of_nanoseconds(i128::from(ms) * 1_000_000, precision)
 }
 
@@ -48,9 +50,8 @@ fn of_nanoseconds(nanoseconds: i128, precision: u8) -> Result<Value, String> {
     let step = NANOSECONDS / 10_i128.pow(u32::from(precision.min(9)));
     let rounded = (nanoseconds + step / 2).div_euclid(step) * step;
     let value = i64::try_from(rounded / (NANOSECONDS / units_per_second(precision)));
-    let value = value.map_err(|_| {
-        format!("a moment of TIMESTAMP({precision}) lies between 1677-09-21 and 2262-04-11")
-    })?;
+    let value = value
+        .map_err(|_| format!("a TIMESTAMP({precision}) lies between 1677-09-21 and 2262-04-11"))?;
     Ok(Value::Timestamp { value, precision })
 }
 
@@ -64,8 +65,8 @@ fn units_per_second(precision: u8) -> i128 {
     }
 }
 
-/// A moment with the digits of its precision, and without a zone.
-pub(super) fn moment_text(value: i64, precision: u8) -> String {
+/// A timestamp with the digits of its precision, and without a zone.
+pub(super) fn timestamp_text(value: i64, precision: u8) -> String {
     let units = units_per_second(precision);
     let nanoseconds = i128::from(value) * (NANOSECONDS / units);
     let seconds = i64::try_from(nanoseconds.div_euclid(NANOSECONDS)).unwrap_or(i64::MAX);
@@ -81,9 +82,9 @@ pub(super) fn moment_text(value: i64, precision: u8) -> String {
     }
 }
 
-/// What a text says of a moment.
+/// What a text says of a timestamp.
 #[derive(Debug, Default)]
-struct MomentParts {
+struct TimestampParts {
     year: i64,
     month: i64,
     day: i64,
@@ -93,13 +94,13 @@ struct MomentParts {
     offset_seconds: i64,
 }
 
-struct MomentParser<'t> {
+struct TimestampParser<'t> {
     rest: &'t [u8],
 }
 
-impl<'t> MomentParser<'t> {
-    fn read(mut self) -> Result<MomentParts, String> {
-        let mut parts = MomentParts::default();
+impl<'t> TimestampParser<'t> {
+    fn read(mut self) -> Result<TimestampParts, String> {
+        let mut parts = TimestampParts::default();
         let is_before = self.eat(b'-');
         let year = self.number("year", 6)?;
         parts.year = if is_before { -year } else { year };
@@ -119,7 +120,7 @@ impl<'t> MomentParser<'t> {
     }
 
     /// Minutes and seconds may be left out.
-    fn time_of_day(&mut self, parts: &mut MomentParts) -> Result<(), String> {
+    fn time_of_day(&mut self, parts: &mut TimestampParts) -> Result<(), String> {
         let limits = [("hour", 23, 3_600), ("minute", 59, 60), ("second", 59, 1)];
         for (place, (name, most, seconds)) in limits.into_iter().enumerate() {
             if place > 0 && !self.eat(b':') {
@@ -140,7 +141,7 @@ impl<'t> MomentParser<'t> {
         Ok(())
     }
 
-    fn zone(&mut self, parts: &mut MomentParts) -> Result<(), String> {
+    fn zone(&mut self, parts: &mut TimestampParts) -> Result<(), String> {
         let sign = match self.rest.first() {
             Some(b'Z') => {
                 self.eat(b'Z');
@@ -194,50 +195,20 @@ impl<'t> MomentParser<'t> {
     }
 }
 
-fn days_of_month(year: i64, month: i64) -> i64 {
-    let is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-    match month {
-        2 => 28 + i64::from(is_leap),
-        4 | 6 | 9 | 11 => 30,
-        _ => 31,
-    }
-}
-
-// Years are counted from March, so that the leap day is the last one, and in eras of 400 years.
-
-fn days_since_1970(year: i64, month: i64, day: i64) -> i64 {
-    let year = if month <= 2 { year - 1 } else { year };
-    let (era, year_of_era) = (year.div_euclid(400), year.rem_euclid(400));
-    let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
-    era * 146_097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year - 719_468
-}
-
-fn date_of(days: i64) -> (i64, i64, i64) {
-    let days = days + 719_468;
-    let (era, day_of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));
-    let year_of_era =
-        (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let march_month = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * march_month + 2) / 5 + 1;
-    let month = if march_month < 10 { march_month + 3 } else { march_month - 9 };
-    (year_of_era + era * 400 + i64::from(month <= 2), month, day)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn told(text: &str, precision: u8) -> String {
-        match parse_moment(text, precision) {
-            Ok(Value::Timestamp { value, precision }) => moment_text(value, precision),
-            Ok(other) => panic!("{other} is no moment"),
+        match parse_timestamp(text, precision) {
+            Ok(Value::Timestamp { value, precision }) => timestamp_text(value, precision),
+            Ok(other) => panic!("{other} is no timestamp"),
             Err(why) => why,
         }
     }
 
     #[test]
-    fn moments_round_half_up_and_have_the_digits_of_their_column() {
+    fn timestamps_round_half_up_and_have_the_digits_of_their_column() {
         let (text, late) = ("2020-01-02T03:04:05.123456789", "2020-12-31T23:59:59.987654321");
         for (precision, rounded, rounded_late) in [
             (0, "2020-01-02T03:04:05", "2021-01-01T00:00:00"),
@@ -257,7 +228,7 @@ mod tests {
 
     #[test]
     fn parts_may_be_left_out_and_offsets_count() {
-        for (text, moment) in [
+        for (text, timestamp) in [
             ("2020-01-02", "2020-01-02T00:00:00.000"),
             ("2020-1-2", "2020-01-02T00:00:00.000"),
             ("2020-01-02T03", "2020-01-02T03:00:00.000"),
@@ -268,12 +239,12 @@ mod tests {
             ("-6383-01-01T00:00:00", "-6383-01-01T00:00:00.000"),
             ("9999-12-31T23:59:59.999", "9999-12-31T23:59:59.999"),
         ] {
-            assert_eq!(told(text, 3), moment);
+            assert_eq!(told(text, 3), timestamp);
         }
     }
 
     #[test]
-    fn what_is_no_moment_is_refused() {
+    fn what_is_no_timestamp_is_refused() {
         for (text, part) in [
             ("2020", "at least the 3 date components"),
             ("2020-01", "at least the 3 date components"),

@@ -16,52 +16,31 @@
 //! Commands that come together thus see each other's effects, however many of them change one key,
 //! and cost one write for each key.
 
+mod command;
+mod look_up;
+mod reply;
+mod reply_bytes;
+mod turn;
+
 use std::ops::Range;
 
-use parking_lot::{RwLockReadGuard, RwLockWriteGuard};
 use tonnage::{Condition, Error, PairBatch, PairWrites, Pairs, Result, WriteResult};
 
+use self::reply::write_reply;
 use super::open_hash::OpenHash;
 use super::part::{KeyState, StoredBase};
-use super::part_reply::{FieldShow, ListShape, PartReply, REPLY_HEAD_BYTES};
+use super::part_reply::PartReply;
 use super::plan::{KeyPart, ReplyShape};
-use super::texts::{Text, Texts};
+use super::texts::Texts;
 use super::words;
-use crate::client::{Client, ClientState, encode_command};
+use crate::client::{Client, ClientState};
 use crate::keyspace::Keyspace;
-use crate::protocol::{ArgumentSpan, ClientLimits, ReplyWriter};
-use crate::values::{EncodedHash, ValueKind, score_of};
+use crate::protocol::{ClientLimits, ReplyWriter};
+pub(super) use command::{CommandPlace, RoundCommand};
+pub(super) use turn::Turn;
 
 /// How often a chain is tried that others get in the way of.
 const TRIES_MAX: usize = 100;
-
-/// A command of a round.
-#[derive(Debug)]
-pub(super) struct RoundCommand {
-    pub(super) client: u32,
-    /// The end of its parts; they begin where those of the command before end.
-    pub(super) parts_end: u32,
-    pub(super) shape: ReplyShape,
-    /// Where it stands in the input of its client.
-    pub(super) place: CommandPlace,
-}
-
-/// Where a command stands in the input of its client.
-#[derive(Clone, Debug, Default)]
-pub(super) struct CommandPlace {
-    pub(super) start: usize,
-    pub(super) end: usize,
-    /// The words of one that came as a line: reading has changed its bytes.
-    pub(super) line: Option<Box<[ArgumentSpan]>>,
-}
-
-impl CommandPlace {
-    /// The command as programs send it, if it came as a line.
-    fn restored(&self, input: &[u8]) -> Option<(usize, usize, Vec<u8>)> {
-        let words = self.line.as_ref()?;
-        Some((self.start, self.end, encode_command(words, input)))
-    }
-}
 
 /// The parts of one key.
 #[derive(Clone, Copy, Debug)]
@@ -70,28 +49,6 @@ struct KeyChain {
     start: u32,
     end: u32,
     state: KeyState,
-}
-
-/// Waits for its turn: alone, or together with all who need not be alone.
-pub(super) enum Turn<'k> {
-    Shared {
-        _guard: RwLockReadGuard<'k, ()>,
-    },
-    Alone {
-        _guard: RwLockWriteGuard<'k, ()>,
-    },
-    /// It was taken further out.
-    Held,
-}
-
-impl<'k> Turn<'k> {
-    pub(super) fn take(keyspace: &'k Keyspace, is_alone: bool, is_held: bool) -> Self {
-        match (is_held, is_alone) {
-            (true, _) => Turn::Held,
-            (false, true) => Turn::Alone { _guard: keyspace.turn.write() },
-            (false, false) => Turn::Shared { _guard: keyspace.turn.read() },
-        }
-    }
 }
 
 /// The commands of a round, and memory that is used again.
@@ -329,169 +286,10 @@ impl Round {
         Ok(())
     }
 
-    /// Whether the replies may be written, and so the changes.
-    fn check_replies(
-        &self,
-        commands: &Range<usize>,
-        clients: &[Box<Client>],
-    ) -> std::result::Result<(), RoundFailure> {
-        let mut bytes_max = bytes_max(clients);
-        if commands.len() == 1 {
-            let client = self.commands[commands.start].client as usize;
-            bytes_max = clients[client].limits.output_bytes_max;
-        }
-        let bytes = |sum: usize, one| sum.saturating_add(self.reply_bytes(one, clients));
-        let bytes = commands.clone().fold(0, bytes);
-        if bytes > bytes_max {
-            return Err(RoundFailure::TooLarge);
-        }
-        if self.answered_bytes > 0 && self.answered_bytes.saturating_add(bytes) > bytes_max {
-            return Err(RoundFailure::NoRoom);
-        }
-        Ok(())
-    }
-
-    /// How long the reply to a command is, at most.
-    fn reply_bytes(&self, command: usize, clients: &[Box<Client>]) -> usize {
-        let parts = &self.parts[self.parts_of(&(command..command + 1))];
-        let is_list =
-            matches!(self.commands[command].shape, ReplyShape::Single | ReplyShape::Array);
-        if !is_list || parts.iter().any(KeyPart::is_failed) {
-            return REPLY_HEAD_BYTES;
-        }
-        // As `Texts` has them, which could not be made here: it changes what is computed.
-        let text = |text: Text| match text {
-            Text::Found(row) => self.found.value(row as usize),
-            Text::FoundPart { row, start, end } => {
-                &self.found.value(row as usize)[start as usize..end as usize]
-            }
-            Text::Computed { start, end } => &self.computed[start..end],
-            Text::Argument(argument) => argument.span.of(&clients[argument.client as usize].input),
-            Text::Open => b"",
-        };
-        let bytes = |part: &KeyPart| match part.reply {
-            PartReply::Text(shown) => text(shown).len(),
-            // Each name and each value has a head of its own.
-            PartReply::Fields { hash: Some(hash), .. } => {
-                let hash = text(hash);
-                let fields = EncodedHash::open(hash, ValueKind::Hash).map_or(0, EncodedHash::len);
-                hash.len() + 2 * fields * REPLY_HEAD_BYTES
-            }
-            PartReply::List { texts, count, .. } => {
-                text(texts).len() + (count as usize + 2) * REPLY_HEAD_BYTES
-            }
-            _ => 0,
-        };
-        parts
-            .iter()
-            .fold(REPLY_HEAD_BYTES, |sum, part| sum.saturating_add(bytes(part) + REPLY_HEAD_BYTES))
-    }
-
     fn give_up(&mut self, chains: &[u32]) {
         for chain in chains {
             self.reply_to_all(*chain as usize, PartReply::Error(words::CHANGED_TOO_OFTEN));
         }
-    }
-
-    /// Sorts parts by their keys, and makes chains of them.
-    fn link(&mut self, clients: &[Box<Client>], parts: Range<usize>) {
-        let Self { parts: all, order, chains, .. } = self;
-        let key = |part: u32| {
-            let key = all[part as usize].key;
-            key.span.of(&clients[key.client as usize].input)
-        };
-        order.clear();
-        order.extend(parts.start as u32..parts.end as u32);
-        // The number of a part decides among those of one key: they stay in their order.
-        order.sort_unstable_by(|one, other| key(*one).cmp(key(*other)).then(one.cmp(other)));
-        chains.clear();
-        let mut start = 0;
-        for end in 1..=order.len() {
-            if end == order.len() || key(order[end]) != key(order[start]) {
-                let state = KeyState::UNKNOWN;
-                chains.push(KeyChain { start: start as u32, end: end as u32, state });
-                start = end;
-            }
-        }
-    }
-
-    fn key_of<'c>(&self, chain: usize, clients: &'c [Box<Client>]) -> &'c [u8] {
-        let key = self.parts[self.order[self.chains[chain].start as usize] as usize].key;
-        key.span.of(&clients[key.client as usize].input)
-    }
-
-    /// Looks up the keys of the chains that depend on what is stored.
-    fn look_up(
-        &mut self,
-        keyspace: &Keyspace,
-        clients: &[Box<Client>],
-    ) -> std::result::Result<(), RoundFailure> {
-        for chain in 0..self.chains.len() {
-            let first = self.order[self.chains[chain].start as usize] as usize;
-            // A blind SET decides what follows it, whatever is stored.
-            if !self.parts[first].action.is_blind() {
-                let key = self.key_of(chain, clients);
-                self.keys.push_parts(&[key], &[], b"").map_err(RoundFailure::Store)?;
-                self.asked.push(chain as u32);
-            }
-        }
-        if self.asked.is_empty() {
-            return Ok(());
-        }
-        let looked_up = keyspace
-            .session
-            .get_many(&self.keys, 0, bytes_max(clients), &mut self.found)
-            .map_err(RoundFailure::Store)?;
-        if looked_up < self.asked.len() {
-            return Err(RoundFailure::TooLarge);
-        }
-        // What is not found is absent.
-        for chain in &self.asked {
-            self.chains[*chain as usize].state.base = StoredBase::Absent;
-        }
-        for row in 0..self.found.len() {
-            let state = &mut self.chains[self.asked[self.found.origin(row)] as usize].state;
-            state.base = StoredBase::Version(self.found.version(row));
-            state.value = Some(Text::Found(row as u32));
-            state.expires_at_ms = self.found.expires_at_ms(row);
-        }
-        Ok(())
-    }
-
-    /// The same for chains that were refused. Their values are copied: answers of other chains
-    /// still show those that were found before.
-    fn look_up_again(
-        &mut self,
-        keyspace: &Keyspace,
-        clients: &[Box<Client>],
-        refused: &[u32],
-    ) -> Result<()> {
-        self.keys.clear();
-        for chain in refused {
-            let key = self.key_of(*chain as usize, clients);
-            self.keys.push_parts(&[key], &[], b"")?;
-        }
-        // Piece by piece, so that the copies are all that this adds.
-        let mut first = 0;
-        while first < refused.len() {
-            let found = &mut self.found_again;
-            let looked_up = keyspace.session.get_many(&self.keys, first, KEPT_BYTES_MAX, found)?;
-            for chain in &refused[first..first + looked_up] {
-                // What the try before left is forgotten.
-                let state = KeyState { base: StoredBase::Absent, ..KeyState::UNKNOWN };
-                self.chains[*chain as usize].state = state;
-            }
-            for row in 0..found.len() {
-                let state = &mut self.chains[refused[found.origin(row)] as usize].state;
-                let start = self.computed.len();
-                self.computed.extend_from_slice(found.value(row));
-                state.base = StoredBase::Version(found.version(row));
-                state.value = Some(Text::Computed { start, end: self.computed.len() });
-                state.expires_at_ms = found.expires_at_ms(row);
-            }
-            first += looked_up;
-        }
-        Ok(())
     }
 
     /// Carries out the parts of a key, and adds what they leave to the writes.
@@ -611,104 +409,4 @@ impl Round {
 fn bytes_max(clients: &[Box<Client>]) -> usize {
     let limits = clients.iter().map(|client| client.limits.output_bytes_max);
     limits.max().unwrap_or(usize::MAX)
-}
-
-fn write_reply(
-    shape: &ReplyShape,
-    parts: &[KeyPart],
-    texts: &Texts<'_>,
-    failures: &[String],
-    reply: &mut ReplyWriter<'_>,
-) {
-    // One part that failed fails the whole command: its reply has one form.
-    let failed = || parts.iter().find(|part| part.is_failed());
-    match shape {
-        ReplyShape::Refused(error) => reply.error(error),
-        // An error of the only part is its answer already.
-        ReplyShape::Single => parts.iter().for_each(|part| write(part, texts, failures, reply)),
-        ReplyShape::Array | ReplyShape::Sum | ReplyShape::Ok | ReplyShape::Done
-            if failed().is_some() =>
-        {
-            failed().into_iter().for_each(|part| write(part, texts, failures, reply));
-        }
-        ReplyShape::Array => {
-            reply.array(parts.len());
-            parts.iter().for_each(|part| write(part, texts, failures, reply));
-        }
-        ReplyShape::Sum => {
-            let number = |part: &KeyPart| match part.reply {
-                PartReply::Integer(number) => number,
-                _ => 0,
-            };
-            reply.integer(parts.iter().map(number).sum());
-        }
-        ReplyShape::Ok | ReplyShape::Done => reply.ok(),
-    }
-}
-
-fn write(part: &KeyPart, texts: &Texts<'_>, failures: &[String], reply: &mut ReplyWriter<'_>) {
-    match part.reply {
-        PartReply::Null => reply.null(),
-        PartReply::Ok => reply.ok(),
-        PartReply::Integer(number) => reply.integer(number),
-        PartReply::Double(number) => reply.double(number),
-        PartReply::Text(text) => reply.bulk(texts.get(text)),
-        PartReply::Simple(text) => reply.simple(text),
-        PartReply::Error(error) => reply.error(error),
-        PartReply::Failed(index) => reply.error(&failures[index as usize]),
-        PartReply::Fields { hash, show } => {
-            let hash = hash.map(|hash| texts.get(hash)).unwrap_or_default();
-            write_fields(hash, show, reply);
-        }
-        PartReply::List { texts: list, count, shape } => {
-            write_list(texts.get(list), count as usize, shape, reply);
-        }
-    }
-}
-
-/// Writes the fields of a hash that was opened before: it is whole, or there is none.
-fn write_fields(bytes: &[u8], show: FieldShow, reply: &mut ReplyWriter<'_>) {
-    let hash = EncodedHash::open(bytes, ValueKind::Hash);
-    let count = hash.map_or(0, EncodedHash::len);
-    match show {
-        FieldShow::Both => reply.map(count),
-        FieldShow::Names | FieldShow::Values => reply.array(count),
-    }
-    for entry in hash.map(EncodedHash::entries).into_iter().flatten() {
-        let Ok(entry) = entry else { return };
-        if show != FieldShow::Values {
-            reply.bulk(&bytes[entry.field]);
-        }
-        if show != FieldShow::Names {
-            reply.bulk(&bytes[entry.value]);
-        }
-    }
-}
-
-/// Writes byte strings, each of which stands behind its length.
-fn write_list(mut list: &[u8], count: usize, shape: ListShape, reply: &mut ReplyWriter<'_>) {
-    match shape {
-        ListShape::Array => reply.array(count),
-        ListShape::Pairs | ListShape::Scores => reply.pair_list(count / 2),
-        // Behind it there is nothing to scan.
-        ListShape::LastPage => {
-            reply.array(2);
-            reply.bulk(b"0");
-            reply.array(count);
-        }
-    }
-    for number in 0..count {
-        let Some((len, rest)) = list.split_first_chunk() else { return };
-        let (text, rest) = rest.split_at(u32::from_le_bytes(*len) as usize);
-        let is_pair = matches!(shape, ListShape::Pairs | ListShape::Scores);
-        if is_pair && number.is_multiple_of(2) {
-            reply.pair();
-        }
-        // The second of a pair is the score.
-        match shape == ListShape::Scores && !number.is_multiple_of(2) {
-            true => reply.double(score_of(text)),
-            false => reply.bulk(text),
-        }
-        list = rest;
-    }
 }
