@@ -1,7 +1,7 @@
 //! Reads Arrow IPC files by the directory at their end.
 //!
 //! A file may be a stream between two marks, but need not: some writers leave out the schema before
-//! the first batch or the mark behind the last one, and put messages in any order. The directory
+//! the first batch or the mark after the last one, and put messages in any order. The directory
 //! tells where each message is. It is checked before anything is allocated: a damaged length cannot
 //! ask for more than the file has, or unpacks to.
 
@@ -24,7 +24,7 @@ use crate::progress::Progress;
 /// The mark at both ends of an Arrow file.
 const FILE_MARK: &[u8] = b"ARROW1";
 
-/// The length of the directory and the mark behind it.
+/// The length of the directory and the mark after it.
 const TAIL_BYTES: usize = 4 + FILE_MARK.len();
 
 /// The batches of an Arrow file.
@@ -61,7 +61,7 @@ impl ArrowFile {
             unpacked_bytes_max,
             progress,
         };
-        // Before all batches: one may use a dictionary that stands behind it.
+        // Before all batches: one may use a dictionary that follows it.
         for block in footer.dictionaries().iter().flatten() {
             let message = opened.read_block(block)?;
             opened.decoder.read_dictionary(block, &message)?;
@@ -93,7 +93,7 @@ impl ArrowFile {
         let mut message = vec![0; length];
         self.file.seek(SeekFrom::Start(at))?;
         self.file.read_exact(&mut message)?;
-        // The length of the head stands before it, behind a mark or, in old files, alone.
+        // The length precedes the head, after a mark or, in old files, alone.
         let prefix = if message.starts_with(&[0xff; 4]) { 8 } else { 4 };
         let told = message.get(prefix..head).ok_or_else(wrong)?;
         let told = root_as_message(told).map_err(|_| damaged("a message in it is damaged"))?;

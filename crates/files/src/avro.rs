@@ -44,7 +44,7 @@ pub(crate) struct AvroBatches {
     schema: SchemaRef,
     /// How many bytes of blocks become one batch: of what comes slowly no block waits for the next.
     gathered_bytes: usize,
-    /// What stands behind the blocks that were read.
+    /// What follows the blocks that were read.
     failure: Option<ArrowError>,
 }
 
@@ -147,7 +147,7 @@ fn read_bounded(decoder: impl Read) -> io::Result<Vec<u8>> {
     }
 }
 
-/// A block of Snappy, behind which the checksum of what was packed stands.
+/// A block of Snappy, followed by the checksum of the unpacked bytes.
 fn from_snappy(block: &[u8]) -> io::Result<Vec<u8>> {
     let Some((packed, checksum)) = block.split_last_chunk::<4>() else {
         return Err(broken("a block of Snappy lacks its checksum"));

@@ -2,7 +2,7 @@
 
 use std::io::{self, Read};
 
-/// Bytes behind their length.
+/// Bytes after their length.
 pub(crate) fn read_sized(reader: &mut impl Read, bytes_max: u64) -> io::Result<Vec<u8>> {
     let length = u64::try_from(long(reader)?).ok().filter(|length| *length <= bytes_max);
     let length = length.ok_or_else(|| broken("a length in it is wrong"))?;

@@ -18,7 +18,7 @@ const LOGICAL_TYPE: &str = "logicalType";
 const BIG_DECIMAL: &str = "big-decimal";
 /// The longest number: a hundred times the digits of the widest NUMBER.
 const UNSCALED_BYTES_MAX: usize = 4 << 10;
-/// The most noughts that are written out in front of or behind the digits.
+/// The most zeros that are written out before or after the digits.
 const NOUGHTS_MAX: usize = 1_000;
 
 /// The words of schemas that name no record.
@@ -120,7 +120,7 @@ fn numbers(column: &ArrayRef) -> Result<ArrayRef, ArrowError> {
     Ok(Arc::new(texts.finish()))
 }
 
-/// Writes a value: its unscaled number as bytes behind their length, then its scale.
+/// Writes a value: its unscaled number as bytes after their length, then its scale.
 fn number_text(mut value: &[u8], text: &mut String) -> Result<(), ArrowError> {
     let unscaled = read_sized(&mut value, UNSCALED_BYTES_MAX as u64)?;
     let scale = long(&mut value)?;
@@ -149,7 +149,7 @@ fn number_text(mut value: &[u8], text: &mut String) -> Result<(), ArrowError> {
 fn digits_of(bytes: &[u8]) -> String {
     const NINE_DIGITS: u64 = 1_000_000_000;
     let is_negative = bytes[0] & 0x80 != 0;
-    // A negative number is all bits turned over, and one more. That never goes beyond its bytes.
+    // A negative number is all bits turned over, and one more. That never exceeds its bytes.
     let mut carry = is_negative;
     // The lowest byte first, in pieces of four.
     let mut limbs = vec![0_u32; bytes.len().div_ceil(4)];

@@ -34,7 +34,7 @@ pub struct Original {
     pub record: u64,
     /// The line on which the record begins, from 1; none in formats without lines.
     pub line: Option<u64>,
-    /// The record as it stood in the file; a row of a Parquet or Arrow file as a JSON line.
+    /// The record as the file had it; a row of a Parquet or Arrow file as a JSON line.
     pub text: Vec<u8>,
 }
 
@@ -72,7 +72,7 @@ impl ReadBatch {
 
 /// What is kept of the file for the rows of one batch.
 pub(crate) enum Origin {
-    /// The block of text, and where in it each row lies.
+    /// The block of text, and the position of each row in it.
     Text {
         source: Arc<str>,
         bytes: Vec<u8>,

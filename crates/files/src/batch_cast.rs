@@ -1,4 +1,4 @@
-//! Casts record batches that a program made, as those of a file are cast.
+//! Casts a program's record batches as those of a file are cast.
 //!
 //! Arrow tables and data frames come with types of their own. They go into the columns of a table by
 //! the rules of Parquet and Arrow files: a value is stored exactly, or its row is rejected.
@@ -40,7 +40,7 @@ pub struct BatchCast {
 }
 
 impl BatchCast {
-    /// A cast of batches of this schema to the one of the options. The name stands in messages.
+    /// A cast of batches of this schema to the one of the options. Messages show the name.
     ///
     /// # Errors
     /// `Invalid` for a schema that names a column twice.

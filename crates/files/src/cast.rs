@@ -33,7 +33,7 @@ pub(crate) struct ColumnCast {
     schema: SchemaRef,
     /// The columns of the file in its own types.
     file_schema: SchemaRef,
-    /// For each whether its values come as bytes, from which they are made first.
+    /// For each, whether its values come as bytes that are converted first.
     gives_bytes: Vec<bool>,
     steps: Vec<CastStep>,
 }
@@ -137,7 +137,7 @@ impl ColumnCast {
         Ok(values)
     }
 
-    /// The batch with text for moments that came as bytes: nobody reads those.
+    /// The batch with text for timestamps that came as bytes, which no reader takes.
     fn shown(&self, batch: &RecordBatch) -> RecordBatch {
         let schema = batch.schema();
         let columns = batch.columns().iter().zip(schema.fields()).enumerate();

@@ -15,7 +15,7 @@ use tonnage_engine::{Error, Result};
 
 use crate::cast_values::{cast_values, same_values};
 
-/// Whether values of a type can be made values of another.
+/// Whether values of one type can be converted to another.
 pub(crate) fn can_cast(from: &DataType, to: &DataType) -> bool {
     match (from, to) {
         // Before the lists: its values may be lists, too.
@@ -50,14 +50,14 @@ pub(crate) fn can_cast(from: &DataType, to: &DataType) -> bool {
     }
 }
 
-/// Whether one is a number and the other a time. Nobody knows if a number counts seconds, milliseconds
-/// or days: one of them would be a moment in another millennium.
+/// Whether one is a number and the other a time. It is unknown whether a number counts seconds,
+/// milliseconds or days: one of them would give a timestamp in another millennium.
 fn lacks_unit(from: &DataType, to: &DataType) -> bool {
     let is_time = |data_type: &DataType| data_type.is_temporal();
     is_time(from) && to.is_numeric() || from.is_numeric() && is_time(to)
 }
 
-/// Whether Arrow's cast keeps the time of day of a moment without its day, takes the bytes of a
+/// Whether Arrow's cast keeps the time of day of a timestamp without its day, takes the bytes of a
 /// number for bytes, or a truth for a number. No cast leads back, so nothing would show the loss.
 fn loses_silently(from: &DataType, to: &DataType) -> bool {
     let is_moment = matches!(from, DataType::Timestamp(..));

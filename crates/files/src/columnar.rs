@@ -188,7 +188,7 @@ fn open_parquet(source: &Source, file: File, options: &ReadOptions) -> Result<Op
         Unreadable::Unsupported(why) => Error::unsupported(format!("{}: {why}", source.name())),
     };
     let mut file = catch_decoder_panic(|| ParquetSource::open(file)).map_err(no_parquet)?;
-    // Renamed before the layout is made: wanted columns are known by their new names.
+    // Renamed before the layout is built: wanted columns are known by their new names.
     let named = rename_fields(file.fields(), options).map_err(|error| error.at(source.name()))?;
     let wanted = |place: usize| {
         let field = wanted_field(options, named[place].name())?;

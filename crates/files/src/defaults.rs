@@ -1,4 +1,4 @@
-//! What stands for members that a JSON object lacks.
+//! The values for members that a JSON object lacks.
 
 use std::collections::HashMap;
 use std::fmt;

@@ -72,7 +72,7 @@ impl Encoding {
         }
     }
 
-    /// Whether bytes look like UTF-16: every second byte is nought in ASCII, of which the first line
+    /// Whether bytes look like UTF-16: every second byte is zero in ASCII, of which the first line
     /// often is, whatever the others are written in. No text of another encoding has noughts.
     pub(crate) fn is_utf16_without_mark(head: &[u8]) -> bool {
         let pairs = head.as_chunks::<2>().0;

@@ -19,10 +19,10 @@ use crate::rename::Renames;
 use crate::source::Source;
 use crate::text::reader::TextReader;
 
-/// What stands in the name of a folder for NULL.
+/// The name of a folder that means NULL.
 pub const FOLDER_OF_NULL: &str = "__HIVE_DEFAULT_PARTITION__";
 
-/// The columns in the path of a source, each with its value; none stands for NULL.
+/// The columns in the path of a source, each with its value; none means NULL.
 pub(crate) fn columns_in(path: &str, renames: &Renames) -> Vec<(String, Option<String>)> {
     let column = |(name, value): (&str, &str)| {
         let value = (value != FOLDER_OF_NULL).then(|| decode_percent(value));
@@ -82,7 +82,7 @@ impl FolderColumns {
         }
         let is_own =
             |name: &str| own.fields().iter().any(|field| field.name().eq_ignore_ascii_case(name));
-        // Two values for one column: nobody could say which counts.
+        // Two values for one column: either could be meant.
         if let Some((name, _)) = columns.iter().find(|(name, _)| is_own(name)) {
             return Err(Error::invalid(format!(
                 "{}: the column {name} stands in the file and in the name of its folder",

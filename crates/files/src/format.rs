@@ -89,8 +89,8 @@ impl Format {
         }
     }
 
-    /// The format that the ending of a name tells, with or without `.gz`, `.zst` or `.xz` behind
-    /// it. What stands behind the path of a URL is not asked.
+    /// The format that the extension of a name shows, with or without a final `.gz`, `.zst` or
+    /// `.xz`. What follows the path of a URL is ignored.
     pub fn of_name(name: &str) -> Option<Format> {
         let name = without_query(name).to_ascii_lowercase();
         let stem = Compression::strip(&name);
@@ -125,7 +125,7 @@ impl Format {
     }
 }
 
-/// A name without what a URL has behind its path.
+/// A name without what follows the path of a URL.
 fn without_query(name: &str) -> &str {
     match name.contains("://") {
         true => name.split(['?', '#']).next().unwrap_or(name),

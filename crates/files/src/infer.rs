@@ -115,7 +115,7 @@ pub fn infer_common_schema(
     }
     // Asked before the folders tell columns: those have names always.
     let has_only_values = !header_values.is_empty() && header_values.len() == columns.len();
-    // Behind the columns of the files, as the reader puts them.
+    // After the columns of the files, as the reader puts them.
     for (name, guess) in folder_columns(sources, options) {
         match columns.iter_mut().find(|(known, _)| known.eq_ignore_ascii_case(&name)) {
             Some((name, known)) => known.merge(name, &guess),
@@ -167,7 +167,7 @@ fn sample_values(
         let mut records = 0;
         let input = Input::peek(source, &options)?;
         for batch in RecordReader::of(source, input, &options)? {
-            // Damage is told by who reads the records.
+            // The reader of the records reports damage.
             let Ok(batch) = batch else { break };
             let column = batch.batch.columns().first();
             let texts = column.and_then(|column| column.as_string_opt::<i32>());
@@ -322,8 +322,7 @@ fn infer_csv(
                 is_whole = true;
                 break;
             }
-            // Behind good records a failure only ends the sample: the reader comes to it and tells
-            // it.
+            // After good records a failure only ends the sample: the reader meets and reports it.
             Err(error) if records == 0 => return Err(error),
             Err(_) => break,
         };
@@ -382,7 +381,7 @@ fn infer_json(
     let mut members = JsonColumns::of(options);
     let seen = members.sample_source(source, &mut blocks, options, sample)?;
     let columns = members.into_columns();
-    // Behind good records the failure is left for the reader.
+    // After good records the failure is left to the reader.
     if columns.is_empty()
         && let Some(error) = blocks.take_failure()
     {

@@ -41,8 +41,7 @@ pub(crate) struct Input {
     /// All bytes from the first. Where `comes_slowly`, a read may say that nothing has come
     /// ([`WouldBlock`](io::ErrorKind::WouldBlock)).
     pub(crate) reader: Box<dyn Read + Send>,
-    /// Whether somebody may be writing the source just now, so that what came is not to wait for
-    /// more.
+    /// Whether the source may be being written now, so that what came is not to wait for more.
     pub(crate) comes_slowly: bool,
     /// Whether the bytes are a sheet of a workbook, written as CSV.
     is_sheet: bool,
@@ -50,7 +49,7 @@ pub(crate) struct Input {
     member: Option<String>,
     /// How the source is compressed, by its magic bytes.
     pub(crate) compression: Compression,
-    /// Counts the bytes of the source as it lies on the disk.
+    /// Counts the bytes of the source as stored on disk.
     pub(crate) progress: Progress,
 }
 
@@ -60,7 +59,7 @@ impl Input {
         Self::of(source, source.open(options)?, options.csv.skip_lines)
     }
 
-    /// Opens a source whose bytes somebody else reads later.
+    /// Opens a source whose bytes another reader takes later.
     pub(crate) fn peek(source: &Source, options: &ReadOptions) -> Result<Input> {
         Self::of(source, source.peek(options)?, options.csv.skip_lines)
     }
@@ -81,7 +80,7 @@ impl Input {
             let (magic, error) = peek(&mut BlockingReader(&mut reader), archive::MAGIC_BYTES);
             match error {
                 Some(error) if layer == 0 => return Err(source.io_error("cannot be read", error)),
-                // Damage is told behind what stands before it.
+                // Damage is reported after what precedes it.
                 Some(error) => {
                     reader = Box::new(Cursor::new(magic).chain(FailingReader(Some(error))));
                     break;

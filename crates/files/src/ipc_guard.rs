@@ -11,11 +11,11 @@ use arrow_ipc::{
 
 /// The mark that leads each message.
 const MARK: [u8; 4] = [0xff; 4];
-/// What stands before the bytes of a packed buffer: its length once unpacked.
+/// What precedes the bytes of a packed buffer: its unpacked length.
 const PREFIX_BYTES: usize = 8;
 /// What a message may tell of the length of its columns, whatever it has.
 const ROWS_MAX: u64 = 1 << 24;
-/// A byte of LZ4 stands for at most so many.
+/// A byte of LZ4 unpacks to at most so many.
 const LZ4_RATIO: u64 = 255;
 /// Four bytes of Zstandard stand for at most a block of 128 KiB.
 const ZSTD_RATIO: u64 = 32 << 10;
@@ -25,7 +25,7 @@ const UNPACKED_BYTES_MIN: u64 = 128 << 10;
 /// Checks a message whose body is there.
 ///
 /// # Errors
-/// `IpcError` for a message that tells of more than it can have, or that unpacks to more bytes than
+/// `IpcError` for a message that claims more than it can hold, or that unpacks to more bytes than
 /// `unpacked_bytes_max`.
 pub fn check_ipc_message(
     message: Message<'_>,
@@ -78,7 +78,7 @@ impl ExpectedBytes {
         Ok(expected)
     }
 
-    /// Where the length of the next packed buffer stands.
+    /// The position of the length of the next packed buffer.
     fn next_prefix(&self) -> Option<u64> {
         self.packed.last().map(|(at, _)| *at)
     }
@@ -161,7 +161,7 @@ pub(crate) struct IpcGuard {
 
 #[derive(Debug)]
 enum IpcState {
-    /// The length of the next message, perhaps behind a mark.
+    /// The length of the next message, perhaps after a mark.
     Length { is_marked: bool },
     /// The head of a message, which has so many bytes.
     Head(usize),
@@ -228,7 +228,7 @@ impl IpcGuard {
         Ok(())
     }
 
-    /// Goes on to the next message once the body has passed.
+    /// Continues with the next message after the body.
     fn end_body(&mut self) -> Result<(), ArrowError> {
         if let IpcState::Body { expected, length, passed } = &self.state
             && passed == length

@@ -1,6 +1,6 @@
 //! Files in and out: CSV, JSON lines, Parquet and Arrow IPC, plain or compressed, as Arrow record
-//! batches. Avro containers, zip archives and Excel workbooks are read as well, and files behind
-//! HTTP and in object storage.
+//! batches. Avro containers, zip archives and Excel workbooks are read as well, and so are files
+//! over HTTP and in object storage.
 //!
 //! Reading:
 //!
@@ -12,13 +12,13 @@
 //! 3. The reader is an iterator of [`ReadBatch`]es. A record that cannot be read is set apart as a
 //!    [`RejectedRecord`] with its place, its reason and its original text; the records around it
 //!    are delivered. Only what ends the file (a truncated archive, an unreadable disk) is an error,
-//!    and it comes after everything that stood before it.
+//!    and it comes after all records that precede it.
 //! 4. JSON is one object per line, objects over several lines one after another, one array of
 //!    objects, or a document with such an array in it ([`ReadOptions::records`]). Its members
 //!    become columns, or, with [`ReadOptions::documents`], each object stays whole in one column,
 //!    beside columns that are taken out of it.
-//! 5. When somebody further on refuses row `i` of a batch, [`ReadBatch::reject`] still knows where
-//!    the row came from.
+//! 5. When a later stage refuses row `i` of a batch, [`ReadBatch::reject`] still knows the origin
+//!    of the row.
 //!
 //! Writing: [`RecordWriter`] takes batches and writes them in any of the formats; what it wrote
 //! reads back as the same rows.

@@ -9,13 +9,13 @@ use tonnage_engine::Result;
 
 use crate::render::{RenderedColumn, cast_to, quote_long, write_json_row, write_json_string};
 
-/// An array made ready to be written value by value.
+/// An array prepared to be written value by value.
 struct NestedNode {
     array: ArrayRef,
     parts: NestedParts,
 }
 
-/// What the values of an array are made of.
+/// The parts of the values of an array.
 enum NestedParts {
     None(RenderedColumn),
     Items(Box<NestedNode>),
@@ -69,7 +69,7 @@ impl NestedNode {
         let mut array = Arc::clone(array);
         let parts = match field.data_type() {
             DataType::List(item) => NestedParts::of_list(item, &array)?,
-            // Made plain lists: `write` knows one kind of offsets.
+            // Converted to plain lists: `write` knows one kind of offsets.
             DataType::LargeList(item)
             | DataType::FixedSizeList(item, _)
             | DataType::ListView(item)
@@ -116,7 +116,7 @@ impl NestedNode {
     }
 
     fn write(&self, row: usize, out: &mut Vec<u8>) {
-        // Asked at every level: below a NULL there may be values that nobody wrote.
+        // Checked at every level: below a NULL there may be values that no writer wrote.
         if self.array.is_null(row) {
             return out.extend_from_slice(b"null");
         }

@@ -50,8 +50,8 @@ pub struct ReadOptions {
     pub stop: StopToken,
 }
 
-/// How JSON documents become rows: each as it stands in one column, beside columns that are taken
-/// out of it.
+/// How JSON documents become rows: each unchanged in one column, beside columns that are taken out
+/// of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DocumentOptions {
     /// The column that takes the documents.
@@ -83,9 +83,9 @@ pub struct CsvOptions {
     /// The byte around fields that hold delimiters or line ends; unset: none, so that quotes are
     /// characters as any other.
     pub quote: Option<u8>,
-    /// The byte that makes a delimiter, a quote, a line end or itself behind it a plain character, such
-    /// as a backslash. In front of anything else it is a plain character. Doubled quotes stand for a
-    /// quote always.
+    /// The byte that makes a following delimiter, quote, line end or itself a plain character, such
+    /// as a backslash. In front of anything else it is a plain character. Doubled quotes stand for
+    /// a quote always.
     pub escape: Option<u8>,
     /// Lines, or rows of a sheet, above the header or the first record that are no records.
     pub skip_lines: u32,

@@ -1,7 +1,7 @@
 //! Sources that can be read only once: standard input, FIFOs, process substitution.
 //!
 //! 1. A pipe is opened once. [`Pipe::peek`] keeps the bytes for later readers.
-//! 2. [`Pipe::take`] gives all bytes from the first. After that nobody can open the pipe.
+//! 2. [`Pipe::take`] gives all bytes from the first. After that the pipe cannot be opened.
 //! 3. A thread reads the pipe, because a read may block for ever. A reader that waits for the
 //!    thread gets `WouldBlock` now and then, and can be stopped.
 
@@ -19,10 +19,10 @@ use tonnage_engine::sync::lock;
 use crate::readahead::ReadAhead;
 use crate::stop_token::StopToken;
 
-/// What is kept in memory of a pipe that is looked at; beyond that it goes to a temporary file.
+/// Bytes of a sampled pipe that stay in memory; the rest is written to a temporary file.
 const KEPT_IN_MEMORY_BYTES: usize = 32 << 20;
 
-/// How long whoever found nothing leaves the pipe to others.
+/// Back-off after an empty read.
 const LEFT_TO_OTHERS: Duration = Duration::from_millis(1);
 
 /// A source that can be read only once. Its clones are the same pipe.
@@ -41,7 +41,7 @@ enum PipeSource {
 
 /// The pipe itself, with the bytes that were looked at.
 struct PipeState {
-    /// None until somebody opens it.
+    /// None until it is opened.
     reader: Option<ReadAhead>,
     kept: SpooledTempFile,
     kept_bytes: u64,
@@ -137,7 +137,7 @@ impl Read for PipeCursor {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let mut stream = lock(&self.stream);
         if stream.taken && !self.takes {
-            // A decompressor that reads ahead for somebody who only looked must not steal a byte.
+            // A decompressor that reads ahead for a sample must not steal a byte.
             return Ok(0);
         }
         let read = match self.position < stream.kept_bytes {

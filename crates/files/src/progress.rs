@@ -4,7 +4,7 @@ use std::io::{self, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A handle on the progress of one reader. It counts bytes of the source as it lies on the disk,
+/// A handle on the progress of one reader. It counts bytes of the source as stored on disk,
 /// compressed or not.
 #[derive(Clone, Debug, Default)]
 pub struct Progress {

@@ -1,7 +1,7 @@
 //! Values that Parquet keeps in bytes of their own kind, which its decoder leaves as they are.
 //!
 //! - INT96: nanoseconds of a day in eight bytes, and the Julian number of the day in four. Spark,
-//!   Impala and SQL Server write moments so.
+//!   Impala and SQL Server write timestamps so.
 //! - INTERVAL: months, days and milliseconds, four bytes each.
 //! - Whole numbers of 128 bits, which only Polars writes.
 
@@ -78,7 +78,7 @@ pub(crate) fn moment_texts(column: &ArrayRef) -> Option<StringArray> {
     Some(bytes.iter().map(|value| value.and_then(text)).collect())
 }
 
-/// Whether some INT96 of a column has digits behind the microsecond. The second type is that which
+/// Whether some INT96 of a column has digits below the microsecond. The second type is that which
 /// the bytes stand for.
 pub(crate) fn has_nanoseconds(column: &ArrayRef, declared: &DataType) -> bool {
     match declared {

@@ -15,13 +15,13 @@ const CHUNK_BYTES: usize = 256 << 10;
 /// six times [`CHUNK_BYTES`].
 const CHUNKS_AHEAD: usize = 4;
 
-/// How often whoever waits for a chunk looks whether to stop.
+/// How often a waiting reader checks whether to stop.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
 /// A reader whose bytes another thread has read already.
 ///
-/// The thread ends by itself: at the end of the input, after an error, or when it finds that nobody
-/// waits for its chunks.
+/// The thread ends by itself: at the end of the input, after an error, or when no reader is left
+/// for its chunks.
 pub(crate) struct ReadAhead {
     chunks: Receiver<io::Result<Vec<u8>>>,
     chunk: Vec<u8>,
@@ -58,7 +58,7 @@ impl ReadAhead {
             let damaged = |panic| io::Error::new(io::ErrorKind::InvalidData, panic);
             let written = catch_panic(|| work(&mut writer), damaged);
             let flushed = writer.flush();
-            // Nobody waiting is no news: the reader was dropped.
+            // A failed send only means that the reader was dropped.
             let _ = chunks.send(written.and(flushed).map(|()| Vec::new()));
         })
     }
@@ -167,7 +167,7 @@ fn read_chunks(mut reader: impl Read, chunks: &SyncSender<io::Result<Vec<u8>>>) 
             return;
         }
         if let Some(error) = error {
-            // Nobody waiting is no news: the reader was dropped.
+            // A failed send only means that the reader was dropped.
             let _ = chunks.send(Err(error));
             return;
         }
@@ -186,7 +186,7 @@ fn read_as_it_comes(mut reader: impl Read, chunks: &SyncSender<io::Result<Vec<u8
             read => read.map(|bytes| buffer[..bytes].to_vec()),
         };
         let last = !matches!(&chunk, Ok(chunk) if !chunk.is_empty());
-        // Nobody waiting is no news: the reader was dropped.
+        // A failed send only means that the reader was dropped.
         if chunks.send(chunk).is_err() || last {
             return;
         }

@@ -17,8 +17,7 @@ use crate::text::reader::{TextReader, no_documents};
 
 /// An iterator of the batches of one source.
 ///
-/// After an error it gives nothing more; everything that stood before the damage has been given
-/// then.
+/// After an error it gives nothing more; all records before the damage have been given by then.
 pub struct RecordReader {
     body: ReaderBody,
     folders: Option<FolderColumns>,

@@ -13,7 +13,7 @@ pub struct RejectedRecord {
     pub column: Option<String>,
     /// What is wrong.
     pub reason: String,
-    /// The record as it stood in the file, without its line end; a row of a Parquet or Arrow file as
-    /// a JSON line. Of a record that is longer than allowed the first 64 KiB.
+    /// The record as the file had it, without its line end; a row of a Parquet or Arrow file as a
+    /// JSON line. Of a record that is longer than allowed the first 64 KiB.
     pub original: Vec<u8>,
 }

@@ -37,7 +37,7 @@ impl Renames {
         if self.0.is_empty() {
             return Cow::Borrowed(name);
         }
-        // The exact name goes first: names may differ in nothing but their case.
+        // The exact name wins: names may differ in nothing but their case.
         let exact = self.0.iter().find(|(old, _)| old != POINT && old == name);
         match exact.or_else(|| self.pair_of_any_case(name)) {
             Some((_, new)) => Cow::Owned(new.clone()),

@@ -29,7 +29,7 @@ pub(crate) enum ValueStyle {
     Json,
 }
 
-/// A column made ready to be written value by value.
+/// A column prepared to be written value by value.
 pub(crate) struct RenderedColumn {
     name: String,
     array: ArrayRef,
@@ -77,7 +77,7 @@ impl RenderedColumn {
         Ok(RenderedColumn { name: field.name().clone(), array, style, quotes_long: false })
     }
 
-    /// A column of JSON text, made ready.
+    /// A prepared column of JSON text.
     pub(crate) fn of_json(name: &str, texts: StringArray) -> RenderedColumn {
         let style = ValueStyle::Json;
         RenderedColumn { name: name.to_owned(), array: Arc::new(texts), style, quotes_long: false }
@@ -259,8 +259,8 @@ pub(crate) fn write_json_string(text: &str, out: &mut Vec<u8>) {
     drop(serde_json::to_writer(out, text));
 }
 
-/// Makes sure that what stands behind `start` is JSON on one line. Line ends in JSON text are only
-/// ever space between its tokens; text that is no JSON at all becomes a string.
+/// Ensures that the text after `start` is JSON on one line. Line ends in JSON text are only ever
+/// space between its tokens; text that is no JSON at all becomes a string.
 fn make_one_line_of_json(out: &mut Vec<u8>, start: usize) {
     if !is_json(&out[start..]) {
         let text = String::from_utf8_lossy(&out[start..]).into_owned();

@@ -45,7 +45,7 @@ pub(crate) struct OpenedSource {
     pub(crate) bytes: Option<u64>,
     /// Whether it is a sheet of a workbook, written as CSV.
     pub(crate) is_sheet: bool,
-    /// Whether somebody may be writing the source just now. A read may then say that nothing has come
+    /// Whether the source may be being written now. A read may then say that nothing has come
     /// ([`WouldBlock`](io::ErrorKind::WouldBlock)).
     pub(crate) comes_slowly: bool,
 }
@@ -91,7 +91,7 @@ impl Source {
         Self { name: format!("{}/{member}", self.name), kind: SourceKind::Member(path, member) }
     }
 
-    /// A file behind `http://` or `https://`. Its name is without credentials.
+    /// A file at `http://` or `https://`. Its name is without credentials.
     pub fn url(url: &str) -> Self {
         let file = RemoteFile::at(url);
         Self { name: file.name(), kind: SourceKind::Remote(file) }
@@ -100,11 +100,11 @@ impl Source {
     /// The sources that the patterns stand for, in the order of the patterns, the files of one
     /// pattern sorted by name.
     ///
-    /// `-` is standard input. `http://` and `https://` begin the URL of one file, `s3://`, `gs://` and
-    /// `az://` the address of an object in a bucket, or a pattern for several. A pattern that names an
-    /// existing file is that file, whatever characters are in it. Zip archives and workbooks are like
-    /// folders: `data.zip/*.csv`, `book.xlsx/Sheet1`; one with a single file or sheet stands for that.
-    /// A pattern that matches nothing is
+    /// `-` is standard input. `http://` and `https://` begin the URL of one file, `s3://`, `gs://`
+    /// and `az://` the address of an object in a bucket, or a pattern for several. A pattern that
+    /// names an existing file is that file, whatever characters are in it. Zip archives and
+    /// workbooks are like folders: `data.zip/*.csv`, `book.xlsx/Sheet1`; an archive with a single
+    /// file or sheet means that one. A pattern that matches nothing is
     /// [`NotFound`](tonnage_engine::ErrorKind::NotFound); one that names a directory is
     /// [`Invalid`](tonnage_engine::ErrorKind::Invalid). Directories that a glob happens to match
     /// are passed over, and so are hidden files, unless the pattern has the point of their names.
@@ -134,7 +134,7 @@ impl Source {
         matches!(&self.kind, SourceKind::Pipe(pipe) if pipe.is_stdin())
     }
 
-    /// Whether this is a file behind HTTP, or in object storage.
+    /// Whether this is a file over HTTP or in object storage.
     pub fn is_remote(&self) -> bool {
         matches!(self.kind, SourceKind::Remote(_))
     }
@@ -207,7 +207,7 @@ impl Source {
         }
     }
 
-    /// A file behind HTTP, with its size where the server tells it.
+    /// A file over HTTP, with its size where the server gives it.
     fn connect(
         &self,
         file: &RemoteFile,
@@ -339,7 +339,7 @@ fn file_or_member(path: &Path) -> Result<Source> {
 fn archive_at(source: &Source) -> Result<Option<Archive>> {
     match &source.kind {
         SourceKind::File(path) if path.is_file() => match archive::detect(path) {
-            // That is told by the reader, too.
+            // The reader reports that, too.
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(None),
             held => held.map_err(|error| source.io_error("cannot be read", error)),
         },
@@ -347,7 +347,7 @@ fn archive_at(source: &Source) -> Result<Option<Archive>> {
     }
 }
 
-/// The members that a path behind that of an archive names: `data.zip/2022/*.csv`.
+/// The members that a path within an archive names: `data.zip/2022/*.csv`.
 fn members_of(path: &Path) -> Result<Option<Vec<Source>>> {
     let Some(archive) = path.ancestors().skip(1).find(|above| above.is_file()) else {
         return Ok(None);

@@ -40,7 +40,7 @@ pub(crate) struct TypeGuess {
     long: bool,
     /// A number that a double would round.
     rounded: bool,
-    /// The most digits that stand before and behind the point.
+    /// The most digits before and after the point.
     digits_before: u32,
     digits_behind: u32,
     boolean: bool,
@@ -67,7 +67,7 @@ impl TypeGuess {
         self.see(cell, text);
     }
 
-    /// The same for a value whose place is told if it makes text of the column.
+    /// Like the above, and remembers the position of a value that turns the column into text.
     pub(crate) fn observe_at(
         &mut self,
         cell: Cell,
@@ -334,7 +334,7 @@ impl TypeGuess {
     }
 }
 
-/// Whether the name of a column reads as a value: a number, a day, a moment, true or false.
+/// Whether the name of a column reads as a value: a number, a date, a timestamp, true or false.
 pub(crate) fn reads_as_value(name: &str) -> bool {
     let mut guess = TypeGuess::default();
     guess.observe(Cell::new(0, name.len(), CellKind::Plain), name.as_bytes());

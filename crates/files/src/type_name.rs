@@ -90,7 +90,7 @@ fn value_of(entries: &Field) -> String {
     }
 }
 
-/// The digits behind the second.
+/// The digits of the fraction of a second.
 fn digits(unit: TimeUnit) -> u8 {
     match unit {
         TimeUnit::Second => 0,

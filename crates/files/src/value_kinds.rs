@@ -23,7 +23,7 @@ impl ValueKind {
     };
 }
 
-/// A value and where it stands.
+/// A value and its position.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct ValuePlace {
     pub(crate) source: String,
@@ -89,7 +89,7 @@ impl KindCounts {
             self.total >= TRIAL && self.usual().is_none_or(|usual| usual == ValueKind::Text);
     }
 
-    /// Adds what was counted behind these values.
+    /// Adds the counts of the values after these.
     pub(crate) fn merge(&mut self, other: &KindCounts) {
         let before = self.total;
         for (own, other) in self.kinds.iter_mut().zip(&other.kinds) {

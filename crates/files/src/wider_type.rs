@@ -13,7 +13,7 @@ pub(crate) enum WiderType {
     Field(Field),
     /// Only the values can tell whether a number type holds all of them.
     OfNumbers,
-    /// Only the values can tell whether moments of this unit reach as far as all of them.
+    /// Only the values show whether timestamps of this unit reach all of them.
     OfMoments(TimeUnit),
 }
 
@@ -167,7 +167,7 @@ fn has_digits(data_type: &DataType) -> bool {
     digits(data_type).is_some()
 }
 
-/// The most digits of an exact number before and behind the point.
+/// The most digits of an exact number before and after the point.
 fn digits(data_type: &DataType) -> Option<(u8, u8)> {
     Some(match data_type {
         DataType::Int8 | DataType::UInt8 => (3, 0),

@@ -16,12 +16,13 @@ use calamine::{DataRef, ExcelDateTime};
 
 use crate::text::block::UNCACHED_FORMULA;
 
-/// The rows and columns of a sheet of Excel. A damaged place of a cell lies far outside.
+/// The rows and columns of a sheet of Excel. The position of a damaged cell may be far outside the
+/// sheet.
 const ROWS_MAX: u32 = 1 << 20;
 const COLUMNS_MAX: u32 = 1 << 14;
 /// What is held of a row before it is handed on.
 const HELD_BYTES_MAX: usize = 1 << 20;
-/// The first serial day behind the year 9999.
+/// The first serial day after the year 9999.
 const SERIAL_END: f64 = 2_958_466.0;
 const SECONDS_PER_DAY: f64 = 86_400.0;
 /// The numbers that fit a LONG.
@@ -191,7 +192,7 @@ impl<'a> SheetWriter<'a> {
         }
     }
 
-    /// Hands on what there is of a row, behind the lines before it.
+    /// Passes on the cells of a row, after the lines before it.
     fn hand_on(&mut self, row: u32) -> io::Result<()> {
         while self.lines < row {
             self.out.write_all(b"\n")?;
@@ -341,7 +342,7 @@ mod tests {
         assert_eq!(csv(&gap).unwrap(), ",a,,b\nx,,,\n");
     }
 
-    /// The values behind the last name had no column, and their records were rejected.
+    /// The values after the last name had no column, and their records were rejected.
     #[test]
     fn a_row_may_end_right_of_the_first_one() {
         let cells = [((0, 0), text("a")), ((1, 0), text("x")), ((1, 2), text("y"))];
@@ -362,7 +363,8 @@ mod tests {
         assert_eq!(csv_below(9, &cells).unwrap(), "");
     }
 
-    /// Billions of empty lines or columns were written up to the place that a damaged file told.
+    /// Billions of empty lines or columns were written up to the position that a damaged file
+    /// named.
     #[test]
     fn cells_outside_a_sheet_are_refused() {
         for place in [(1 << 20, 0), (u32::MAX, 0), (0, 1 << 14), (0, u32::MAX)] {
@@ -373,8 +375,8 @@ mod tests {
         assert_eq!(last.unwrap().len(), 2 * ((1 << 14) - 1 + 2) + (1 << 20) - 2);
     }
 
-    /// 2^60 came as 1152921504606847000, and 1e300 as a text of 301 digits, which made a column of
-    /// numbers one of text.
+    /// 2^60 came as 1152921504606847000, and 1e300 as a text of 301 digits, which turned a column
+    /// of numbers into text.
     #[test]
     fn large_numbers_have_their_own_digits() {
         assert_eq!(number_text(1_152_921_504_606_846_976.0), "1152921504606846976");

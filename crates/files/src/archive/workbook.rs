@@ -135,8 +135,8 @@ fn unkept(book: &mut Workbook, sheet: &str) -> io::Result<Vec<(u32, u32)>> {
     Ok(places)
 }
 
-/// The part of a sheet that has the records. Most sheets say up to which column they have cells: where
-/// the header reaches from the first column to that one, the rows behind it are not looked at.
+/// The part of a sheet that has the records. Most sheets say up to which column they have cells:
+/// where the header reaches from the first column to that one, the rows after it are not read.
 fn part_of(
     book: &mut Workbook,
     sheet: &str,
@@ -148,7 +148,7 @@ fn part_of(
     // A sheet of one column looks like one that says nothing.
     let told = Some(cells.dimensions().end.1).filter(|last| *last > 0);
     let mut header = None;
-    // Damage is told behind the records before it, by the one who writes them.
+    // The writer reports damage after the records before it.
     while let Ok(Some(cell)) = cells.next_cell() {
         let place @ (row, _) = cell.get_position();
         if row < skipped_rows || matches!(cell.get_value(), DataRef::Empty) {

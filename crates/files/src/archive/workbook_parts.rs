@@ -99,7 +99,7 @@ impl WorkbookPart {
         let bytes = self.read_within(archive, TEXTS_BYTES_MAX, |chunk| {
             head.extend_from_slice(&chunk[..chunk.len().min(TEXTS_HEAD_BYTES - head.len())]);
         })?;
-        // The reader makes room for as many texts as are told.
+        // The reader reserves room for as many texts as the file claims.
         match declared_texts(&head) {
             Some(texts) if texts <= bytes / TEXT_BYTES_MIN => Ok(()),
             Some(texts) => {

@@ -39,7 +39,7 @@ pub(super) fn names(archive: &Zip) -> io::Result<Vec<String>> {
 
 pub(super) fn open_member(mut archive: Zip, name: Option<&str>) -> io::Result<ArchiveMember> {
     let name = choose_member(names(&archive)?, name, "file")?;
-    // What is wrong with the member is told at once.
+    // Errors of the member are reported at once.
     let bytes = archive.by_name(&name).map_err(zip_error)?.size();
     let own = name.clone();
     spawn_member(name, Some(bytes), false, move |out| {

@@ -41,7 +41,7 @@ impl ArrowHint {
             return ArrowHint { is_readable: true, ..ArrowHint::default() };
         };
         let Ok(bytes) = BASE64_STANDARD.decode(encoded) else { return ArrowHint::default() };
-        // The length of the message may stand before it, behind a mark.
+        // The length may precede the message, after a mark.
         let message = match bytes.get(..4) {
             Some([0xff, 0xff, 0xff, 0xff]) => bytes.get(8..).unwrap_or_default(),
             _ => &bytes,
@@ -110,7 +110,7 @@ fn mended(field: &FieldRef) -> FieldRef {
     match &data_type == field.data_type() {
         true => Arc::clone(field),
         false => {
-            // Not made of the old field: that has the number of a dictionary.
+            // Not derived from the old field, which has the number of a dictionary.
             let plain = Field::new(field.name(), data_type, field.is_nullable());
             Arc::new(plain.with_metadata(field.metadata().clone()))
         }

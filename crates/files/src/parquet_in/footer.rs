@@ -1,4 +1,4 @@
-//! The footer of a Parquet file, made ready for the decoder.
+//! The footer of a Parquet file, prepared for the decoder.
 //!
 //! 1. The counts of rows in it are held against each other.
 //! 2. Types that the decoder would change, such as INT96, become plain bytes (`leaf_types`).
@@ -66,7 +66,7 @@ fn options(skips_hint: bool) -> ArrowReaderOptions {
 }
 
 fn read_metadata(file: &File, schema: Option<SchemaDescPtr>) -> Result<ParquetMetaData> {
-    // Nobody asks for statistics, and those of INT96 are no statistics of bytes.
+    // Statistics are not used, and those of INT96 are no statistics of bytes.
     let mut options = ParquetMetaDataOptions::new()
         .with_column_stats_policy(ParquetStatisticsPolicy::SkipAll)
         .with_size_stats_policy(ParquetStatisticsPolicy::SkipAll)

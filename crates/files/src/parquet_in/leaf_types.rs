@@ -1,8 +1,8 @@
 //! The types of the columns of a Parquet file, and those under which the decoder gives them.
 //!
 //! The decoder counts INT96 in nanoseconds, which wrap around beyond the year 2262, and drops the
-//! months of INTERVAL. Both have twelve bytes, so it is told that they are bytes; `raw_values` makes
-//! values of them.
+//! months of INTERVAL. Both have twelve bytes, so the field says that they are bytes; `raw_values`
+//! makes values of them.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -65,8 +65,8 @@ fn is_raw(leaf: &Type) -> bool {
     }
 }
 
-/// Where a column stands in the file. A group without fields is no column, so that the columns behind
-/// it stand one place further.
+/// The position of a column in the file. A group without fields is no column, so that the columns
+/// after it shift by one position.
 pub(super) struct ColumnPlace {
     /// Among the fields at the root.
     pub(super) root: usize,
@@ -154,7 +154,7 @@ fn declared(field: &FieldRef, leaves: &mut Iter<ColumnDescPtr>, unit: TimeUnit) 
 fn leaf_field(field: &FieldRef, leaf: &ColumnDescPtr, unit: TimeUnit) -> FieldRef {
     let own = || field.as_ref().clone();
     let logical = leaf.logical_type_ref();
-    // What the embedded Arrow schema says of a field goes before the annotation.
+    // What the embedded Arrow schema says of a field precedes the annotation.
     let is_extended = field.metadata().contains_key(TYPE_KEY);
     Arc::new(match field.data_type() {
         DataType::FixedSizeBinary(RAW_BYTES) if leaf.physical_type() == PhysicalType::INT96 => {

@@ -123,14 +123,14 @@ impl ParquetSource {
     }
 
     fn needs_nanoseconds(&self, place: usize) -> Result<bool, Unreadable> {
-        // What cannot be unpacked is told when the columns to read are known.
+        // Unknown compression is reported when the columns to read are known.
         let mask = self.mask(&[place]);
         if codec_unknown(self.footer.decoded.metadata(), &mask).is_some() {
             return Ok(false);
         }
         let reader = self.builder(&[place])?.with_limit(PROBED_ROWS).build()?;
         for batch in reader {
-            // Damage is told where the records before it have been read.
+            // Damage is reported once the records before it have been read.
             let Ok(batch) = batch else { return Ok(false) };
             if has_nanoseconds(batch.column(0), self.fields[place].data_type()) {
                 return Ok(true);
@@ -166,7 +166,7 @@ impl ParquetSource {
         }
         let builder = self.builder(places)?.with_batch_size(batch_rows.max(1));
         let reader = builder.with_offset(skipped as usize).build()?;
-        // Made numbers at once, so that all that follows sees a type of Arrow.
+        // Converted to numbers at once, so that all that follows sees a type of Arrow.
         let schema = self.footer.decoded.schema();
         let wide = places.iter().map(|place| self.footer.wide_column(schema.field(*place)));
         let wide: Vec<_> = wide.map(|column| column.map(|column| column.is_signed)).collect();

@@ -7,7 +7,7 @@ use tonnage_engine::{Clock, SystemClock};
 use super::shared_key::{HttpHeader, SharedKey};
 use super::signature::Signer;
 
-/// How requests for the objects of a bucket are made.
+/// How the objects of a bucket are requested.
 pub(crate) struct StorageAccess {
     pub(super) signature: Signature,
     /// What to do if the storage refuses.
@@ -16,7 +16,7 @@ pub(crate) struct StorageAccess {
 
 /// Who signs requests.
 pub(super) enum Signature {
-    /// Nobody: the bucket is public.
+    /// None: the bucket is public.
     None,
     S3(Signer),
     Azure(SharedKey),
@@ -35,7 +35,7 @@ impl StorageAccess {
 }
 
 impl fmt::Debug for StorageAccess {
-    /// Secrets are nobody's business.
+    /// Secrets are not shown.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self.signature {
             Signature::None => "StorageAccess(unsigned)",

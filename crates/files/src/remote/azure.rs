@@ -24,7 +24,7 @@ pub(super) fn is_scheme(scheme: &str) -> bool {
     ["az", "azure", "abfs", "abfss"].contains(&scheme)
 }
 
-/// The container that an address begins with, and the key behind it.
+/// The container that an address begins with, and the key after it.
 pub(super) fn locate<'a>(
     scheme: &str,
     rest: &'a str,
@@ -58,7 +58,7 @@ pub(super) fn locate<'a>(
     let name = account.map(|(name, _)| name.to_owned()).or_else(|| own.name.clone());
     let name = name.unwrap_or_default();
     let (key_of_account, token, remedy) = match is_others {
-        // Credentials are shown to nobody but their account.
+        // Credentials are sent only to their own account.
         true => (
             None,
             None,

@@ -15,7 +15,7 @@ pub(super) struct AzureAccount {
     /// Where its blobs are, without a slash at its end.
     pub(super) endpoint: Option<String>,
     pub(super) key: Option<Vec<u8>>,
-    /// What stands in the query of a URL.
+    /// The query of a URL.
     pub(super) token: Option<String>,
     /// What to do if the account refuses.
     pub(super) remedy: &'static str,
@@ -74,7 +74,7 @@ impl AzureAccount {
             })
         });
         let key = key.transpose()?;
-        // Whoever has the key needs no token.
+        // With the key no token is needed.
         let token = token.filter(|_| key.is_none());
         let token = token.map(|token| token.trim().trim_start_matches('?').to_owned());
         let remedy = match (&key, &token) {

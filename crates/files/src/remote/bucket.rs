@@ -20,7 +20,7 @@ pub(super) struct Bucket {
     pub(super) address: String,
     /// The URL of the bucket, without a slash at its end.
     pub(super) url: String,
-    /// What stands in the query of all URLs: a token that allows to read.
+    /// The query of all URLs: a token that allows reading.
     pub(super) token: Option<String>,
     pub(super) listing: Listing,
     pub(super) access: Arc<StorageAccess>,

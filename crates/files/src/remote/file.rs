@@ -1,4 +1,4 @@
-//! The address of a file behind HTTP.
+//! The address of a file served over HTTP.
 
 use std::sync::Arc;
 
@@ -7,11 +7,11 @@ use super::access::StorageAccess;
 /// Words in a query that give rights to who has it.
 const SECRET_WORDS: [&str; 6] = ["sig", "token", "key", "credential", "password", "accessid"];
 
-/// A file behind HTTP.
+/// A file served over HTTP.
 #[derive(Clone, Debug)]
 pub(crate) struct RemoteFile {
     pub(super) url: String,
-    /// How to authenticate at its storage, if it lies in one.
+    /// How to authenticate at its object storage, if it is in one.
     pub(super) access: Option<Arc<StorageAccess>>,
 }
 

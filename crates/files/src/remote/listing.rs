@@ -79,7 +79,7 @@ fn blob_name(blob: &str) -> Option<String> {
     encoded().or_else(|| first(blob, "Name").map(unescape_xml))
 }
 
-/// A key as it stands in a URL.
+/// A key, encoded for a URL.
 pub(super) fn encode_key(key: &str) -> String {
     let mut text = String::with_capacity(key.len());
     for byte in key.bytes() {
@@ -93,7 +93,7 @@ pub(super) fn encode_key(key: &str) -> String {
     text
 }
 
-/// The same back, where a plus stands for a blank.
+/// Decodes such a key; a plus means a blank.
 fn decode_key(text: &str) -> String {
     crate::percent::decode_percent(&text.replace('+', " "))
 }
@@ -168,8 +168,8 @@ mod tests {
         assert!(Listing::Azure.read(last).unwrap().next.is_none());
     }
 
-    /// A proxy that lost its server ended a page early, in good order. The keys behind were
-    /// missing, and a load of all files left some out without a word.
+    /// A proxy that lost its server ended a page early, in good order. The later keys were missing,
+    /// and a load of all files left some out without a word.
     #[test]
     fn a_page_that_is_cut_short_is_no_page() {
         let page = "<ListBucketResult><IsTruncated>true</IsTruncated><Contents><Key>a</Key></Contents><Conte";

@@ -21,7 +21,7 @@ pub(super) struct AwsKeys {
     pub(super) session_token: Option<String>,
 }
 
-/// What stands below the title of a section.
+/// The lines below the title of a section.
 type ProfileSection = HashMap<String, String>;
 
 impl AwsProfile {

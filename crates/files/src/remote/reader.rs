@@ -1,4 +1,4 @@
-//! Reads a file behind HTTP front to back.
+//! Reads a file over HTTP from front to back.
 //!
 //! 1. One request asks for the whole file, which is read as it comes.
 //! 2. When the connection breaks, or ends before the declared length, the rest is requested as a
@@ -21,7 +21,7 @@ use crate::stop_token::StopToken;
 
 const WITHOUT_END: &str = "the server tells neither its length nor its last chunk, so nobody could tell if it was cut short: get it first, for instance with curl -O, and load that";
 
-/// The bytes of a file behind HTTP.
+/// The bytes of a file over HTTP.
 pub(super) struct RemoteReader {
     file: RemoteFile,
     stop: StopToken,
@@ -75,7 +75,7 @@ impl RemoteReader {
         if self.bytes.is_none() && !has_known_end(&response) {
             return Err(self.file_changed_error());
         }
-        // Without a mark nobody can say whether it is still the same file.
+        // Without a mark it is unknown whether it is still the same file.
         let is_same = self.mark.is_some() && mark(&response) == self.mark;
         if response.status() == StatusCode::PARTIAL_CONTENT {
             let range = text(&response, CONTENT_RANGE).unwrap_or_default();
@@ -123,7 +123,7 @@ impl Read for RemoteReader {
         }
         loop {
             let failure = match self.body.read(buffer) {
-                // An end before the told length is a connection that broke, not the end of the
+                // An end before the announced length is a connection that broke, not the end of the
                 // file.
                 Ok(0) if !self.is_short() => {
                     self.ended = true;
@@ -132,7 +132,7 @@ impl Read for RemoteReader {
                 Ok(0) => io::Error::other("the connection ended too early"),
                 Ok(bytes) => {
                     self.position += bytes as u64;
-                    // Failures count in a row: a long download may break often if it goes on each
+                    // Failures count in a row: a long download may break often if it continues each
                     // time.
                     self.tries = 0;
                     return Ok(bytes);
@@ -181,7 +181,7 @@ fn is_chunked(response: &Response<Body>) -> bool {
         && codings.any(|coding| coding.to_ascii_lowercase().contains("chunked"))
 }
 
-/// A mark that stands for these very bytes: a weak one stands for much the same.
+/// A mark of these very bytes: a weak one only means similar bytes.
 fn mark(response: &Response<Body>) -> Option<String> {
     let strong = text(response, ETAG).filter(|mark| !mark.starts_with("W/"));
     strong.or_else(|| text(response, LAST_MODIFIED))
@@ -200,7 +200,7 @@ mod tests {
     const HALF: &str = "HTTP/1.1 200 OK\r\nContent-Length: 10\r\nConnection: close\r\n\
                         ETag: \"one\"\r\n\r\nfirst";
 
-    /// What is told of a file whose server answers so once the connection broke.
+    /// The error for a file whose server answers so after a broken connection.
     fn error_behind_a_break(status: &str) -> io::Error {
         let refusal =
             format!("HTTP/1.1 {status}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
@@ -222,7 +222,7 @@ mod tests {
     }
 
     /// The story of a bug: whatever error had 416 in its text, such as the name of an account, was
-    /// told as a file that had changed.
+    /// reported as a file that had changed.
     #[test]
     fn only_a_range_that_is_refused_tells_that_the_file_has_changed() {
         let changed = error_behind_a_break("416 Range Not Satisfiable");

@@ -14,7 +14,7 @@ use super::file::RemoteFile;
 use super::listing::first;
 use crate::stop_token::StopToken;
 
-/// How often in a row a request is made that brings nothing.
+/// How many requests in a row may bring nothing.
 pub(super) const TRIES_MAX: u32 = 6;
 /// How long the second try waits; each further one twice as long as that before it.
 const WAIT_FIRST: Duration = Duration::from_millis(100);
@@ -124,7 +124,7 @@ impl RemoteRequest<'_> {
         };
         let remedy = self.file.access.as_ref().map(|access| access.remedy.clone());
         let (kind, hint) = match status {
-            // Who may not read is told so of what is there, too.
+            // A missing right is reported even for files that exist.
             StatusCode::NOT_FOUND if code.as_deref() == Some("ResourceNotFound") => {
                 (io::ErrorKind::NotFound, remedy)
             }
@@ -199,7 +199,7 @@ fn agent() -> io::Result<&'static Agent> {
         .timeout_recv_response(Some(SILENCE_MAX))
         .timeout_per_read(Some(SILENCE_MAX))
         .user_agent(concat!("tonnage/", env!("CARGO_PKG_VERSION")))
-        // Files are wanted as they are; what is packed is told by its bytes.
+        // Files are wanted as they are; compression is recognised by the bytes.
         .accept_encoding("identity")
         .accept("*/*")
         .tls_config(tls)
@@ -219,7 +219,7 @@ fn code(response: Response<Body>) -> Option<String> {
     first(&String::from_utf8_lossy(&body), "Code").map(str::to_owned)
 }
 
-/// Whether the same request may succeed a moment later.
+/// Whether the same request may succeed shortly after.
 fn is_passing(status: StatusCode) -> bool {
     matches!(status.as_u16(), 408 | 429 | 500 | 502 | 503 | 504)
 }
@@ -238,7 +238,7 @@ fn is_lasting(error: &ureq::Error) -> bool {
 /// An error of the way to the server.
 pub(super) fn to_io_error(error: ureq::Error) -> io::Error {
     let (kind, text) = match error {
-        // Certificates that nobody vouches for come so.
+        // Untrusted certificates come so.
         ureq::Error::Io(error) if error.kind() != io::ErrorKind::InvalidData => return error,
         ureq::Error::Io(error) => (io::ErrorKind::Unsupported, error.to_string()),
         ureq::Error::HostNotFound => (io::ErrorKind::NotFound, "there is no such host".to_owned()),

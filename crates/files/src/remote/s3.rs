@@ -44,7 +44,7 @@ pub(super) fn is_scheme(scheme: &str) -> bool {
     ["s3", "s3a", "gs"].contains(&scheme)
 }
 
-/// The bucket that an address begins with, and the key behind it.
+/// The bucket that an address begins with, and the key after it.
 pub(super) fn locate<'a>(
     scheme: &str,
     rest: &'a str,

@@ -40,7 +40,7 @@ pub(super) struct SharedKey {
 }
 
 impl SharedKey {
-    /// The headers of a request for a URL at a moment, beside those that are given.
+    /// The headers of a request for a URL at a timestamp, beside those that are given.
     pub(super) fn headers(
         &self,
         url: &str,
@@ -85,7 +85,7 @@ impl SharedKey {
     }
 }
 
-/// A moment as HTTP writes it: `Fri, 26 Jun 2015 23:39:12 GMT`.
+/// A timestamp as HTTP writes it: `Fri, 26 Jun 2015 23:39:12 GMT`.
 fn http_date(seconds: i64) -> String {
     let mut text = Vec::new();
     timestamp::write(&mut text, seconds, TimeUnit::Second);

@@ -20,7 +20,7 @@ pub(super) struct Signer {
 }
 
 impl Signer {
-    /// The headers that sign a request for a URL at a moment.
+    /// The headers that sign a request for a URL at a timestamp.
     pub(super) fn headers(&self, url: &str, now_seconds: i64) -> Vec<(&'static str, String)> {
         let mut now = Vec::new();
         timestamp::write(&mut now, now_seconds, TimeUnit::Second);
@@ -36,7 +36,7 @@ impl Signer {
         let mut query: Vec<&str> = query.split('&').filter(|pair| !pair.is_empty()).collect();
         // The server sorts them before it checks: signed in another order they would be refused.
         query.sort_unstable();
-        // In the order of the alphabet, as signatures want them: a new header goes to its place.
+        // In the order of the alphabet, as signatures want them: a new header is inserted in order.
         let mut signed = vec![
             ("host", host.to_owned()),
             ("x-amz-content-sha256", EMPTY_BODY.to_owned()),
@@ -63,7 +63,7 @@ impl Signer {
             "AWS4-HMAC-SHA256 Credential={}/{scope},SignedHeaders={names},Signature={signature}",
             self.key_id
         );
-        // The host goes along with every request.
+        // Every request names the host.
         signed.remove(0);
         signed.push(("authorization", authorization));
         signed

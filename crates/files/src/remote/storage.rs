@@ -19,7 +19,7 @@ pub(super) fn is_storage(name: &str) -> bool {
     })
 }
 
-/// The objects that a name stands for.
+/// The objects that a name means.
 pub(super) fn expand(name: &str) -> Result<Vec<StorageObject>> {
     let variable =
         |variable: &str| std::env::var(variable).ok().filter(|value| !value.trim().is_empty());
@@ -44,7 +44,7 @@ pub(super) fn expand(name: &str) -> Result<Vec<StorageObject>> {
     }
 }
 
-/// The bucket that a name begins with, and the key behind it.
+/// The bucket that a name begins with, and the key after it.
 fn locate<'a>(
     name: &'a str,
     variable: &dyn Fn(&str) -> Option<String>,

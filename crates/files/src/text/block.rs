@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use super::dialect::CsvDialect;
 use crate::rejected::RejectedRecord;
 
-/// What stands for the value of a formula that its workbook does not keep. It is no UTF-8, so nothing
-/// else that can be loaded is taken for it.
+/// The mark for a formula whose value the workbook lacks. It is no UTF-8, so nothing else that can
+/// be loaded is taken for it.
 pub(crate) const UNCACHED_FORMULA: &[u8] = b"\xff formula without a value \xff";
 
 /// What a cell holds, which decides how its text is to be taken.
@@ -19,11 +19,11 @@ pub(crate) enum CellKind {
     Plain,
     /// The same with escapes in it.
     PlainEscaped,
-    /// A CSV field in quotes; the cell is what stands between them.
+    /// A quoted CSV field; the cell is the text between the quotes.
     Quoted,
     /// The same with doubled quotes or escapes in it.
     QuotedEscaped,
-    /// A JSON string; the cell is what stands between its quotes.
+    /// A JSON string; the cell is the text between its quotes.
     String,
     /// The same with backslashes in it.
     StringEscaped,
@@ -112,7 +112,7 @@ impl Cell {
     }
 }
 
-/// Where a record lies in its block.
+/// The position of a record in its block.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TextSpan {
     pub(crate) start: u32,
@@ -172,7 +172,8 @@ impl Block {
         }
     }
 
-    /// Counts a record that lies from `start` to `end` and begins on the given line of the block.
+    /// Counts a record that reaches from `start` to `end` and begins on the given line of the
+    /// block.
     pub(crate) fn count(&mut self, start: usize, end: usize, line: u32) -> TextSpan {
         let span = TextSpan { start: start as u32, end: end as u32, line, record: self.records };
         self.records += 1;

@@ -35,7 +35,7 @@ pub(crate) enum Splitter {
 }
 
 impl Splitter {
-    /// Whether a record that does not end can be left behind with its line.
+    /// Whether a record that does not end can be skipped with its line.
     fn has_lines(&self) -> bool {
         match self {
             Splitter::Csv(_) => true,
@@ -285,8 +285,8 @@ impl BlockReader {
         line_end.map_or(end, |end| end + 1)
     }
 
-    /// Where an element of an array ends only its brackets tell; when they do not, nothing behind
-    /// it can be told apart.
+    /// Only brackets show where an element of an array ends; without them, no later element can be
+    /// found.
     fn endless_element(&mut self) -> Error {
         self.at_end = true;
         Error::invalid(format!(

@@ -2,8 +2,8 @@
 //!
 //! 1. If the block is not valid UTF-8 as a whole, the records at fault are found and left out
 //!    (rare).
-//! 2. Each column is built by a loop made for its type. A value that does not fit is noted as a
-//!    fault and NULL takes its place.
+//! 2. Each column is built by a loop for its type. A value that does not fit is noted as a fault
+//!    and NULL takes its place.
 //! 3. If there were faults, their rows are filtered out of the finished columns (rare).
 //!
 //! A good batch pays one comparison per value for the ability to reject single records.
@@ -66,7 +66,7 @@ pub(crate) struct Converter {
 type CellFaults = BTreeMap<usize, (usize, String)>;
 
 impl Converter {
-    /// The batch of a block; none if all of it lies before the first record to deliver.
+    /// The batch of a block; none if all of it precedes the first record to deliver.
     pub(crate) fn convert(&self, mut block: Block) -> Result<Option<ReadBatch>> {
         if block.first_record + u64::from(block.records) <= self.start_record {
             return Ok(None);
@@ -116,7 +116,7 @@ impl Converter {
         }))
     }
 
-    /// Forgets what lies before the first record to deliver.
+    /// Forgets what precedes the first record to deliver.
     fn drop_early_records(&self, block: &mut Block) {
         let Some(early) =
             self.start_record.checked_sub(block.first_record).filter(|early| *early > 0)
@@ -158,7 +158,7 @@ impl Converter {
             let text_of = |cell: &Cell| cell.bytes(&block.bytes);
             let is_wrong = |cell: &Cell| std::str::from_utf8(text_of(cell)).is_err();
             let is_uncached = |cell: &Cell| text_of(cell) == UNCACHED_FORMULA;
-            // A formula in a column that nobody wants does no harm.
+            // A formula in an unwanted column does no harm.
             if cells.iter().any(is_uncached)
                 && cells.iter().all(|cell| !is_wrong(cell) || is_uncached(cell))
                 && !self.layout.places.iter().any(|place| is_wrong(&cells[*place]))
@@ -227,7 +227,7 @@ struct BlockColumn<'a> {
     empty_is_value: bool,
 }
 
-/// Told of every value that does not fit: the row and why.
+/// Called for every value that does not fit, with the row and the reason.
 type OnFault<'a> = &'a mut dyn FnMut(usize, String);
 
 impl BlockColumn<'_> {
@@ -314,7 +314,7 @@ impl BlockColumn<'_> {
                 valid.clear(row);
                 continue;
             }
-            // Only text with escapes is copied: all else is read where it lies in the block.
+            // Only text with escapes is copied: all else is read in place in the block.
             let result = match cell.kind() {
                 CellKind::PlainEscaped | CellKind::QuotedEscaped | CellKind::StringEscaped => {
                     value(row, &plain_text(cell, text, self.block.dialect))
@@ -483,7 +483,7 @@ impl BlockColumn<'_> {
         Ok(Arc::new(array))
     }
 
-    /// JSON text as it stands: from JSON lines with the quotes of its strings, from CSV checked.
+    /// JSON text, unchanged: from JSON lines with the quotes of its strings, from CSV checked.
     fn json(&self, faults: OnFault<'_>) -> Result<ArrayRef> {
         let mut values = Vec::new();
         let mut lengths = vec![0; self.rows()];
@@ -505,8 +505,7 @@ impl BlockColumn<'_> {
             let from_csv = cell.kind().is_csv();
             // The splitter of JSON has checked its values already.
             if from_csv && !is_json(&values[start..]) {
-                // The bytes are taken back: the offsets of the rows behind are counted from
-                // lengths.
+                // The bytes are taken back: the offsets of later rows are counted from lengths.
                 values.truncate(start);
                 valid.clear(row);
                 faults(row, describe(text, "is not JSON"));

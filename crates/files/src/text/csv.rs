@@ -10,8 +10,8 @@
 //!    lines are skipped, but in a file of one column, where they are empty fields.
 //! 4. What has an escape before it, if the [`CsvDialect`] has one, means nothing, in quotes or not.
 //!
-//! A quote that is never closed, or that has text behind it, would swallow the records that follow.
-//! So only the **first line** of such a record is rejected, and reading goes on at the next line.
+//! A quote that is never closed, or that has text after it, would swallow the records that follow.
+//! So only the **first line** of such a record is rejected, and reading continues at the next line.
 
 use memchr::{memchr, memchr3_iter};
 
@@ -38,7 +38,7 @@ enum SplitHalt {
     Malformed { start: usize, reason: &'static str },
 }
 
-/// Where in a field the search stands.
+/// The state of the search within a field.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum FieldState {
     Unquoted,
@@ -229,7 +229,7 @@ impl CsvSplitter {
         );
     }
 
-    /// Adds the field that ends at `end`; false if there is text behind its closing quote.
+    /// Adds the field that ends at `end`; false if text follows its closing quote.
     fn push_field(
         &self,
         bytes: &[u8],

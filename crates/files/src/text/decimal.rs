@@ -4,8 +4,8 @@ use arrow::datatypes::{DECIMAL128_MAX_PRECISION, i256};
 
 use super::scalar::{Reason, WholeNumber, integer};
 
-/// The digits of a number without the zeros that lead and follow them, and where the point stands
-/// among them.
+/// The digits of a number without the zeros that lead and follow them, and the position of the
+/// point among them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct DecimalDigits {
     negative: bool,
@@ -59,7 +59,7 @@ impl DecimalDigits {
         self.point.clamp(0, i64::from(u32::MAX / 2)) as u32
     }
 
-    /// How many digits stand behind the point.
+    /// The number of digits after the point.
     pub(crate) fn fraction_digits(&self) -> u32 {
         (self.digits.len() as i64 - self.point).clamp(0, i64::from(u32::MAX / 2)) as u32
     }
@@ -94,7 +94,7 @@ impl DecimalDigits {
         }
     }
 
-    /// How many zeros follow the digits when the number is counted in units of `scale` digits behind
+    /// How many zeros follow the digits when the number is counted in units of `scale` digits after
     /// the point, if that is exact and takes at most `precision` digits.
     fn zeros(&self, precision: u8, scale: i8) -> Result<u32, Reason> {
         if self.digits.is_empty() {
@@ -155,17 +155,17 @@ fn whole_decimal<T: WholeNumber>(text: &[u8]) -> Option<Result<T, Reason>> {
     Some(whole.ok_or(T::OUT_OF_RANGE))
 }
 
-/// A decimal number of up to 76 digits, exactly as it is written, counted in units of `scale` digits
-/// behind the point.
+/// A decimal number of up to 76 digits, exactly as it is written, counted in units of `scale`
+/// digits after the point.
 pub(crate) fn wide_decimal(text: &[u8], precision: u8, scale: i8) -> Result<i256, Reason> {
     DecimalDigits::of(text).ok_or(NO_NUMBER)?.wide_unscaled(precision, scale)
 }
 
-/// A decimal number of up to 38 digits, exactly as it is written, counted in units of `scale` digits
-/// behind the point.
+/// A decimal number of up to 38 digits, exactly as it is written, counted in units of `scale`
+/// digits after the point.
 pub(crate) fn decimal(text: &[u8], precision: u8, scale: i8) -> Result<i128, Reason> {
     match plain_decimal(text, precision, scale) {
-        // Exponents are rare. What stands before one may be too long or too fine by itself.
+        // Exponents are rare. The digits before one may be too long or too fine by themselves.
         Err(_) if text.iter().any(|byte| matches!(byte, b'e' | b'E')) => {
             DecimalDigits::of(text).ok_or(NO_NUMBER)?.unscaled(precision, scale)
         }
@@ -181,8 +181,8 @@ fn plain_decimal(text: &[u8], precision: u8, scale: i8) -> Result<i128, Reason> 
         _ => (false, text),
     };
     let (mut value, mut behind, mut has_digits) = (0_i128, None, false);
-    // What has one digit less may grow by a digit. To look behind that would be too late: 39 digits may
-    // be more than 128 bits hold.
+    // What has one digit less may grow by a digit. A check after that would be too late: 39 digits
+    // may be more than 128 bits hold.
     let full = 10_i128.pow(u32::from(precision.saturating_sub(1)));
     for byte in digits {
         let digit = byte.wrapping_sub(b'0');
@@ -345,13 +345,13 @@ mod tests {
             let fits = |text: &str| DecimalDigits::of(text.as_bytes()).unwrap().fit_double();
             let (shortest, long) = (format!("{value:e}"), format!("{value:.16e}"));
             prop_assert!(fits(&shortest), "{}", shortest);
-            // Of two texts in the middle of which the double lies only its shortest form fits.
+            // When the double is halfway between two texts, only its shortest form fits.
             let digits = |text: &str| DecimalDigits::of(text.as_bytes()).unwrap();
             let is_shorter = digits(&shortest).digits.len() < digits(&long).digits.len();
             prop_assert_eq!(fits(&long), is_shorter || digits(&shortest) == digits(&long));
         }
 
-        /// The double 145902248985414.625 lies between two numbers of 17 digits.
+        /// The double 145902248985414.625 is between two numbers of 17 digits.
         #[test]
         fn doubles_between_two_texts_fit_the_one_that_they_show(fraction in 0..1_000_u32) {
             let value = 145902248985414.0 + f64::from(fraction) / 64.0;

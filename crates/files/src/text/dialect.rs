@@ -1,5 +1,5 @@
-//! The bytes with a meaning in a CSV file: what stands between fields, around them, and in front of a
-//! byte that means itself.
+//! The bytes with a meaning in a CSV file: the one between fields, the one around them, and the one
+//! before a byte that means itself.
 
 use memchr::{memchr, memchr_iter};
 use tonnage_engine::{Error, Result};
@@ -50,7 +50,7 @@ impl CsvDialect {
         self.quote == Some(byte)
     }
 
-    /// Whether the byte at a place of a field means itself, for an escape stands before it.
+    /// Whether an escape precedes the byte at a position of a field, so that it means itself.
     #[inline]
     pub(crate) fn is_escaped(self, bytes: &[u8], field: usize, at: usize) -> bool {
         let Some(escape) = self.escape else { return false };

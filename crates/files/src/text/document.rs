@@ -91,7 +91,7 @@ impl DocumentLayout {
     }
 }
 
-/// Fills the cells of the paths below an object. Of a name that stands twice the last counts.
+/// Fills the cells of the paths below an object. Of a repeated name the last counts.
 fn find(
     text: &[u8],
     start: usize,

@@ -12,7 +12,7 @@ use tonnage_engine::{Error, Result};
 use super::block::Block;
 use crate::type_name::type_name;
 
-/// Refuses a column that no key can be made for.
+/// Refuses a column for which no key can be generated.
 pub(super) fn check(field: &Field) -> Result<()> {
     match field.data_type() {
         DataType::Int64 | DataType::FixedSizeBinary(16) => Ok(()),

@@ -23,8 +23,8 @@ pub(crate) struct JsonSplitter {
     columns: HashMap<Vec<u8>, usize>,
     names: Vec<String>,
     renames: Renames,
-    /// For each place in an object the name and column that stood there last: most lines repeat the
-    /// line before, so most names are found by one comparison.
+    /// For each position in an object, the last name and column there: most lines repeat the line
+    /// before, so most names are found by one comparison.
     seen: Vec<(Vec<u8>, Option<usize>)>,
     /// Whether members that are no column are passed over; else they reject their record.
     pass_over_unknown: bool,
@@ -121,7 +121,7 @@ impl JsonSplitter {
                 }
                 ArrayCut::Short(at, reason) => {
                     block.lines += line_ends(&bytes[used..at]);
-                    // Only noted: `BlockReader` reports it behind the records before it.
+                    // Only noted: `BlockReader` reports it after the records before it.
                     self.short = Some(reason);
                     return at;
                 }
@@ -198,7 +198,8 @@ impl JsonSplitter {
         let mut filled = ColumnSet::default();
         scan_object(bytes, start, end, |member| {
             let column = self.column(&member, place);
-            // Members that are no column count as well: `seen` goes by places in the object.
+            // Members that are no column count as well: `seen` is indexed by positions in the
+            // object.
             place += 1;
             match column {
                 Some(column) if filled.insert(column) => {

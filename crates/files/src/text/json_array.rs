@@ -55,7 +55,7 @@ impl ArrayCutter {
         Self { state: ArrayState::Before, context: ArrayContext::Array }
     }
 
-    /// For an array that stands in a document, from its bracket on.
+    /// For an array within a document, from its bracket on.
     pub(crate) fn inside_document() -> Self {
         Self { state: ArrayState::Before, context: ArrayContext::Document }
     }

@@ -11,7 +11,7 @@ use crate::source::Source;
 /// How much is looked at to find the shape, if the first record is no longer.
 const HEAD_BYTES: usize = 1 << 20;
 
-/// Finds out how the records of a source follow each other, and goes to the array that
+/// Finds out how the records of a source follow each other, and moves to the array that
 /// [`ReadOptions::records`] names.
 pub(crate) fn find_shape(
     source: &Source,
@@ -114,7 +114,7 @@ fn next_token(text: &[u8], at: usize) -> Option<usize> {
     rest.iter().position(|byte| !byte.is_ascii_whitespace()).map(|offset| at + offset)
 }
 
-/// Where the value behind `at` ends.
+/// The end of the value after `at`.
 fn value_end(text: &[u8], at: usize) -> Option<usize> {
     let start = next_token(text, at)?;
     match text[start] {

@@ -24,7 +24,7 @@ const CHUNK_BYTES: usize = 1 << 20;
 pub(crate) enum JsonColumns {
     /// Every member, in the order in which they first appear.
     Members { columns: Vec<(String, TypeGuess)>, places: HashMap<String, usize>, renames: Renames },
-    /// What stands at the paths of columns that are taken out of documents.
+    /// The values at the paths of columns that are taken out of documents.
     Paths { paths: DocumentPaths, guesses: Vec<TypeGuess>, options: DocumentOptions },
 }
 
@@ -150,7 +150,7 @@ impl JsonColumns {
         }
     }
 
-    /// The columns: of documents the one that is made, those with a path of their own, and the
+    /// The columns: for documents the generated key, those with a path of their own, and the
     /// documents.
     pub(crate) fn into_columns(self) -> Vec<(String, InferredColumn)> {
         let seen = |guess: TypeGuess| InferredColumn::Guessed(Box::new(guess));

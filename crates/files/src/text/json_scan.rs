@@ -11,7 +11,7 @@ use serde::de::IgnoredAny;
 use super::block::{Cell, CellKind};
 use super::json_check::unescape;
 
-/// A member as it stands in the text.
+/// A member as written in the text.
 pub(crate) struct JsonMember<'a> {
     /// The name between its quotes.
     pub(crate) name: &'a [u8],
@@ -59,7 +59,7 @@ pub(crate) fn scan_object<'a, E: From<JsonSyntaxError>>(
     scan.space();
     scan.expect(b'{', "the record is not a JSON object")?;
     scan.space();
-    // An empty object is looked for here: in the loop a brace behind a comma would pass.
+    // An empty object is looked for here: in the loop a brace after a comma would pass.
     if scan.peek() == Some(b'}') {
         scan.at += 1;
         return Ok(scan.nothing_left()?);
@@ -72,8 +72,7 @@ pub(crate) fn scan_object<'a, E: From<JsonSyntaxError>>(
         scan.expect(b':', "a colon is missing after a member name")?;
         scan.space();
         let value = scan.scan_value()?;
-        // Told while the rest may still be broken: whoever takes members takes them back on an
-        // error.
+        // Called while the rest may still be broken: the callee takes members back on an error.
         found(JsonMember { name: &text[name_start..name_end], name_escaped, value })?;
         scan.space();
         match scan.peek() {
@@ -120,13 +119,13 @@ impl ObjectScan<'_> {
         if self.at < self.text.len() { Err(self.wrong("text follows the object")) } else { Ok(()) }
     }
 
-    /// Steps over a string whose opening quote is behind: where its text begins and ends, and
-    /// whether it has escapes.
+    /// Steps over a string after its opening quote: where its text begins and ends, and whether it
+    /// has escapes.
     fn scan_string(&mut self) -> Result<(usize, usize, bool), JsonSyntaxError> {
         let start = self.at;
         let mut escaped = false;
         loop {
-            // The end is searched for by itself, which is fast. What lies before it is checked
+            // The end is searched for by itself, which is fast. What precedes it is checked
             // afterwards.
             let Some(length) = memchr2(b'"', b'\\', &self.text[self.at..]) else {
                 return Err(self.wrong("a string is never closed"));
@@ -197,7 +196,7 @@ impl ObjectScan<'_> {
     }
 
     fn scan_number(&mut self) -> Result<(), JsonSyntaxError> {
-        // Made before anything is passed, so that it names the place where the number begins.
+        // Built before any byte is passed, so that it names the position where the number begins.
         let wrong = self.wrong("a number is not written as JSON wants it");
         if self.peek() == Some(b'-') {
             self.at += 1;

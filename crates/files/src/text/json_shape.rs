@@ -49,7 +49,8 @@ impl JsonShape {
         matches!(self, JsonShape::Elements(cutter) if cutter.is_sequence())
     }
 
-    /// Where the record at `start` or behind it begins and ends, and where to look for the next.
+    /// The start and end of the record at or after `start`, and the position to search for the
+    /// next.
     pub(crate) fn next_record(
         &mut self,
         bytes: &[u8],

@@ -27,7 +27,7 @@ use crate::options::{ExtraColumns, ReadOptions};
 use crate::source::Source;
 use crate::type_guess::{json_field, reads_as_value};
 
-/// How much of a file of JSON lines is looked at for members that nobody named.
+/// How much of a file of JSON lines is searched for members that no caller named.
 const JSON_SAMPLE_BYTES: usize = 1 << 20;
 
 /// The longest header.
@@ -155,10 +155,10 @@ struct ConverterWorkers {
     received: usize,
 }
 
-/// The batch of a block; none if the block lies before the first record to deliver.
+/// The batch of a block; none if the block precedes the first record to deliver.
 type Converted = Result<Option<ReadBatch>>;
 
-/// Blocks that each worker may have: one that it converts and one that lies ready.
+/// Blocks that each worker may have: one that it converts and one that is ready.
 const BLOCKS_PER_WORKER: usize = 2;
 
 impl ConverterWorkers {
@@ -255,7 +255,7 @@ fn refuse_bare_returns(
     if memchr(b'\n', head).is_some() {
         return Ok(());
     }
-    // One in quotes is part of a field, and so is one behind the escape character.
+    // One in quotes is part of a field, and so is one after the escape character.
     let (mut is_quoted, mut is_escaped) = (false, false);
     let bare = head.iter().position(|byte| {
         if std::mem::take(&mut is_escaped) {
@@ -316,8 +316,7 @@ fn first_record(blocks: &mut BlockReader, dialect: CsvDialect) -> Option<FirstRe
         let at_end = blocks.is_at_end();
         let bytes = blocks.look_ahead(0);
         let mut block = Block::new(0, 1, 0);
-        // Nobody knows yet how many fields there are, nor whether this is a header: so nothing is
-        // taken.
+        // Neither the number of fields nor a header is known yet, so nothing is taken.
         let splitter = CsvSplitter { dialect, columns: 0, blank_is_null: false };
         let used = splitter.split(bytes, at_end, 1, &mut block);
         if !block.faults.is_empty() {
@@ -398,7 +397,7 @@ fn csv_names(
     }
 }
 
-/// How a wanted column stands in text: nested values are JSON there.
+/// The form of a wanted column in text: nested values are JSON there.
 fn text_field(field: &FieldRef) -> FieldRef {
     match field.data_type().is_nested() {
         true => Arc::new(json_field(field.name())),

@@ -197,10 +197,10 @@ pub(crate) fn write_uuid(out: &mut Vec<u8>, bytes: &[u8]) {
     }
 }
 
-/// Bytes in base64 with padding, or in hexadecimal digits behind `0x` or `\x`, as SQL reads them.
+/// Bytes in base64 with padding, or in hexadecimal digits after `0x` or `\x`, as SQL reads them.
 ///
-/// Digits alone behind `0x` are hexadecimal, although they could be base64 too: [`write_bytes`] never
-/// writes such base64.
+/// Digits alone after `0x` are hexadecimal, although they could be base64 too: [`write_bytes`]
+/// never writes such base64.
 pub(crate) fn bytes(text: &[u8], out: &mut Vec<u8>) -> Result<(), Reason> {
     let start = out.len();
     let base64 = |out: &mut Vec<u8>, wrong| STANDARD.decode_vec(text, out).map_err(|_| wrong);
@@ -237,7 +237,7 @@ fn hexadecimal_bytes(digits: &[u8], out: &mut Vec<u8>) -> Result<(), Reason> {
 }
 
 /// Writes bytes in base64, with padding. Base64 that [`bytes`] would read as hexadecimal digits is
-/// replaced by the digits of the bytes behind `0x`.
+/// replaced by the digits of the bytes after `0x`.
 pub(crate) fn write_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
     let start = out.len();
     out.resize(start + bytes.len().div_ceil(3) * 4, 0);
@@ -294,7 +294,7 @@ mod tests {
         for text in ["AP+r", "0x00ffab", "\\x00FFAB"] {
             assert_eq!(read(text), Ok(vec![0, 0xff, 0xab]), "{text}");
         }
-        // Eight digits behind 0x are base64 of other bytes.
+        // Eight digits after 0x are base64 of other bytes.
         assert_eq!(read("0x000102"), Ok(vec![0, 1, 2]));
         assert_eq!(read("0x"), Ok(vec![]));
         // Base64 that begins with 0x by chance.

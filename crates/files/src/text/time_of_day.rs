@@ -84,7 +84,7 @@ mod tests {
         }
     }
 
-    /// Digits behind the ninth were cut off, and 10:30:60 became 10:31:00, both without a word.
+    /// Digits after the ninth were cut off, and 10:30:60 became 10:31:00, both without a word.
     #[test]
     fn what_would_be_changed_is_refused() {
         assert_eq!(nanoseconds(b"13:45:00.1234567891"), Err(TOO_FINE));

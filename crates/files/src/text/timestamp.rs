@@ -6,7 +6,7 @@ use arrow::datatypes::TimeUnit;
 const NANOSECONDS: i64 = 1_000_000_000;
 pub(crate) const DAY_SECONDS: i64 = 86_400;
 
-/// A point in time: seconds since 1970 in UTC, and nanoseconds behind them.
+/// A point in time: seconds since 1970 in UTC, and the nanoseconds within the second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ParsedInstant {
     pub(crate) seconds: i64,
@@ -160,7 +160,7 @@ fn parse_year(text: &[u8]) -> Option<(i64, &[u8])> {
     }
 }
 
-/// Reads `HH:MM`, `HH:MM:SS` or `HH:MM:SS.fraction`, and the offset behind it.
+/// Reads `HH:MM`, `HH:MM:SS` or `HH:MM:SS.fraction`, and the offset after it.
 fn parse_time(text: &[u8], instant: &mut ParsedInstant) -> Option<()> {
     if text.len() < 5 || text[2] != b':' {
         return None;

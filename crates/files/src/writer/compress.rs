@@ -9,7 +9,7 @@ use crate::format::Compression;
 /// What is gathered before it is handed on.
 const BUFFER_BYTES: usize = 256 << 10;
 
-/// A target behind a compressor.
+/// A target that a compressor writes to.
 pub(super) enum Compressor<W: Write> {
     Plain(BufWriter<W>),
     Gzip(BufWriter<GzEncoder<W>>),

@@ -91,7 +91,7 @@ impl<W: Write + Send> RecordWriter<W> {
         self
     }
 
-    /// Writes the rows of one batch, which must have the columns that the writer was made for.
+    /// Writes the rows of one batch, which must have the columns of the writer.
     pub fn write(&mut self, batch: &RecordBatch) -> Result<()> {
         match &mut self.body {
             WriterBody::Csv(writer) => writer.write(batch),

@@ -1,8 +1,8 @@
 //! Writes Parquet.
 //!
-//! Parquet counts moments in milliseconds or finer. Moments in seconds are written in milliseconds,
-//! so that every reader sees them as such; a note at the column ([`UNIT_KEY`]) tells this crate
-//! that they were seconds.
+//! Parquet counts timestamps in milliseconds or finer. Timestamps in seconds are written in
+//! milliseconds, so that every reader sees them as such; a note at the column ([`UNIT_KEY`]) lets
+//! this crate restore the seconds.
 
 use std::collections::HashMap;
 use std::io::Write;
@@ -25,8 +25,7 @@ use crate::type_name;
 /// A row group is closed when it takes this much memory, whatever its rows.
 const ROW_GROUP_BYTES_MAX: usize = 128 << 20;
 
-/// The key in a field's metadata that tells in which unit moments were counted before they were
-/// written.
+/// The key in a field's metadata for the unit of its timestamps before they were written.
 const UNIT_KEY: &str = "tonnage:timestamp-unit";
 const UNIT_SECONDS: &str = "s";
 

@@ -251,8 +251,8 @@ fn documents_of_other_programs_are_named() {
     assert!(rows(&old).unwrap_err().message().contains("as a workbook"));
 }
 
-/// Programs that cannot calculate write formulas without their values. Such cells were NULL, and nobody
-/// was told.
+/// Programs that cannot calculate write formulas without their values. Such cells were NULL without
+/// a report.
 #[test]
 fn formulas_without_a_value_reject_their_record() {
     let row = |number: usize, cell: &str| {
@@ -289,7 +289,7 @@ fn formulas_without_a_value_reject_their_record() {
     let told: Vec<_> = rejected.iter().map(|it| (it.line, it.column.as_deref())).collect();
     assert_eq!(told, [(Some(3), Some("v")), (Some(4), Some("v")), (Some(8), Some("v"))]);
     assert!(rejected[0].reason.contains("its formula has no value in the workbook"));
-    // Of a column that nobody wants they do no harm.
+    // They do no harm in an unwanted column.
     let wanted = schema.project(&[0, 2]).unwrap();
     let options = ReadOptions {
         unmentioned: tonnage_files::ExtraColumns::Skip,
@@ -405,8 +405,8 @@ fn a_sheet_may_have_cells_left_of_its_first_name() {
     assert_eq!((batch.num_columns(), batch.num_rows(), rejected.len()), (2, 0, 1));
 }
 
-/// A value behind the last name rejected its record, and no option could take it. The sheet may say where
-/// its cells end, and what it says may be wrong.
+/// A value after the last name rejected its record, and no option could take it. The sheet may say
+/// where its cells end, and what it says may be wrong.
 #[rstest]
 #[case("")]
 #[case("<dimension ref=\"A1:D4\"/>")]

@@ -24,7 +24,7 @@ fn plain(column: ArrayRef) -> Source {
     stream(Field::new("v", column.data_type().clone(), true), column)
 }
 
-/// The JSON lines of a column, as it is, as what a table would be made for, and as JSON.
+/// The JSON lines of a column, as it is, as the type of a new table, and as JSON.
 fn as_json(source: &Source) -> Vec<String> {
     let json = Field::new("v", DataType::Utf8, true)
         .with_metadata([(TYPE_KEY.to_owned(), TYPE_JSON.to_owned())].into());

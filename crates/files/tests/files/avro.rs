@@ -168,7 +168,7 @@ fn nested_values_become_json() {
     assert_eq!(lines(&rows)[0], "\"[\"\"a\"\"]\",\"{\"\"lat\"\":1.5}\"");
 }
 
-/// A table was made for them, and no record could be loaded into it.
+/// A table was created for them, and no record could be loaded into it.
 #[test]
 fn values_of_several_kinds_become_json() {
     let schema = r#"{"type":"record","name":"r","fields":[
@@ -318,7 +318,7 @@ fn a_record_that_contains_itself_is_refused() {
     assert!(error.message().contains("JSON lines"), "{error}");
 }
 
-/// It was told that there is no file.
+/// The error was that there is no file.
 #[test]
 fn records_without_fields_make_no_columns() {
     let schema = r#"{"type":"record","name":"r","fields":[]}"#;

@@ -1,4 +1,4 @@
-//! What is a CSV record, what is not, and where it stood.
+//! What is a CSV record, what is not, and its position.
 
 use arrow::array::AsArray;
 use arrow::datatypes::DataType;
@@ -44,7 +44,7 @@ fn quoted_fields_keep_delimiters_line_ends_and_doubled_quotes() {
     assert_eq!(names, ["a,\"b\"\r\nc", "x\"y"]);
 }
 
-/// A header in Latin-1 made columns whose names had marks for what could not be read.
+/// A header in Latin-1 gave columns whose names had marks for what could not be read.
 #[test]
 fn a_header_that_is_not_utf8_is_refused_with_the_remedy() {
     let source = csv(b"id,caf\xe9\n1,a\n");
@@ -366,7 +366,7 @@ fn a_record_has_at_most_16_mebibytes() {
     }
 }
 
-/// A quote behind the escape character ended the field, and the return within it was refused.
+/// A quote after the escape character ended the field, and the return within it was refused.
 #[test]
 fn carriage_returns_in_quotes_are_looked_for_as_the_dialect_says() {
     let mut options = ReadOptions::default();

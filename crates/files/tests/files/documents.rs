@@ -60,7 +60,7 @@ fn names_that_lead_to_a_place_are_taken_to_the_letter() {
         read(&jsonl(text), &documents(&[("x", DataType::Int64)], &[("x", &["a", "b"])]));
     assert_eq!(rejected, vec![]);
     let found: Vec<_> = batch.column(0).as_primitive::<Int64Type>().iter().collect();
-    // Of a name that stands twice the last counts.
+    // Of a repeated name the last counts.
     assert_eq!(found, [Some(2), None, None, Some(6)]);
     let (batch, _) =
         read(&jsonl("{\"a.b\": 1}"), &documents(&[("x", DataType::Int64)], &[("x", &["a.b"])]));

@@ -1,5 +1,5 @@
-//! Files that are not what they seem: of other kinds, in other encodings, with something behind
-//! their end.
+//! Files that are not what they seem: of other kinds, in other encodings, with bytes after their
+//! end.
 
 use rstest::rstest;
 use tonnage_engine::ErrorKind;

@@ -127,7 +127,7 @@ fn a_number_whose_double_is_written_as_another_number_is_no_double() {
 
 proptest! {
     /// A column became a double and its whole numbers were rounded; or a type that rejected values
-    /// of the very sample it was made of.
+    /// of its own sample.
     #[test]
     fn the_type_takes_every_value_of_the_sample_and_changes_no_number(
         values in prop::collection::vec("-?[1-9][0-9]{0,20}(\\.[0-9]{0,3}[1-9])?", 1..8)
@@ -137,8 +137,8 @@ proptest! {
         let (batch, rejected) = read(&source, &wanting(Arc::new(schema.clone())));
         prop_assert_eq!(rejected, vec![]);
         let same = |read: &str, text: &str| {
-            // A decimal has as many zeros behind it as its column; a large double is written with
-            // an exponent.
+            // A decimal has as many final zeros as its column; a large double is written with an
+            // exponent.
             let bare = |text: &str| text.trim_end_matches('0').trim_end_matches('.').to_owned();
             let is_decimal = text.contains('.') || read.contains('.');
             // The shortest form of a double may have fewer digits, and an exponent: written with as
@@ -258,7 +258,7 @@ fn words_that_seem_to_mean_null_are_told() {
     );
 }
 
-/// A column of amounts became text because of one value, and nobody was told of which.
+/// A column of amounts became text because of one value, and no report named it.
 #[test]
 fn the_value_that_makes_text_of_a_column_is_told() {
     let text: String = (0..50).map(|id| format!("{id},{id}.5,2024-01-03,{id}\n")).collect();

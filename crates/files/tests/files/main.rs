@@ -1,4 +1,4 @@
-//! Records from files of every kind, and back: what is read, what is refused, and where it stood.
+//! Records from files of every kind, and back: what is read, what is refused, and its position.
 
 mod archives;
 mod arrow_columns;

@@ -61,7 +61,7 @@ fn column<T: ParquetType>(
     column.close().unwrap();
 }
 
-/// A moment as Spark and Impala write it.
+/// A timestamp as Spark and Impala write it.
 fn int96(julian_day: u32, nanoseconds: u64) -> Int96 {
     let mut value = Int96::new();
     value.set_data(nanoseconds as u32, (nanoseconds >> 32) as u32, julian_day);
@@ -135,7 +135,7 @@ fn an_int96_that_the_wanted_unit_cannot_keep_rejects_its_row() {
         let told = if far { "9999-12-31T23:59:59.9999" } else { "1970-01-01T00:00:00.000000001" };
         assert_eq!(original, format!("{{\"at\":\"{told}\"}}"));
     }
-    // Impala and pandas write nanoseconds, too: a table that is made for them keeps these.
+    // Impala and pandas write nanoseconds, too: a table created for them keeps these.
     let inferred = infer_schema(&source, &ReadOptions::default(), 100).unwrap();
     assert_eq!(inferred.field(0).data_type(), &DataType::Timestamp(TimeUnit::Nanosecond, None));
 }
@@ -173,7 +173,7 @@ fn with_count(source: &str, from: [u8; 4], to: [u8; 4]) -> Source {
     Source::memory("a.parquet", bytes)
 }
 
-/// In the compact form of Thrift: the count of rows, and the list of row groups behind it.
+/// In the compact form of Thrift: the count of rows, and the list of row groups after it.
 const SEVEN_ROWS: [u8; 4] = [0x16, 14, 0x19, 0x1c];
 
 /// parquet-rs 0.3.0 left it so. Nothing was read, and nothing was said.
@@ -436,7 +436,7 @@ fn a_uuid_of_the_embedded_schema_stays_one() {
     assert_eq!(lines(&batch), ["07070707-0707-0707-0707-070707070707"]);
 }
 
-/// Text that is read beside a moment: the column of the file behind it is found all the same.
+/// Text that is read beside a timestamp: the column after it in the file is found all the same.
 #[test]
 fn other_columns_of_the_file_stay_as_they_are() {
     let message = "message m { required int96 at; required binary name (UTF8); }";

@@ -1,7 +1,7 @@
 //! Pipes: FIFOs, process substitution, standard input.
 //!
 //! A pipe used to be opened once to find out what it holds and again to read it. What the first
-//! look had taken was gone: up to 64 KiB of records, and nobody was told.
+//! look had taken was gone: up to 64 KiB of records, without a report.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -27,7 +27,7 @@ use crate::common::{csv, gzip, lines, read, schema, wanting, written};
 const PATIENCE: Duration = Duration::from_secs(60);
 const ROWS: i64 = 40_000;
 
-/// A FIFO that somebody fills with `bytes`.
+/// A FIFO that another thread fills with `bytes`.
 fn fifo(bytes: Vec<u8>) -> (TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("fifo");
@@ -153,7 +153,7 @@ fn records_that_come_slowly_do_not_wait_for_more(
         move || {
             let mut pipe = std::fs::File::create(path).unwrap();
             pipe.write_all(first.as_bytes()).unwrap();
-            // Whoever reads must have read this before more comes.
+            // The reader must have read this before more comes.
             waits.recv_timeout(PATIENCE).unwrap();
             pipe.write_all(second.as_bytes()).unwrap();
             waits.recv_timeout(PATIENCE).unwrap();

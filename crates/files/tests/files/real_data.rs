@@ -29,7 +29,7 @@ fn ship_positions_are_the_same_in_csv_and_parquet() {
         schema.field_with_name("BaseDateTime").unwrap().data_type(),
         &DataType::Timestamp(TimeUnit::Second, None)
     );
-    // Whoever made the Parquet file took the 32 call signs `N/A` for NULL.
+    // The writer of the Parquet file took the 32 call signs `N/A` for NULL.
     let nulls = CsvOptions { nulls: vec![String::new(), "N/A".into()], ..CsvOptions::default() };
     let (from_csv, rejected) =
         read(&csv, &ReadOptions { csv: nulls, ..wanting(Arc::clone(&schema)) });

@@ -1,4 +1,4 @@
-//! Files behind HTTP: whole, in pieces, moved, missing, and with connections that break.
+//! Files over HTTP: whole, in pieces, moved, missing, and with connections that break.
 
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Write};
@@ -97,7 +97,7 @@ fn serve(
         noted.len() - 1
     };
     let Answer { head, body, sent_max, silence } = answer(&asked, number);
-    // Whoever has seen enough closes.
+    // A reader that has seen enough closes the connection.
     let _ = stream.write_all(head.as_bytes());
     let _ = stream.write_all(&body[..body.len().min(sent_max)]);
     let _ = stream.flush();
@@ -261,8 +261,8 @@ fn headed(head: &str, body: Vec<u8>) -> Answer {
 
 const CHUNKED: &str = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked";
 
-/// Without a length only the empty last chunk tells the end. Wherever the connection breaks before
-/// it, also behind a whole record, that is an error or goes on where it broke.
+/// Without a length only the empty last chunk tells the end. A connection that breaks before it,
+/// even after a whole record, is an error or is resumed there.
 #[test]
 fn chunks_without_the_last_one_are_no_file() {
     let body = csv(200);
@@ -271,7 +271,7 @@ fn chunks_without_the_last_one_are_no_file() {
     let whole = sent.clone();
     let (address, _) = server(move |_, _| headed(CHUNKED, whole.clone()));
     assert_eq!(rows(&format!("{address}/a.csv")).unwrap(), 200);
-    // Behind the last record, within the mark before a chunk, within a record, behind one.
+    // After the last record, within the mark before a chunk, within a record, after one.
     let middle = &sent[end / 2..];
     let behind_record = end / 2 + middle.windows(2).position(|pair| pair == b"\n\r").unwrap() + 3;
     for cut in [end - 5, behind_record, behind_record - 1, end / 2, end / 2 + 1, end / 2 + 2] {
@@ -309,7 +309,7 @@ fn an_answer_that_does_not_tell_its_end_is_refused() {
         assert!(error.message().contains("neither its length nor its last chunk"), "{error}");
         assert!(error.message().contains("curl -O"), "{error}");
     }
-    // Nor is the rest of a file, if nobody knows how long it is.
+    // Nor is the rest of a file of unknown length.
     let sent = chunked(&csv(200));
     let (address, _) = server(move |asked, _| match asked.from() {
         None => {
@@ -351,7 +351,7 @@ fn passing_trouble_is_waited_out() {
         1 => Answer::of("200 OK", "", body.clone()).broken_after(0),
         _ => Answer::of("200 OK", "ETag: \"one\"\r\n", body.clone()),
     });
-    // A file of which nothing came has no mark to be told by.
+    // A file of which nothing came has no mark to recognise it by.
     let read = rows(&format!("{address}/a.csv"));
     assert_eq!((read.unwrap(), seen.lock().unwrap().len()), (10, 3));
 }
@@ -384,7 +384,7 @@ fn what_is_not_there_is_told() {
     let count = |path: &str| seen.iter().filter(|asked| asked.starts_with(path)).count();
     assert_eq!((count("/none.csv"), count("/secret.csv")), (1, 1));
     assert!(count("/broken.csv") > 2);
-    // Nobody listens there.
+    // No server listens there.
     assert_eq!(rows("http://127.0.0.1:1/a.csv").unwrap_err().kind(), ErrorKind::Unavailable);
 }
 
@@ -419,7 +419,7 @@ fn records_that_come_slowly_do_not_wait_for_more(#[case] compression: Compressio
         let length = first.len() + second.len();
         write!(stream, "HTTP/1.1 200 OK\r\nContent-Length: {length}\r\n\r\n").unwrap();
         stream.write_all(&first).unwrap();
-        // Whoever reads must have read this before more comes.
+        // The reader must have read this before more comes.
         waits.recv_timeout(Duration::from_secs(60)).unwrap();
         stream.write_all(&second).unwrap();
         waits.recv_timeout(Duration::from_secs(60)).unwrap();

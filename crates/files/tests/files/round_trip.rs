@@ -170,7 +170,7 @@ fn bytes_whose_base64_begins_with_0x_come_back_from_every_format() {
     }
 }
 
-/// The longest decimals, as they are and in lists, in files whose types are told and guessed.
+/// The longest decimals, as they are and in lists, in files whose types are given and guessed.
 #[test]
 fn decimals_of_76_digits_come_back_from_every_format() {
     let nines = "9".repeat(76);
@@ -195,7 +195,7 @@ fn parquet_whose_pages_cannot_be_unpacked_is_refused_with_the_remedy() {
     let numbers: ArrayRef = Arc::new(Int64Array::from(vec![1, 2]));
     let batch = RecordBatch::try_from_iter([("packed", numbers)]).unwrap();
     let bytes = written(Format::Parquet, Compression::None, &batch);
-    // The codec stands behind the name of the column: zstd, which is 6, becomes brotli or lzo.
+    // The codec follows the name of the column: zstd, which is 6, becomes brotli or lzo.
     let name = b"packed\x15\x0c";
     let place = bytes.windows(name.len()).position(|part| part == name).unwrap();
     for (number, codec) in [(4_u8, "brotli"), (3, "lzo")] {
@@ -266,7 +266,7 @@ fn a_written_file_suggests_the_types_it_was_written_from() {
 }
 
 /// Parquet has no seconds. They were written as bare numbers of 64 bits, which only Arrow's own
-/// note made moments of again: pandas, DuckDB and Spark saw 1641168004.
+/// note turned into timestamps again: pandas, DuckDB and Spark saw 1641168004.
 #[test]
 fn seconds_are_moments_in_parquet_for_every_reader() {
     let at: ArrayRef = Arc::new(TimestampSecondArray::from(vec![Some(1_641_168_004), None]));

@@ -81,7 +81,7 @@ fn names_tell_formats(#[case] name: &str, #[case] format: Format) {
 #[test]
 fn without_a_telling_name_the_content_decides_packed_or_not() {
     let (batch, _) = read(&csv(TEXT), &wanting(small_schema()));
-    // Tabs are told by the name alone.
+    // Only the name shows that tabs separate fields.
     for format in Format::WRITTEN.into_iter().filter(|format| *format != Format::Tsv) {
         for compression in [Compression::None, Compression::Gzip, Compression::Zstd] {
             let source = Source::memory("upload", written(format, compression, &batch));
@@ -254,7 +254,7 @@ fn the_ending_of_a_folder_says_nothing_of_its_files() {
     }
 }
 
-/// What is no UTF-8 in the name of a folder became the character that stands for such, in every row.
+/// What is no UTF-8 in the name of a folder became the replacement character, in every row.
 #[test]
 fn the_names_of_folders_are_utf8() {
     let options = ReadOptions { folders: true, ..ReadOptions::default() };

@@ -133,7 +133,7 @@ fn lists() -> [Option<Vec<Option<i32>>>; 2] {
     [Some(vec![Some(1), None]), Some(vec![])]
 }
 
-/// A table was made for such a column, and then nothing could be loaded into it.
+/// A table was created for such a column, and then nothing could be loaded into it.
 #[test]
 fn maps_whose_keys_are_no_text_become_objects() {
     let mut map = MapBuilder::new(None, Int64Builder::new(), Int64Builder::new());
@@ -187,8 +187,8 @@ fn a_row_knows_its_record_and_its_text() {
     assert_eq!(original.text, br#"{"ID":3,"value":null,"at":"never"}"#);
 }
 
-/// Moments of every zone but UTC were rejected as if they did not fit: taking the zone away turned
-/// them into what clocks show there.
+/// Timestamps of every zone but UTC were rejected as if they did not fit: taking the zone away
+/// turned them into what clocks show there.
 #[rstest]
 #[case("America/New_York")]
 #[case("+02:00")]
@@ -209,10 +209,10 @@ fn a_moment_keeps_its_instant_whatever_its_zone(#[case] zone: &str) {
     }
 }
 
-/// Arrow's casts of text rounded decimals, cut fractions of seconds and times of day off, and made
-/// infinity of what is too large. All of that was stored without a word, though the same text in CSV
-/// was rejected. Of texts in a dictionary those were rejected that are not written as Arrow writes
-/// them, such as 1.5 for a column with two places.
+/// Arrow's casts of text rounded decimals, cut fractions of seconds and times of day off, and
+/// turned too large numbers into infinity. All of that was stored without a word, though the same
+/// text in CSV was rejected. Of texts in a dictionary those were rejected that are not written as
+/// Arrow writes them, such as 1.5 for a column with two places.
 #[rstest]
 #[case::decimal("1.5", "1.239", DataType::Decimal128(10, 2), "1.50")]
 #[case::wide_decimal("1.5", "1.239", DataType::Decimal256(50, 2), "1.50")]
@@ -304,8 +304,8 @@ fn bytes_that_are_text_are_read_as_text() {
     assert_eq!((rejected.len(), rejected[0].record), (1, 1));
 }
 
-/// The day of a moment was lost in a column of times of the day, and a number became its bytes, both
-/// without a word.
+/// The day of a timestamp was lost in a column of times of the day, and a number became its bytes,
+/// both without a word.
 #[rstest]
 #[case(DataType::Timestamp(TimeUnit::Microsecond, None), DataType::Time64(TimeUnit::Nanosecond))]
 #[case(DataType::Int64, DataType::Binary)]
@@ -318,8 +318,8 @@ fn a_cast_that_keeps_a_part_is_no_way(#[case] own: DataType, #[case] wanted: Dat
     assert_eq!(reader.schema().field(0).data_type(), &own, "the caller sees that it does not fit");
 }
 
-/// A column of milliseconds was taken for one of seconds where the table had seconds: moments in the
-/// year 53976. The same numbers in CSV are rejected.
+/// A column of milliseconds was taken for one of seconds where the table had seconds: timestamps in
+/// the year 53976. The same numbers in CSV are rejected.
 #[rstest]
 #[case(DataType::Int64, DataType::Timestamp(TimeUnit::Second, None))]
 #[case(DataType::Int32, DataType::Date32)]
