@@ -38,8 +38,8 @@ fn told_by_folders(path: &str) -> impl Iterator<Item = (&str, &str)> {
     told.filter(|(name, _)| !name.is_empty())
 }
 
-/// The folders of a source that tell columns, if they are to: what is kept of its records goes into
-/// folders of the same names.
+/// The folders of a source that tell columns, if they are to: the records that are kept are written
+/// into folders of the same names.
 pub fn column_folders(source: &Source, options: &ReadOptions) -> PathBuf {
     let told = options.folders.then(|| told_by_folders(source.name())).into_iter().flatten();
     told.map(|(name, value)| format!("{name}={value}")).collect()

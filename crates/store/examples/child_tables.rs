@@ -8,7 +8,7 @@ use tonnage::{
 
 pub(crate) fn main() -> tonnage::Result<()> {
     let store = Store::open("memory:")?;
-    // A child table's key begins with its parent's key, so pictures lie right behind their phone.
+    // A child table's key begins with its parent's key, so pictures directly follow their phone.
     store.execute(
         "CREATE TABLE phones (maker STRING, price INTEGER, name STRING,
             PRIMARY KEY (SHARD(maker), price));

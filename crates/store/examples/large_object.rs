@@ -9,13 +9,13 @@ pub(crate) fn main() -> tonnage::Result<()> {
     let (pairs, film) = (store.kv(), Key::new(["films"], ["metropolis"]));
     let part = |number: u64| vec![number as u8; PART_BYTES];
 
-    // The writer is cut short: nobody sees anything of the object.
+    // The writer is cut short: no reader sees any of the object.
     let mut writer = pairs.put_lob(&film, &LobOptions::default())?;
     (0..5).try_for_each(|number| writer.append(&part(number)))?;
     drop(writer);
     assert!(pairs.get_lob(&film)?.is_none());
 
-    // Another one goes on behind what was kept.
+    // Another one continues after what was kept.
     let options = LobOptions { durability: Durability::Fsync, ..LobOptions::default() };
     let mut writer = pairs.resume_lob(&film, &options)?.expect("there is a writer to go on with");
     let first = writer.position() / PART_BYTES as u64;

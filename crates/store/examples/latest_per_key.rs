@@ -17,7 +17,7 @@ pub(crate) fn main() -> tonnage::Result<()> {
     let rows: Vec<Row> = (0..10_000).map(position).collect();
     store.multi_put([("positions", rows)], &BulkPutOptions::default())?;
 
-    // A partial key (the ship alone) stands for all of its rows.
+    // A partial key (the ship alone) means all of its rows.
     let ships = KeySource::keys((0..100_i64).map(|ship| Row::new().with("ship", ship)));
     let options = BulkGetOptions {
         direction: Direction::Reverse,

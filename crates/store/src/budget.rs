@@ -28,7 +28,7 @@ impl Budget {
         Loan { of: self.clone(), amount }
     }
 
-    /// What one call can get of it at most, where it is used for moments only.
+    /// The most that one call can get of it, where it is used only briefly.
     pub(crate) fn most(&self, wanted: usize) -> usize {
         wanted.min(self.all)
     }

@@ -6,8 +6,8 @@
 //! 3. Each table of the catalog must have its space.
 //! 4. Each index is compared with the rows of its table, and each large object with its chunks.
 //!
-//! Tables and indexes may be made, altered and dropped meanwhile. So what does not fit the catalog
-//! as it was is judged again by the catalog as it is, and counts as damage only then.
+//! Tables and indexes may be created, altered and dropped meanwhile. So what does not fit the
+//! catalog as it was is judged again by the catalog as it is, and counts as damage only then.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -98,7 +98,7 @@ pub(crate) fn check(store: &Inner, options: &CheckOptions) -> Result<CheckReport
         report.damage(damage.location, damage.what);
     }
     let tables = store.catalog.tables();
-    // Listed behind the tables: the space of a table is made before it, and dropped after it.
+    // Listed after the tables: the space of a table is created before it, and dropped after it.
     let spaces = store.engine.spaces()?;
     let mut roots = Vec::new();
     for table in tables {
@@ -211,7 +211,8 @@ fn check_rows(
     report: &mut CheckReport,
 ) {
     if entry.codec.decode(rows, Some(which), None).is_err() {
-        // Rows that were written behind an ALTER TABLE are read by what the table is by now.
+        // Rows that were written after an ALTER TABLE are read by the current definition of the
+        // table.
         if let Some(entry) = newest(store, entry) {
             for index in which {
                 if let Err(error) = entry.codec.decode(rows, Some(&[*index]), None) {
@@ -257,13 +258,13 @@ fn check_indexes(
 ) -> Result<()> {
     for index in &table.indexes.set().indexes {
         let location = format!("index {} on {}", index.stored.name, table.schema.path);
-        // Nobody reads such an index, so rows that it lacks are no damage.
+        // No reader uses such an index, so rows that it lacks are no damage.
         if !index.is_ready() {
             report.unfinished_indexes.push(index.to_ddl(&table.schema.path));
             continue;
         }
         let checked = check_newest_index(store, table, index, limits);
-        // Asked behind the look: until it was dropped it had every row.
+        // Checked after the look-up: until it was dropped it had every row.
         if table.indexes.check_kept_up(index).is_err() {
             continue;
         }

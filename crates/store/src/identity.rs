@@ -1,5 +1,4 @@
-//! Values that the store generates for a row: identity numbers, and defaults made anew for each
-//! row.
+//! Values that the store generates for a row: identity numbers, and defaults computed for each row.
 
 use std::borrow::Cow;
 
@@ -27,8 +26,8 @@ impl Inner {
         })
     }
 
-    /// The row with what the store makes for it: a number of its own, where it needs one, and the
-    /// defaults that are made anew for each row. Told is the number, else the UUID.
+    /// The row with its generated values: an identity number, where it needs one, and the defaults
+    /// that are computed for each row. Returns the number, else the UUID.
     ///
     /// # Errors
     /// `Invalid` when the row has a number that only the store gives.
@@ -125,7 +124,7 @@ impl Inner {
     }
 }
 
-/// Whether a write goes through only over a row that is there.
+/// Whether a write succeeds only over an existing row.
 fn is_update(condition: Condition) -> bool {
     matches!(condition, Condition::IfPresent | Condition::IfVersion(_))
 }

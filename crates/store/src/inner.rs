@@ -16,7 +16,7 @@ use crate::read::ReadAhead;
 use crate::row::Row;
 use crate::single_calls::WriteOptions;
 
-/// What a store is made of.
+/// The parts of a store.
 pub(crate) struct Inner {
     /// What waits for a majority and reads the latest: what the store needs for itself.
     pub(crate) engine: Arc<dyn Engine>,
@@ -79,7 +79,7 @@ impl Inner {
         if ttl.is_zero() {
             return NEVER_MS;
         }
-        // A row with the shortest life still expires, also by a clock that stands at 0.
+        // A row with the shortest life still expires, also by a clock that shows 0.
         now_ms.saturating_add(ttl.as_millis().try_into().unwrap_or(u64::MAX)).max(1)
     }
 

@@ -2,8 +2,8 @@
 //!
 //! Records come in by the million through [`Store::bulk_put`] and go out by the million through
 //! [`Table::bulk_get`]. Single rows and pairs are there too: [`Table`], [`KeyValue`]. Everything
-//! stands on one storage contract, [`tonnage_engine`]. RocksDB keeps it for stores on disk, and a
-//! memory engine for tests.
+//! uses one storage contract, [`tonnage_engine`]. RocksDB keeps it for stores on disk, and a memory
+//! engine for tests.
 //!
 //! ```
 //! # fn main() -> tonnage::Result<()> {

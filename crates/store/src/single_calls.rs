@@ -135,7 +135,7 @@ pub struct StoredRow {
 }
 
 impl StoredRow {
-    /// A row as another store told it.
+    /// A row as another store returned it.
     pub fn new(row: Row, version: u64, expires_at_ms: u64) -> Self {
         Self { row, version, expires_at_ms }
     }

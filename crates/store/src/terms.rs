@@ -12,7 +12,7 @@ pub(crate) struct WriteTerms {
     pub(crate) deadline: Deadline,
 }
 
-/// The moment at which a time that begins now is over.
+/// The time at which a period that begins now is over.
 pub(crate) fn deadline_after(timeout: Option<Duration>) -> Deadline {
     timeout.map_or(Deadline::NONE, Deadline::after)
 }

@@ -1,4 +1,4 @@
-//! The rows: cars, made once and kept, so that making them takes no part in what is measured.
+//! The rows: cars, generated once and kept, so that no measurement includes their generation.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use arrow::array::{ArrayRef, Int32Array, Int64Array, RecordBatch, StringArray};
 use tonnage::{EntryStream, record_batch_stream};
 
 pub(crate) const TABLE: &str = "CREATE TABLE cars (plate LONG, colour INTEGER, year INTEGER, note STRING, PRIMARY KEY (plate))";
-/// Indexes that are made one after another: a load with two of them has the first two.
+/// Indexes that are created one after another: a load with two of them has the first two.
 pub(crate) const INDEXES: [&str; 3] = [
     "CREATE INDEX by_colour ON cars (colour)",
     "CREATE INDEX by_year ON cars (year, colour)",

@@ -52,7 +52,7 @@ fn median(mut times: Vec<Duration>) -> Duration {
 
 pub(crate) fn run(plan: &Plan, cars: &Cars) {
     let mut all: Vec<Vec<Took>> = (0..=plan.indexes).map(|_| Vec::new()).collect();
-    // In turn, so that a slow moment of the machine does not hit one of them alone.
+    // In turn, so that a slow phase of the machine does not hit one of them alone.
     for _ in 0..plan.rounds {
         all.iter_mut()
             .enumerate()

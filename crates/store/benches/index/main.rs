@@ -61,7 +61,7 @@ impl Plan {
     }
 }
 
-/// A new store with the table and some indexes, which goes with its directory.
+/// A new store with the table and some indexes, which is deleted with its directory.
 struct Fixture {
     store: Store,
     _directory: tempfile::TempDir,

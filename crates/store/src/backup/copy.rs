@@ -78,7 +78,7 @@ pub(super) fn write_whole(directory: &Path, name: &str, text: &str) -> Result<()
     sync_directory(directory)
 }
 
-/// Makes what was renamed, made or removed in a directory durable.
+/// Makes renamed, created and removed entries of a directory durable.
 pub(super) fn sync_directory(directory: &Path) -> Result<()> {
     let synced = File::open(directory).and_then(|directory| directory.sync_all());
     synced.map_err(|error| file_error(directory, error))

@@ -8,7 +8,7 @@ use tonnage_engine::{Error, Result};
 const CHECKSUM_LEN: usize = 64;
 pub(super) const TAIL_LEN: usize = 16;
 
-/// What stands instead of the checksum of its end for a file that is always read whole.
+/// The mark in place of a checksum of the end, for a file that is always read whole.
 pub(super) const WHOLE: &str = "whole";
 
 /// A file as the manifest names it.

@@ -22,13 +22,13 @@ use super::entry::FileEntry;
 /// The newest format that this library writes and reads.
 pub(super) const FORMAT: u32 = 1;
 
-/// What a repository tells of a backup.
+/// What a repository reports about a backup.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct BackupInfo {
     /// Its number, from 1; later backups have greater ones.
     pub number: u64,
-    /// When it was made, in milliseconds since 1970, by the clock of the store.
+    /// The time of the backup, in milliseconds since 1970, by the clock of the store.
     pub made_ms: u64,
     /// How many data directories the store had.
     pub shards: usize,
@@ -79,7 +79,7 @@ impl BackupManifest {
         if lines.next() != Some("tonnage backup") {
             return Err(damaged("its first line is not 'tonnage backup'"));
         }
-        // Told before anything else: a newer format may have other lines.
+        // Checked first: a newer format may have other lines.
         let format: u32 = field(lines.next(), "format")?;
         if format > FORMAT {
             return Err(Error::unsupported(format!(

@@ -7,10 +7,10 @@
 //! backups/000007         the manifest of backup 7: names, sizes and checksums of its files
 //! ```
 //!
-//! A backup is made in this order:
+//! A backup takes these steps:
 //!
 //! 1. The engine stages a checkpoint: data files linked, logs copied, on the disks of the store.
-//!    Writing goes on. A repository that has backups of another store is left alone (`owner`).
+//!    Writes continue. A repository that has backups of another store is left alone (`owner`).
 //! 2. Each file that `files/` lacks is linked, where the disk is the same, or copied and synced. A
 //!    file gets its name only when it is whole. The name holds its origin, size and checksum, so a
 //!    file of an earlier backup is not copied again. Neither is one of a backup that was cut short.
@@ -18,8 +18,8 @@
 //!    there is no backup. Afterwards it is whole.
 //!
 //! Data files never change. So a file is identified by its name, its size and a checksum of its
-//! last 16 KiB, in which RocksDB notes which database made it when. Other files are small and
-//! always read.
+//! last 16 KiB, in which RocksDB notes the database and the time of its creation. Other files are
+//! small and always read.
 
 mod copy;
 mod entry;

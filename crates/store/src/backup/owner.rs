@@ -1,9 +1,9 @@
 //! Which store a repository belongs to.
 //!
-//! A store is known by the identity of the database in its first data directory. It stands at the
-//! head of that database's MANIFEST, which is a file of every backup. So whatever was restored,
-//! from an older backup or on another machine, is the same store, and backups of all versions tell
-//! whose they are.
+//! A store is known by the identity of the database in its first data directory. It is at the head
+//! of that database's MANIFEST, which is a file of every backup. So whatever was restored, from an
+//! older backup or on another machine, is the same store, and backups of all versions tell whose
+//! they are.
 
 use tonnage_engine::{CheckpointFile, Error, ErrorKind, Result};
 use tonnage_rocksdb::database_id;
@@ -37,7 +37,7 @@ pub(super) fn check_owner(repository: &BackupRepository, files: &[CheckpointFile
 fn latest_owner(repository: &BackupRepository) -> Result<Option<(u64, String)>> {
     for number in repository.numbers()?.into_iter().rev() {
         let backup = match repository.manifest(number) {
-            // Damage to one backup must not keep the next one from being made.
+            // Damage to one backup must not prevent the next one.
             Err(error) if error.kind() == ErrorKind::Corruption => continue,
             backup => backup?,
         };

@@ -61,10 +61,11 @@ impl BackupRepository {
     /// Opens a repository.
     ///
     /// # Errors
-    /// `NotFound` when there is none, `Unsupported` when a newer Tonnage made it.
+    /// `NotFound` when there is none, `Unsupported` when a newer Tonnage wrote it.
     pub fn open(root: &Path) -> Result<Self> {
         let path = root.join(MARKER);
-        // The marker is written last when a repository is made: without it there is no backup yet.
+        // The marker is written last when a repository is created: without it there is no backup
+        // yet.
         let text = match fs::read_to_string(&path) {
             Ok(text) => text,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -123,7 +124,7 @@ impl BackupRepository {
         }
         write_whole(root, MARKER, &format!("{MARKER_LINE}\nformat {FORMAT}\n"))?;
         if let Some(above) = root.parent().filter(|above| !above.as_os_str().is_empty()) {
-            // One that this user may not read was not made by him.
+            // One that this user may not read belongs to another user.
             let _ = sync_directory(above);
         }
         Ok(Self { root: root.to_path_buf() })
@@ -151,7 +152,7 @@ impl BackupRepository {
     ///
     /// # Errors
     /// `Invalid` for none to keep; `Corruption` naming a manifest of those to keep that is damaged:
-    /// nothing is removed then, as nobody knows what it needs.
+    /// nothing is removed then, as the files that it needs are unknown.
     pub fn prune(&self, keep: usize) -> Result<PruneReport> {
         if keep == 0 {
             return Err(Error::invalid("keep at least one backup, or remove the directory"));
@@ -252,7 +253,7 @@ impl BackupRepository {
         };
         let file = match opened {
             Ok(file) => file,
-            // Nobody can be writing where nobody has ever locked, or on a disk to be read only.
+            // No process can be writing where none has ever locked, or on a read-only disk.
             Err(error) if lock == LockMode::Shared && error.kind() == io::ErrorKind::NotFound => {
                 return Ok(None);
             }
@@ -276,7 +277,7 @@ impl BackupRepository {
 /// Who may be there at the same time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LockMode {
-    /// Nobody.
+    /// No process.
     Alone,
     /// Others who only read.
     Shared,

@@ -65,7 +65,7 @@ fn restore(
 ) -> Result<RestoreReport> {
     let left = "what was copied is no store: run it again";
     let limits = CallLimits::new("the restore", left, &options.cancel, options.timeout)?;
-    // What is missing is told before anything is copied.
+    // Missing files are reported before anything is copied.
     manifest.files.iter().try_for_each(|file| check_presence(repository, file))?;
     let target = RestoreTarget::prepare(target, manifest.shards, &options.data_directories)?;
     let mut directories = BTreeSet::new();

@@ -1,8 +1,8 @@
 //! Drops spaces in the background that a write, a bulk put, a deadline or the disk held up.
 //!
 //! The thread lives as long as drops are pending. Each second it does those steps of a drop
-//! ([`super::drops`]) that are possible by then. It holds the engine for moments only, so it keeps
-//! no store open. The next opening does what the thread has left.
+//! ([`super::drops`]) that are possible by then. It holds the engine only briefly, so it keeps no
+//! store open. The next opening does what the thread has left.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,7 +18,7 @@ use crate::index::WriteGate;
 
 /// How long after a try the next one comes.
 const PAUSE: Duration = Duration::from_secs(1);
-/// How long one try may take: whoever closes the store waits for it.
+/// How long one try may take: closing the store waits for it.
 const TRY_TIME: Duration = Duration::from_secs(2);
 /// How long writes and bulk puts are waited for at a time.
 const STEP: Duration = Duration::from_millis(500);
@@ -57,13 +57,13 @@ impl BackgroundDrops {
         Self { shared: Arc::new(shared), thread: Mutex::default() }
     }
 
-    /// To be told when a drop was cut short, and noted as such. Where no thread can be had it is
-    /// left to the next opening.
+    /// Notified when a drop was cut short, and noted as such. Where no thread can be had it is left
+    /// to the next opening.
     pub(super) fn begin(&self) {
         self.begin_after(PAUSE);
     }
 
-    /// The same for what nobody has tried yet.
+    /// The same for drops that were not tried yet.
     pub(super) fn begin_at_once(&self) {
         self.begin_after(Duration::ZERO);
     }
@@ -83,7 +83,7 @@ impl BackgroundDrops {
 impl Drop for BackgroundDrops {
     fn drop(&mut self) {
         self.shared.stopping.store(true, Ordering::SeqCst);
-        // Taken for a moment, so that the thread does not look just before and wait just after.
+        // Taken briefly, so that the thread does not look just before and wait just after.
         drop(self.shared.running());
         self.shared.woken.notify_all();
         let thread = get_mut(&mut self.thread).take();
@@ -104,7 +104,7 @@ impl DropWorker {
             pause = PAUSE;
             self.check_writers();
             for space in self.pending_drops.cut_short() {
-                // Held for this alone: a store is closed once nobody holds its engine.
+                // Held for this alone: a store is closed once its engine is not held any more.
                 let Some(engine) = self.engine.upgrade().filter(|_| !self.is_stopping()) else {
                     return;
                 };
@@ -117,7 +117,7 @@ impl DropWorker {
         }
     }
 
-    /// Notes of the spaces that somebody wrote to whether that is over.
+    /// Notes for the spaces that were written to whether the writes have ended.
     fn check_writers(&self) {
         let ending = self.pending_drops.with_writers_ending();
         if !ending.is_empty() && self.gate.wait_for_writers_by(Deadline::after(STEP)) {

@@ -37,8 +37,8 @@ impl Catalog {
     }
 
     /// Drops the space of a table, if it has one of its own, and those of its indexes, as soon as
-    /// nobody writes to them: now, or in the background where the deadline or the disk cuts it
-    /// short. The table or the index is gone in any case.
+    /// no write to them is in flight: now, or in the background where the deadline or the disk cuts
+    /// it short. The table or the index is gone in any case.
     pub(crate) fn drop_spaces(
         &self,
         rows: Option<SpaceId>,
@@ -62,8 +62,8 @@ impl Catalog {
 
     /// Drops the spaces that an opening found without a table. No store stays closed because they
     /// cannot be dropped. On a cluster each of them takes a second, or a minute while nodes do not
-    /// agree, and until the opening is done nobody tells the others that it is there: so that is
-    /// done in the background.
+    /// agree, and until the opening is done no thread announces this process to the others: so that
+    /// is done in the background.
     pub(super) fn drop_orphans(&self, orphans: &[SpaceId]) {
         self.add_pending_drops(orphans.iter());
         if !self.is_shared() {

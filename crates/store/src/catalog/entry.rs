@@ -21,6 +21,6 @@ pub struct TableEntry {
     pub classifier: Arc<KeyClassifier>,
     /// The full names of the tables right below it.
     pub children: Vec<String>,
-    /// Its indexes: not as they were when the entry was made, but as they are.
+    /// Its current indexes, not those at the creation of the entry.
     pub(crate) indexes: Arc<IndexList>,
 }

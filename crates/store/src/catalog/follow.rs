@@ -19,8 +19,8 @@ use crate::members::Members;
 /// that is gone get errors.
 const MAX_WAIT: Duration = Duration::from_secs(30);
 
-/// How long a statement of DDL, writes, or loads with their flush may take before the others are
-/// told that this process lives.
+/// How long a statement of DDL, writes, or loads with their flush may take before this process
+/// announces that it is alive.
 const STEP: Duration = Duration::from_millis(500);
 
 /// What became of a write.
@@ -61,9 +61,9 @@ impl Catalog {
         self.members.as_ref().map_or(Ok(()), Members::check)
     }
 
-    /// Writes what was made of the tables as they are known here, and sends nothing behind the end
-    /// of the lease, as far as it can tell: this process may stand still at any time, and others then
-    /// go on without it. What was given up for that is tried again as long as it may write.
+    /// Writes what was encoded for the tables as they are known here, and sends nothing after the
+    /// end of the lease, as far as it can know: this process may pause at any time, and others then
+    /// continue without it. What was given up for that is tried again as long as it may write.
     ///
     /// The outcome is that of [`Engine::write_by`], or `Unavailable` where the lease has ended.
     pub(crate) fn write_within_lease(
@@ -108,13 +108,13 @@ impl Catalog {
         batches.iter().zip(written).map(again).collect()
     }
 
-    /// Reads the tables as they are stored now. Whoever changes them from now on waits for this
-    /// process, though it may have been taken for gone.
+    /// Reads the tables as they are stored now. Later changes wait for this process, though others
+    /// may have considered it gone.
     pub(crate) fn catch_up(&self) -> Result<()> {
         let Some(members) = &self.members else { return Ok(()) };
         self.shared_refresh.run(|| {
             members.renew()?;
-            // Whoever takes the lock reads the tables.
+            // The holder of the lock reads the tables.
             self.lock(Deadline::after(MAX_WAIT)).map(drop)
         })
     }
@@ -127,7 +127,7 @@ impl Catalog {
         }
     }
 
-    /// Reads the tables as they are stored now. For whoever holds the lock of DDL.
+    /// Reads the tables as they are stored now. For the holder of the DDL lock.
     pub(super) fn refresh(&self) -> Result<()> {
         let stored = rows::read(self.engine.as_ref(), self.space)?;
         let before = self.state().index_lists();
@@ -138,8 +138,8 @@ impl Catalog {
         Ok(())
     }
 
-    /// Takes over what others changed. Answers whether nobody here works by the tables as they were
-    /// before.
+    /// Takes over what others changed. Answers whether no call here uses the earlier tables any
+    /// more.
     pub(crate) fn follow(&self) -> Result<bool> {
         // A statement may make tables for longer than the others believe in this process.
         let Some(ddl) = self.ddl.try_lock_for(STEP) else { return Ok(false) };
@@ -158,8 +158,8 @@ impl Catalog {
         Ok(true)
     }
 
-    /// Tells the others of a change that they need not know at once. Who is not told learns of it
-    /// with the next one.
+    /// Tells the others of a change that they need not know at once. A process that misses it
+    /// learns of it with the next one.
     pub(super) fn notify_members(&self) {
         if let Some(Err(error)) = self.members.as_ref().map(Members::notify) {
             tracing::warn!(%error, "the other processes were not told of a change of the tables");

@@ -3,7 +3,7 @@
 //! 1. A writer takes numbers from a block in memory.
 //! 2. When a block is used up, the next one is reserved with a synced write, before its first
 //!    number is given.
-//! 3. A crash loses the rest of a block. Nobody ever gets these numbers.
+//! 3. A crash loses the rest of a block. These numbers are never assigned.
 //!
 //! The reservations have a space of their own: one row for each column holds the first number of
 //! the next block.
@@ -59,7 +59,7 @@ pub(super) struct Identities {
 }
 
 impl Identities {
-    /// So many numbers that nobody has been given.
+    /// So many unassigned numbers.
     ///
     /// # Errors
     /// `Invalid` when there are no more of 64 bits; `Unavailable` when the disk refuses.
@@ -70,8 +70,8 @@ impl Identities {
         identity: &Identity,
         count: usize,
     ) -> Result<Vec<i64>> {
-        // The map is locked for a moment only: other columns do not wait for the synced write of
-        // this one.
+        // The map is locked only briefly: other columns do not wait for the synced write of this
+        // one.
         let block = {
             let mut blocks = lock(&self.blocks);
             blocks.entry(column).or_default().clone()
@@ -107,8 +107,8 @@ impl Identities {
         let key = column.key();
         let keys: Slices = [&key[..]].into_iter().collect();
         let mut rows = Rows::new();
-        // Another process may reserve at the same time: who is refused reads again, and goes on
-        // behind the block that the other noted.
+        // Another process may reserve at the same time: a refused one reads again, and continues
+        // after the block that the other noted.
         loop {
             engine.read(space, &keys, Projection::KeysAndValues, &mut rows)?;
             let (next, unchanged) = match rows.is_empty() {

@@ -69,7 +69,7 @@ impl Catalog {
             .map_err(|error| error.at(format_args!("table {}", table.schema.path)))?;
         let set = table.indexes.set();
         if let Some(found) = set.find(&definition.name) {
-            // The claim comes last: if a later condition failed, nobody would release it.
+            // The claim comes last: if a later condition failed, it would never be released.
             let is_left = !found.is_ready()
                 && found.stored.columns == columns
                 && !self.is_built_elsewhere(&found.stored)?
@@ -156,8 +156,8 @@ impl Catalog {
     /// writers are done; nothing when there is no such index.
     ///
     /// Where several processes have the store open their readers leave it first: the index is
-    /// *building* again, so all writers keep it up and nobody reads it. Else a process that has not
-    /// heard of the drop would answer without the rows that were written meanwhile.
+    /// *building* again, so all writers keep it up and no reader uses it. Else a process that has
+    /// not heard of the drop would answer without the rows that were written meanwhile.
     ///
     /// # Errors
     /// `NotFound` when there is none and `if_exists` is off; `TimedOut`, `Unavailable` when another
@@ -191,7 +191,7 @@ impl Catalog {
                 return Err(error.at(format_args!("index {name} on {}", table.schema.path)));
             }
             ddl = self.lock(Deadline::NONE)?;
-            // Whoever made it, or gave up a drop of it, may have finished it in between.
+            // The process that created it, or gave up its drop, may have finished it in between.
             match index_in(&table, space) {
                 Some(index) if !table.indexes.is_dropped() => may_be_read = index.is_ready(),
                 _ => return Ok(None),
@@ -204,7 +204,7 @@ impl Catalog {
         Ok(Some(space))
     }
 
-    /// Has nobody read an index any more, while all go on to keep it up. Answers whether anybody
+    /// Stops all reads of an index, while all writers still keep it up. Answers whether anybody
     /// could read it.
     fn hide_from_readers(
         &self,

@@ -14,8 +14,8 @@
 //!
 //! Several processes may have the store open. Then a space without a row may be one that another
 //! process is just making, so it stays unless no other process is there ([`orphan_spaces`]). Each
-//! statement of DDL reads the rows first, and writes each row on the condition that nobody changed
-//! it since. Then it notifies all processes ([`follow`]).
+//! statement of DDL reads the rows first, and writes each row on the condition that it has not
+//! changed since. Then it notifies all processes ([`follow`]).
 //!
 //! Dropping waits for those who write to the table ([`drops`]): a write that began before counts as
 //! one before the drop.
@@ -80,8 +80,7 @@ pub struct Catalog {
     space: SpaceId,
     limits: Limits,
     state: RwLock<CatalogState>,
-    /// Goes up with each change of the state, so that whoever keeps entries knows when to look
-    /// again.
+    /// Grows with each change of the state, so that holders of entries know when to look again.
     version: AtomicU64,
     /// Held through each statement of DDL.
     ddl: parking_lot::Mutex<()>,
@@ -95,7 +94,7 @@ pub struct Catalog {
     /// The openings of the store, where there may be several.
     members: Option<Members>,
     /// The spaces of tables whose indexes others changed, and into which loads here may still bring
-    /// rows that were made before.
+    /// rows that were encoded before.
     unsettled: Mutex<BTreeSet<SpaceId>>,
     shared_refresh: SharedRefresh,
     /// Whether who asks for a table that there is not learns which there are.
@@ -169,7 +168,7 @@ impl Catalog {
         self.version.load(Ordering::SeqCst)
     }
 
-    /// So many numbers of an identity column that nobody has been given.
+    /// So many unassigned numbers of an identity column.
     pub(crate) fn draw_numbers(
         &self,
         column: IdentityColumn,
@@ -190,7 +189,7 @@ impl Catalog {
         self.bump_version();
     }
 
-    /// From here on whoever keeps entries looks again.
+    /// From here on holders of entries look again.
     fn bump_version(&self) {
         self.version.fetch_add(1, Ordering::SeqCst);
     }
@@ -238,7 +237,7 @@ impl Catalog {
             Err(error) if error.kind() == ErrorKind::NotFound && self.is_shared() => {}
             known => return known,
         }
-        // Another process may have made it.
+        // Another process may have created it.
         let _ddl = self.lock(Deadline::NONE)?;
         self.cached_table(path)
     }
@@ -258,7 +257,7 @@ impl Catalog {
         self.state().family(space)
     }
 
-    /// Makes a table. The answer tells whether it was made now.
+    /// Makes a table. Answers whether it was created now.
     ///
     /// # Errors
     /// `Conflict` when there is one of that name and `if_not_exists` is off, or when its definition
@@ -283,7 +282,7 @@ impl Catalog {
         deadline: Deadline,
     ) -> Result<(Arc<TableEntry>, bool)> {
         let _ddl = self.lock(deadline)?;
-        // The lock has read the tables anew, so one that another process made is found here.
+        // The lock has read the tables anew, so one that another process created is found here.
         if let Some(entry) = self.find(&definition.path) {
             if !if_not_exists {
                 let path = &entry.schema.path;
@@ -364,7 +363,7 @@ impl Catalog {
 
     /// Drops a table and its rows. The answer tells whether there was one.
     ///
-    /// From when this returns nobody can write to the table. Rows that a bulk put was given before
+    /// Once this returns no write to the table is possible. Rows that a bulk put was given before
     /// may still count as stored in its report; they go with the table.
     ///
     /// # Errors
@@ -373,7 +372,7 @@ impl Catalog {
         self.drop_table_by(path, if_exists, Deadline::NONE)
     }
 
-    /// The same by a deadline. Once nobody finds the table any more it is dropped: what the
+    /// The same by a deadline. Once the table cannot be found any more it is dropped: what the
     /// deadline cuts short after that is done later.
     ///
     /// # Errors
@@ -404,7 +403,7 @@ impl Catalog {
         // Under the lock: a new table of that name would else take the space for what a crash left.
         self.add_pending_drops(rows.iter().chain(&indexes));
         self.publish(entry.space, family);
-        // The lock goes back first: this process follows others while it waits for them to follow
+        // The lock is released first: this process follows others while it waits for them to follow
         // it.
         drop(ddl);
         self.announce(deadline);
@@ -413,7 +412,7 @@ impl Catalog {
         Ok(true)
     }
 
-    /// A note that cannot be deleted is in nobody's way: no table has its number again.
+    /// A note that cannot be deleted does no harm: no table gets its number again.
     fn remove_numbers(&self, table: &TableEntry) {
         let (space, schema) = (table.space, &table.schema);
         for column in schema.columns.iter().filter(|column| column.identity.is_some()) {
@@ -470,8 +469,8 @@ impl Catalog {
                 || self.state().spaces().contains(&left.id)
         });
         if !is_used {
-            // A statement that failed half-way may have left it, and nobody knows it; or it left
-            // just now.
+            // A statement that failed half-way may have left it, unnoticed; or it was dropped just
+            // now.
             match left.map(|left| self.engine.drop_space_by(left.id, deadline)) {
                 Some(Err(error)) if error.kind() != ErrorKind::NotFound => return Err(error),
                 _ => {}
@@ -481,7 +480,7 @@ impl Catalog {
                 made => return made,
             }
         }
-        // Names are tried, not looked up: behind a look another process may take one.
+        // Names are tried, not looked up: after a look-up another process may take one.
         let mut number = 2_u64;
         loop {
             match self.engine.create_space_by(&format!("{name}~{number}"), shape, deadline) {
@@ -506,10 +505,10 @@ impl Catalog {
         for table in delete {
             batch.delete(&table.key(), self.unchanged(table));
         }
-        // Whoever was taken for gone may have lost the space that it is to name.
+        // A process that was considered gone may have lost the space that it is to name.
         let engine = self.engine.as_ref();
         let written = self.write_within_lease(engine, &batch, Durability::Fsync, deadline).outcome;
-        // Even where the rows cannot be read, the caller is told what became of the write.
+        // Even where the rows cannot be read, the caller learns the outcome of the write.
         if !matches!(written, Ok(WriteOutcome::Applied { .. })) {
             let _ = self.refresh();
         }

@@ -1,11 +1,12 @@
 //! Finds orphan spaces: those that no catalog row names, left by a crash in the middle of DDL.
 //!
 //! Several processes may have the store open. Then the row of such a space may still be on its way.
-//! The space is an orphan only if nobody can write such a row any more:
+//! The space is an orphan only if no process can write such a row any more:
 //!
 //! 1. No other opening is there before the spaces are listed, none is there after the rows were
-//!    read, and nobody notified of a change in between. A process that changed a row meanwhile and
-//!    has ended has notified of it. A process that was killed still has its row among the members.
+//!    read, and no process announced a change in between. A process that changed a row meanwhile
+//!    and has ended has notified of it. A process that was killed still has its row among the
+//!    members.
 //! 2. A write that got no answer may still be completed by the next serial read of its row. So the
 //!    opening completes such writes, under all top-level tables and under those that the names of
 //!    the orphans tell of. Then it reads the rows once more.
@@ -56,8 +57,8 @@ impl CatalogSnapshot {
         }
     }
 
-    /// The same once nobody can write a row any more. Where that is not to be known the spaces
-    /// stay: they are in nobody's way, and a cluster opens with a copy away.
+    /// The same once no process can write a row any more. Where that is unknown the spaces stay:
+    /// they do no harm, and a cluster opens with a copy away.
     fn settle(
         self,
         engine: &dyn Engine,

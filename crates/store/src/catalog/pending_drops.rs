@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard};
 use tonnage_engine::SpaceId;
 use tonnage_engine::sync::lock;
 
-/// Spaces to be dropped, each with whoever may still write to it.
+/// Spaces to be dropped, each with the calls that may still write to it.
 #[derive(Default)]
 pub(super) struct PendingDrops {
     spaces: Mutex<BTreeMap<SpaceId, PendingWriters>>,
@@ -20,7 +20,7 @@ enum PendingWriters {
     Ending,
     /// No write; only a load that pushed to it before.
     Gone,
-    /// Nobody: its drop was cut short.
+    /// None: its drop was cut short.
     CutShort,
 }
 
@@ -47,7 +47,7 @@ impl PendingDrops {
         self.note(spaces, PendingWriters::Gone);
     }
 
-    /// Notes that a space could not be dropped, though nobody writes to it.
+    /// Notes that a space could not be dropped, though no call writes to it.
     pub(super) fn note_cut_short(&self, space: SpaceId) {
         self.note(std::iter::once(&space), PendingWriters::CutShort);
     }

@@ -63,8 +63,8 @@ impl Relatives {
     }
 
     /// What takes the rows of other tables out of a scan. Every scan needs it: child tables, with
-    /// their rows, may be made while it runs, and a classifier that does not know them says so of
-    /// their keys.
+    /// their rows, may be created while it runs, and a classifier that does not know them says so
+    /// of their keys.
     pub(crate) fn filter(&self) -> Arc<dyn KeyFilter> {
         Arc::new(TableFilter {
             classifier: self.target.classifier.clone(),
@@ -78,7 +78,7 @@ fn depth(entry: &TableEntry) -> usize {
     entry.schema.path.matches('.').count()
 }
 
-/// Whether the table `path` stands below the table `above`.
+/// Whether the table `path` is below the table `above`.
 fn is_below(path: &str, above: &str) -> bool {
     path.len() > above.len()
         && path.as_bytes()[above.len()] == b'.'

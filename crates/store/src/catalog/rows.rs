@@ -23,8 +23,8 @@ pub(super) const SPACE_NAME: &str = "catalog";
 const FORMAT: u32 = 6;
 
 /// The format of the row of a table without indexes and of the first types, which every Tonnage can
-/// read. Who does not know of indexes, further types, identity columns, numbers of more than 38
-/// digits or defaults made for each row must not write such a table.
+/// read. A version that lacks indexes, further types, identity columns, numbers of more than 38
+/// digits or defaults computed for each row must not write such a table.
 const FORMAT_PLAIN: u32 = 1;
 const FORMAT_WITH_INDEXES: u32 = 2;
 const FORMAT_WITH_FURTHER_TYPES: u32 = 3;
@@ -151,7 +151,7 @@ fn damaged(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Error 
     .with_source(error)
 }
 
-/// The catalog's space, made if need be.
+/// The catalog's space, created if need be.
 pub(super) fn open_space(engine: &dyn Engine) -> Result<SpaceId> {
     match engine.spaces()?.into_iter().find(|space| space.name == SPACE_NAME) {
         Some(space) => Ok(space.id),

@@ -22,7 +22,7 @@ struct LastRefresh {
 }
 
 impl SharedRefresh {
-    /// Reads, unless somebody else began to after this call, or failed after it.
+    /// Reads, unless another thread began to after this call, or failed after it.
     pub(super) fn run(&self, read: impl FnOnce() -> Result<()>) -> Result<()> {
         let asked = Instant::now();
         let mut last = lock(&self.last);

@@ -5,15 +5,15 @@
 //! table:phones~2               the same name once more, while somebody else has it
 //! ```
 //!
-//! A table that took the place of another one keeps the space that it was made with, so the name
-//! tells under which table a space was made, not whose it is.
+//! A table that replaced another one keeps its original space, so the name says under which table a
+//! space was created, not which table owns it.
 
 /// What the names of the spaces of tables begin with.
 pub(super) const TABLE_PREFIX: &str = "table:";
 /// What the names of the spaces of indexes begin with.
 pub(super) const INDEX_PREFIX: &str = "index:";
 
-/// What comes behind the prefix, if the space is one of a table or an index.
+/// The text after the prefix, if the space is one of a table or an index.
 fn made_for(name: &str) -> Option<&str> {
     [TABLE_PREFIX, INDEX_PREFIX].iter().find_map(|prefix| name.strip_prefix(prefix))
 }
@@ -23,7 +23,7 @@ pub(super) fn is_of_table(name: &str) -> bool {
     made_for(name).is_some()
 }
 
-/// The top-level tables for which a space of this name may have been made.
+/// The top-level tables for which a space of this name may have been created.
 pub(super) fn roots(name: &str) -> impl Iterator<Item = &str> {
     let root = made_for(name).and_then(|path| path.split('.').next());
     let plain = root.and_then(|root| root.rsplit_once('~')).map(|(plain, _)| plain);

@@ -1,4 +1,4 @@
-//! The state of all tables at one moment.
+//! The state of all tables at one point in time.
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
@@ -100,7 +100,8 @@ impl CatalogState {
                 .filter(|path| is_child(path))
                 .cloned()
                 .collect();
-            // Handles that were made before this statement read on, whatever is written after it.
+            // Handles that were opened before this statement still read, whatever is written after
+            // it.
             let before =
                 self.indexes.get(&(space, schema.table_id)).map(|list| list.set().table.clone());
             let codec = Arc::new(TableCodec::after(before.as_deref(), schema.clone(), limits));
@@ -190,7 +191,7 @@ impl CatalogState {
         })
     }
 
-    /// The tables that whoever asked for one that there is not may have meant.
+    /// The tables that a caller may have meant whose table does not exist.
     #[cold]
     fn suggestions(&self, path: &str) -> String {
         // People read the message, and a store may have thousands of tables.

@@ -191,7 +191,7 @@ fn a_shared_store_keeps_the_spaces_that_no_row_names_yet() {
     assert_eq!(table_spaces(&*engine), ["table:phones", "table:phones~2"]);
 }
 
-/// Once the process that knew nothing of the table dropped its space, and made one of its own.
+/// Once the process that knew nothing of the table dropped its space, and created one of its own.
 #[test]
 fn a_table_that_another_process_made_is_known_to_all_who_ask() {
     let engine = shared_engine();
@@ -244,8 +244,8 @@ fn a_row_that_changed_since_it_was_read_is_not_written_over() {
     assert_eq!(other.table("phones").unwrap().schema.columns.len(), 3);
 }
 
-/// The story of a bug: a process that made a table for half a minute, on a cluster that was slow to
-/// agree on it, told the others meanwhile that it was not there, and then refused to write.
+/// The story of a bug: a process that took half a minute to create a table, on a cluster that was
+/// slow to agree on it, announced meanwhile that it was not there, and then refused to write.
 #[test]
 fn a_process_that_follows_the_others_does_not_wait_for_its_own_statement() {
     let catalog = Catalog::open(shared_engine()).unwrap();
@@ -319,8 +319,8 @@ fn only_tables_side_by_side_take_each_others_place() {
     assert_eq!(paths(&catalog), ["fresh", "phones", "phones.images"]);
 }
 
-/// The space of a dropped table may go at any moment while a table of that name is made again: once
-/// the one who made it was told that there is no such space.
+/// The space of a dropped table may disappear at any time while a table of that name is created
+/// again: once the creating call failed because there is no such space.
 #[test]
 fn a_table_is_made_again_while_the_space_of_the_one_before_is_dropped() {
     let engine = engine();
@@ -333,7 +333,7 @@ fn a_table_is_made_again_while_the_space_of_the_one_before_is_dropped() {
         std::thread::scope(|scope| {
             let dropping = scope.spawn(|| {
                 start.wait();
-                // At another moment in each round.
+                // At another time in each round.
                 (0..round % 400).for_each(|_| std::hint::spin_loop());
                 catalog.drop_spaces(Some(left), &[], Deadline::NONE);
             });
@@ -375,8 +375,8 @@ fn a_drop_that_a_deadline_cut_short_is_done_in_the_background() {
     wait_for_spaces(&*engine, &[]);
 }
 
-/// The story of a bug: where several processes may use a store, nobody ever dropped the space of an
-/// index or a table whose drop a crash had cut short.
+/// The story of a bug: where several processes may use a store, no process ever dropped the space
+/// of an index or a table whose drop a crash had cut short.
 #[test]
 fn what_a_crash_left_of_a_shared_store_goes_with_an_opening_that_is_alone() {
     let engine = shared_engine();
@@ -392,8 +392,9 @@ fn what_a_crash_left_of_a_shared_store_goes_with_an_opening_that_is_alone() {
     assert_eq!(paths(&alone), ["ships"]);
 }
 
-/// The story of a bug: who followed a change waited for the writes of its process without end, and
-/// told nobody meanwhile that it is there. After a write of half a minute it refused all others.
+/// The story of a bug: a process that followed a change waited for its own writes without end, and
+/// did not announce meanwhile that it is alive. After a write of half a minute it refused all
+/// others.
 #[test]
 fn a_process_that_follows_the_others_does_not_wait_for_a_long_write() {
     let catalog = Catalog::open(shared_engine()).unwrap();

@@ -176,7 +176,7 @@ impl TableCodec {
     ) -> Result<Vec<Option<usize>>> {
         let mut places = vec![None; self.schema.columns.len()];
         for (place, field) in batch.schema_ref().fields().iter().enumerate() {
-            // The map first: `require_column` goes over all columns, and is here for its error.
+            // The map first: `require_column` loops over all columns, and is here for its error.
             let column = match self.find(field.name()) {
                 Some(column) => column,
                 None => self.schema.require_column(field.name())?,

@@ -177,7 +177,7 @@ fn may_round(from: &DataType, column_type: ColumnType) -> bool {
         {
             false
         }
-        // Whole numbers have no digits behind the point.
+        // Whole numbers have no digits after the point.
         (from, ColumnType::Number { scale: 0.., .. }) if from.is_integer() => false,
         (_, ColumnType::Timestamp(_) | ColumnType::Number { .. } | ColumnType::Float) => true,
         (
@@ -375,7 +375,7 @@ fn check_nested(array: &ArrayRef, field: &Field, column_type: ColumnType) -> Res
     cast_values(array, &column_type.to_arrow(field.name(), true), column_type)
 }
 
-/// The days of moments.
+/// The days of timestamps.
 fn cast_days(array: &ArrayRef, field: &Field) -> Result<CastResult> {
     let (seconds, failures) = cast_moments(array, 0)?;
     let day = |seconds: i64| i32::try_from(seconds.div_euclid(SECONDS_PER_DAY)).map_err(|_| ());
@@ -489,7 +489,7 @@ fn cast_moments(array: &ArrayRef, precision: u8) -> Result<CastResult> {
     let is_days = array.data_type() == &DataType::Date32;
     let too_far = |count: i64| {
         let moment = Value::Timestamp { value: count, precision: unit };
-        // What was given is told: days that were counted in seconds are days.
+        // The error shows what was given: days that were counted in seconds are days.
         let given = match moment.convert(ColumnType::Date) {
             Ok(day) if is_days => day,
             _ => moment,

@@ -123,7 +123,7 @@ pub(crate) fn push_escaped(bytes: &[u8], key: &mut Vec<u8>) {
     key.extend_from_slice(&TERMINATOR);
 }
 
-/// Appends what the escaped part that begins `part` stands for. Nothing when it does not end as it
+/// Appends the bytes that the escaped beginning of `part` means. Nothing when it does not end as it
 /// should.
 pub(crate) fn push_unescaped(part: &[u8], out: &mut Vec<u8>) -> Option<()> {
     let mut rest = part;
@@ -231,7 +231,7 @@ pub(crate) fn read_key_value(part: &[u8], column_type: ColumnType) -> Option<Val
     })
 }
 
-/// Whether a count of nanoseconds lies in a day.
+/// Whether a count of nanoseconds is within a day.
 #[inline]
 pub(crate) fn is_time(nanoseconds: i64) -> bool {
     (0..NANOSECONDS_PER_DAY).contains(&nanoseconds)
@@ -265,8 +265,8 @@ pub(super) fn with_plain_bytes(
     column_type: ColumnType,
     write: impl FnOnce(&[u8]),
 ) -> bool {
-    // Only exact matches: a cell of another width would shift all columns behind it. Batches get
-    // the same bytes from `encode::write_fixed` and `encode::write_variable`.
+    // Only exact matches: a cell of another width would shift all columns after it. Batches get the
+    // same bytes from `encode::write_fixed` and `encode::write_variable`.
     match (value, column_type) {
         (ValueRef::Integer(value), ColumnType::Integer) => write(&value.to_le_bytes()),
         (ValueRef::Long(value), ColumnType::Long) => write(&value.to_le_bytes()),
@@ -324,7 +324,7 @@ pub(super) fn read_plain(bytes: &[u8], column_type: ColumnType) -> Option<ValueR
         ColumnType::Float => ValueRef::Float(f32::from_le_bytes(bytes.try_into().ok()?)),
         ColumnType::Double => ValueRef::Double(f64::from_le_bytes(bytes.try_into().ok()?)),
         ColumnType::Number { scale, .. } if column_type.is_wide() => {
-            // Lent as it lies: only a number that 128 bits hold is read out.
+            // Borrowed in place: only a number that fits 128 bits is read out.
             let bytes: &[u8; 32] = bytes.try_into().ok()?;
             match i256::from_le_bytes(*bytes).to_i128() {
                 Some(unscaled) => ValueRef::Number { unscaled, scale },

@@ -34,7 +34,7 @@ pub(super) fn plain_array<'a>(
 ) -> std::result::Result<ArrayRef, usize> {
     let data_type = column_type.data_type();
     // The inverse of `write_fixed` and `write_variable`, as `key_array` is of `write_column`. A new
-    // type goes into these, and into the functions of `cell` for single values.
+    // type must be added to these, and to the functions of `cell` for single values.
     Ok(match column_type {
         ColumnType::Integer => {
             Arc::new(primitive::<Int32Type, 4>(rows, cells, i32::from_le_bytes)?)
@@ -76,7 +76,7 @@ pub(crate) fn key_array<'a>(
     column_type: ColumnType,
     cells: &impl CellSource<'a>,
 ) -> std::result::Result<ArrayRef, usize> {
-    // A cell goes on to the end of its key or entry, so each reader takes its own bytes alone.
+    // A cell extends to the end of its key or entry, so each reader takes its own bytes alone.
     let data_type = column_type.data_type();
     Ok(match column_type {
         ColumnType::Integer => Arc::new(primitive::<Int32Type, 4>(rows, cells, cell::unkey_i32)?),

@@ -13,14 +13,14 @@ use crate::schema::TableSchema;
 pub enum KeyOwner {
     /// A row of the table with this number.
     Table(u32),
-    /// A row of a table that was dropped, or made after this classifier: pass over it.
+    /// A row of a table that was dropped, or created after this classifier: pass over it.
     Other,
 }
 
 /// Tells the tables of a space apart by their keys. Immutable; share it by `Arc`.
 ///
-/// A key is read from the left: the columns of the top-level table, then, when the key goes on, the
-/// number of a child table and that table's own columns, and so on.
+/// A key is read from the left: the columns of the top-level table, then, when the key continues,
+/// the number of a child table and that table's own columns, and so on.
 #[derive(Debug)]
 pub struct KeyClassifier {
     root_path: String,

@@ -51,7 +51,7 @@ struct ValueCells<'a> {
     /// The layout of each row, by its place among those known.
     layouts: &'a [u16],
     known: &'a [&'a ValueLayout],
-    /// Where the column lies in each of the known layouts.
+    /// The position of the column in each of the known layouts.
     slots: Vec<Option<ColumnSlot>>,
     default: Option<&'a [u8]>,
 }

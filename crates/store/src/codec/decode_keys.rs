@@ -51,7 +51,7 @@ impl TableCodec {
         Ok(KeyOffsets { wanted, offsets })
     }
 
-    /// The part of a key that a step wrote at `at`, which moves behind it.
+    /// The part of a key that a step wrote at `at`, which moves past it.
     #[inline]
     pub(super) fn key_part_at<'k>(
         &self,

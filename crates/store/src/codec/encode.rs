@@ -273,7 +273,7 @@ pub(super) fn add_lens(array: &ArrayRef, lens: &mut [usize]) {
     }
 }
 
-/// Writes a column of variable width behind what `filled` says is there already, and where it ends.
+/// Writes a column of variable width after the bytes that `filled` counts, and its end.
 fn write_variable(
     array: &ArrayRef,
     layout: &ValueLayout,

@@ -1,7 +1,7 @@
 //! Encodes batches of rows into keys.
 //!
 //! As with values: measure every key, take one buffer, write column after column. Keys may differ
-//! in length, so a cursor per row says where its next column goes.
+//! in length, so a cursor per row gives the position of its next column.
 
 use arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
 use arrow::datatypes::{
@@ -99,7 +99,7 @@ impl TableCodec {
             self.check_no_nulls(columns)?;
             return Ok(self.encode_given(columns, rows, |_| columns.len(), columns.len()));
         };
-        // A partial key goes on with the number of the table whose columns would come next.
+        // A partial key continues with the number of the table whose columns would come next.
         Ok(self.encode_given(columns, rows, |row| usize::from(given[row]), columns.len() + 1))
     }
 
@@ -200,7 +200,7 @@ fn add_escaped_lens(array: &ArrayRef, lens: &mut [usize], wants: impl Fn(usize) 
     }
 }
 
-/// Writes a column of keys, in the rows that want it, at their cursors, which move behind it.
+/// Writes a column of keys, in the rows that want it, at their cursors, which move past it.
 pub(crate) fn write_column(
     array: &ArrayRef,
     column_type: ColumnType,

@@ -1,4 +1,4 @@
-//! Where each column lies in keys and values, computed once per schema.
+//! The positions of columns in keys and values, computed once per schema.
 
 use std::sync::OnceLock;
 
@@ -24,8 +24,8 @@ pub(crate) struct KeyStep {
     pub(crate) column_type: ColumnType,
     /// How it delimits itself.
     pub(crate) part: KeyPart,
-    /// The number of the table that begins with this column, when that is a child table: it stands
-    /// right before the column.
+    /// The number of the table that begins with this column, when that is a child table: it
+    /// directly precedes the column.
     pub(crate) marker: Option<u32>,
 }
 
@@ -49,7 +49,7 @@ pub(crate) fn key_steps(schema: &TableSchema) -> Vec<KeyStep> {
     schema.key.iter().enumerate().map(step).collect()
 }
 
-/// Where a column lies in a value.
+/// The position of a column in a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ColumnSlot {
     /// Its bit in the null bitmap.
@@ -109,7 +109,7 @@ impl ValueLayout {
         }
     }
 
-    /// Where the column of that number lies, if the layout has it.
+    /// The position of the column with that number, if the layout has it.
     pub(crate) fn slot(&self, id: u16) -> Option<ColumnSlot> {
         self.slots.iter().find(|(column, _)| *column == id).map(|(_, slot)| *slot)
     }
@@ -150,8 +150,8 @@ impl ValueLayout {
 }
 
 /// The layouts that a table got while the store is open, oldest first. All codecs of the table
-/// share them, so that one which was made before an ALTER TABLE can read what is written after it.
-/// What is in it stays where it is.
+/// share them, so that one from before an ALTER TABLE can read what is written after it. What is in
+/// it stays where it is.
 #[derive(Debug, Default)]
 pub(crate) struct LaterLayouts {
     first: OnceLock<Box<LaterLayout>>,

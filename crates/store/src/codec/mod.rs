@@ -1,6 +1,6 @@
 //! Rows to bytes and back, column by column over Arrow arrays.
 //!
-//! A batch goes through in three steps:
+//! A batch passes three steps:
 //!
 //! 1. [`TableCodec::align`] brings the columns into the table's order and types, and sorts out the
 //!    rows that do not fit.
@@ -93,7 +93,7 @@ pub struct TableCodec {
     limits: Limits,
     /// The column that the store numbers rows in.
     identity: Option<usize>,
-    /// The columns whose default is made anew for each row.
+    /// The columns whose default is computed for each row.
     generated: Vec<usize>,
     /// Places of columns by their name in lower case.
     by_name: HashMap<String, usize>,
@@ -105,7 +105,7 @@ pub struct TableCodec {
     later: Arc<LaterLayouts>,
     /// The columns outside the key in the order of the layout in force.
     value: Vec<ValueColumn>,
-    /// Where each column lies in a value of the layout in force; nothing for key columns.
+    /// The position of each column in a value of the layout in force; nothing for key columns.
     slots: Vec<Option<ColumnSlot>>,
     /// For each column what a row holds that was written before the column was added, as bytes of a
     /// value.
@@ -139,7 +139,7 @@ impl TableCodec {
     }
 
     fn standalone(schema: Arc<TableSchema>, limits: Limits) -> Self {
-        // `layout` relies on the layout in force being the last of `layouts`, behind the history.
+        // `layout` relies on the layout in force being the last of `layouts`, after the history.
         let current = ValueLayout::new(&schema.layout());
         let value_column = |column: usize| {
             current.slot(schema.columns[column].id).map(|slot| ValueColumn { column, slot })
@@ -161,7 +161,7 @@ impl TableCodec {
             slots: schema.columns.iter().map(|column| current.slot(column.id)).collect(),
             value: schema.value_columns().filter_map(value_column).collect(),
             layouts: schema.history.iter().map(ValueLayout::new).chain([current.clone()]).collect(),
-            // For the moment only: `after` puts the list in that all codecs of the table share.
+            // Temporary: `after` puts the list in that all codecs of the table share.
             later: Arc::default(),
             default_bytes: schema.columns.iter().map(default_bytes).collect(),
             schema,
@@ -179,13 +179,13 @@ impl TableCodec {
         self.identity
     }
 
-    /// The places of the columns whose default is made anew for each row.
+    /// The positions of the columns whose default is computed for each row.
     #[inline]
     pub(crate) fn generated(&self) -> &[usize] {
         &self.generated
     }
 
-    /// Whether the default of a column is made anew for each row.
+    /// Whether the default of a column is computed for each row.
     #[inline]
     fn is_generated(&self, column: usize) -> bool {
         self.schema.columns[column].default_function.is_some()

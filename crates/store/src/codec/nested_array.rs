@@ -165,8 +165,8 @@ impl<'a> GatheredEntries<'a> {
     }
 }
 
-/// The cells of an array of nested values as bytes of values. The error is the row behind which
-/// they take more than an array can hold.
+/// The cells of an array of nested values as bytes of values. The error is the row after which they
+/// take more than an array can hold.
 pub(super) fn encoded(
     array: &ArrayRef,
     column_type: ColumnType,
@@ -217,7 +217,7 @@ fn push_cell(array: &dyn Array, row: usize, column_type: ColumnType, out: &mut V
     }
 }
 
-/// Appends the presence and the cell of a part that lies in an array.
+/// Appends the presence and the cell of a part that is in an array.
 fn push_array_part(array: &ArrayRef, row: usize, column_type: ColumnType, out: &mut Vec<u8>) {
     if array.is_null(row) {
         return out.push(NULL);

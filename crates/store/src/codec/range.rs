@@ -54,9 +54,9 @@ impl FieldRange {
 
 impl TableCodec {
     /// The bounds of the keys that begin with `prefix`, a partial key that gives `columns` columns,
-    /// and whose next column lies in the range; rows of tables below matching rows lie within them
-    /// too. `start` and `end` are cleared first; an empty end means the end of the space. A range
-    /// that holds nothing gives equal bounds.
+    /// and whose next column is in the range; they include rows of tables below matching rows.
+    /// `start` and `end` are cleared first; an empty end means the end of the space. A range that
+    /// holds nothing gives equal bounds.
     ///
     /// # Errors
     /// `Invalid` when the range is not on the first column that the key leaves open, or its values
@@ -108,12 +108,12 @@ pub(crate) struct RangeEnds {
 struct RangeEnd {
     /// The value that the column can hold which is nearest to the one asked for, as part of a key.
     bytes: Vec<u8>,
-    /// Whether that value lies in the range.
+    /// Whether that value is in the range.
     is_inside: bool,
 }
 
 impl RangeEnds {
-    /// Ends that are parts of keys already, each with whether it lies in the range.
+    /// Ends that are parts of keys already, each with whether it is in the range.
     pub(crate) fn of_bytes(low: Option<(Vec<u8>, bool)>, high: Option<(Vec<u8>, bool)>) -> Self {
         let end = |(bytes, is_inside)| RangeEnd { bytes, is_inside };
         Self { low: low.map(end), high: high.map(end) }
@@ -183,7 +183,7 @@ fn step_past(bound: &mut Vec<u8>) -> bool {
     }
 }
 
-/// How what a column holds compares with the value that it was made from.
+/// How the value in a column compares with the value that it was converted from.
 fn compare(held: &Value, value: &Value, column_type: ColumnType) -> Ordering {
     if let (Value::Double(held), Value::Integer(_) | Value::Long(_)) = (held, value) {
         // A double is a whole number there, and nothing but one of more digits tells them apart.
@@ -197,7 +197,7 @@ fn compare(held: &Value, value: &Value, column_type: ColumnType) -> Ordering {
     if matches!(column_type, ColumnType::Number { .. })
         || is_decimal && matches!(column_type, ColumnType::Float | ColumnType::Double)
     {
-        // Doubles would make one number of two that differ behind their sixteenth digit.
+        // Doubles would merge two numbers that differ after their sixteenth digit.
         return held.compare_exactly(value).unwrap_or(Ordering::Equal);
     }
     if column_type != ColumnType::Float || value.is_kept_as(held) {

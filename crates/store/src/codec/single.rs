@@ -384,7 +384,7 @@ impl TableCodec {
             *row.value_mut(step.column) =
                 cell::read_key_value(part, step.column_type).ok_or_else(|| key_error(self, key))?;
         }
-        // Bytes behind the last column are of a child table's key, which has a codec of its own.
+        // Bytes after the last column are of a child table's key, which has a codec of its own.
         if at != key.len() {
             return Err(key_error(self, key));
         }

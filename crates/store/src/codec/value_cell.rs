@@ -7,8 +7,8 @@
 //! RECORD  for each field: presence (1)  cell
 //! ```
 //!
-//! Presence is 00 for NULL, which has no cell, or 01. A cell of fixed width is as in a value;
-//! before every other one stands its length (4). Numbers are little-endian.
+//! Presence is 00 for NULL, which has no cell, or 01. A cell of fixed width is as in a value; every
+//! other one follows its length (4). Numbers are little-endian.
 
 use super::cell;
 use crate::schema::ColumnType;

@@ -8,7 +8,8 @@ use crate::schema::{ColumnDefinition, DefaultFunction, Generated, Identity, NUMB
 use crate::schema::{ColumnType, ElementType, EnumSymbols, RecordField, RecordFields};
 use crate::value::Value;
 
-/// `name TYPE [NOT NULL | NULL] [DEFAULT literal | function] [GENERATED ... AS IDENTITY]`, and whether `PRIMARY KEY` stood behind it.
+/// `name TYPE [NOT NULL | NULL] [DEFAULT literal | function] [GENERATED ... AS IDENTITY]`, and
+/// whether `PRIMARY KEY` followed it.
 pub(super) fn column(cursor: &mut TokenCursor) -> Result<(ColumnDefinition, bool)> {
     let name = cursor.name("the name of a column")?;
     let serial = serial(cursor);
@@ -55,7 +56,7 @@ pub(super) fn column(cursor: &mut TokenCursor) -> Result<(ColumnDefinition, bool
     }
 }
 
-/// What other databases write behind a column, with what is said of it.
+/// What other databases write after a column, with our answer.
 const NOT_OFFERED: [(&str, &str); 4] = [
     ("CHECK", "nothing but NOT NULL and the types is checked: leave CHECK out"),
     (
@@ -75,7 +76,7 @@ fn serial(cursor: &mut TokenCursor) -> Option<ColumnType> {
     is_serial.then_some(ColumnType::Integer)
 }
 
-/// `ALWAYS | BY DEFAULT [ON NULL] AS IDENTITY [(START WITH n INCREMENT BY n CACHE n)]`, behind
+/// `ALWAYS | BY DEFAULT [ON NULL] AS IDENTITY [(START WITH n INCREMENT BY n CACHE n)]`, after
 /// `GENERATED`.
 fn identity(cursor: &mut TokenCursor) -> Result<Identity> {
     let mut identity = Identity::default();
@@ -121,7 +122,7 @@ fn signed(cursor: &mut TokenCursor) -> Result<i64> {
     text.parse().map_err(|_| cursor.error_at(location, &format!("{text} is not {WHAT}")))
 }
 
-/// A type; brackets behind it make an array of it.
+/// A type; brackets after it mean an array of it.
 pub(super) fn column_type(cursor: &mut TokenCursor) -> Result<ColumnType> {
     let place = cursor.location();
     let mut column_type = plain_type(cursor)?;
@@ -139,7 +140,7 @@ fn plain_type(cursor: &mut TokenCursor) -> Result<ColumnType> {
     let location = cursor.location();
     let word = cursor.plain_word(&format!("a type ({TYPES})"))?;
     // Each type has a word of Tonnage, which DESCRIBE prints, and words of other databases. A new
-    // type also goes into the list that the errors name.
+    // type must also be added to the list that the errors name.
     Ok(match word.to_ascii_uppercase().as_str() {
         "INTEGER" | "INT" | "INT4" | "SMALLINT" | "TINYINT" => ColumnType::Integer,
         "LONG" | "BIGINT" | "INT8" => ColumnType::Long,
@@ -228,7 +229,8 @@ fn timestamp(cursor: &mut TokenCursor) -> Result<ColumnType> {
     Ok(ColumnType::Timestamp(precision))
 }
 
-/// `WITH TIME ZONE` or `WITHOUT TIME ZONE`: either way a TIMESTAMP is a moment, shown in UTC.
+/// `WITH TIME ZONE` or `WITHOUT TIME ZONE`: either way a TIMESTAMP is a point in time, shown in
+/// UTC.
 fn without_zone(cursor: &mut TokenCursor) -> Result<()> {
     if cursor.word("WITH") || cursor.word("WITHOUT") {
         cursor.expect_word("TIME")?;
@@ -252,7 +254,7 @@ fn binary(cursor: &mut TokenCursor) -> Result<ColumnType> {
     Ok(ColumnType::FixedBinary(width))
 }
 
-/// The type in parentheses behind ARRAY or MAP.
+/// The type in parentheses after ARRAY or MAP.
 fn element(cursor: &mut TokenCursor) -> Result<ElementType> {
     let location = cursor.location();
     cursor.expect(&Token::LParen)?;
@@ -261,7 +263,7 @@ fn element(cursor: &mut TokenCursor) -> Result<ElementType> {
     ElementType::new(inner).map_err(|error| cursor.error_at(location, error.message()))
 }
 
-/// The fields in parentheses behind RECORD.
+/// The fields in parentheses after RECORD.
 fn fields(cursor: &mut TokenCursor) -> Result<RecordFields> {
     let location = cursor.location();
     let fields = cursor.list(|cursor| {
@@ -281,7 +283,7 @@ fn symbols(cursor: &mut TokenCursor) -> Result<EnumSymbols> {
     EnumSymbols::new(symbols).map_err(|error| cursor.error_at(location, error.message()))
 }
 
-/// `(n)` behind text and bytes is read for the sake of other dialects; nothing is cut to it.
+/// `(n)` after text and bytes is read for the sake of other dialects; nothing is cut to it.
 fn length(cursor: &mut TokenCursor) -> Result<()> {
     if cursor.token(&Token::LParen) {
         cursor.whole::<u64>("a length")?;

@@ -16,11 +16,11 @@ const TIMEOUT_MIN: Duration = Duration::from_nanos(1);
 /// What a statement did.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DdlOutcome {
-    /// A table was made; false when it was there already and that was allowed.
+    /// Whether the table was created; false when it existed and that was allowed.
     Created {
         /// Its path.
         table: String,
-        /// Whether it was made now.
+        /// Whether it was created now.
         new: bool,
     },
     /// A table was dropped; false when there was none and that was allowed.
@@ -35,13 +35,13 @@ pub enum DdlOutcome {
         /// Its path.
         table: String,
     },
-    /// An index was made; false when it was there already and that was allowed.
+    /// Whether the index was created; false when it existed and that was allowed.
     CreatedIndex {
         /// Its name.
         index: String,
         /// The path of its table.
         table: String,
-        /// Whether it was made now.
+        /// Whether it was created now.
         new: bool,
     },
     /// An index was dropped; false when there was none and that was allowed.
@@ -144,8 +144,8 @@ fn execute_one(store: &Inner, statement: Statement, deadline: Deadline) -> Resul
         Statement::DropIndex { name, table, if_exists } => {
             let table = match table {
                 Some(table) => table,
-                // PostgreSQL names no table behind DROP INDEX, so the one that has the index is
-                // found.
+                // PostgreSQL names no table after DROP INDEX, so the table of the index is looked
+                // up.
                 None => match catalog.table_of_index(&name)? {
                     Some(table) => table,
                     None if if_exists => {

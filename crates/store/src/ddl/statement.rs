@@ -155,7 +155,7 @@ fn create_index(cursor: &mut TokenCursor) -> Result<Statement> {
         return Err(cursor.error_at(cursor.location(), told));
     }
     let name = name.unwrap_or_else(|| index_name(&table, &columns));
-    // Entries need not be unique, so columns that are only to be read stand behind the others.
+    // Entries need not be unique, so columns that are only to be read follow the others.
     if cursor.word("INCLUDE") {
         columns.extend(cursor.list(index_column)?);
         if cursor.is_word("WHERE") {
@@ -233,7 +233,7 @@ fn create_table(cursor: &mut TokenCursor) -> Result<Statement> {
 /// A column or the primary key.
 fn table_item(cursor: &mut TokenCursor, definition: &mut TableDefinition) -> Result<()> {
     let location = cursor.location();
-    // The bare word is never a column: one of that name stands in quotes.
+    // The bare word is never a column: one of that name is quoted.
     if !cursor.is_word("PRIMARY") {
         let (column, is_key) = column(cursor)?;
         if is_key {
@@ -248,7 +248,7 @@ fn table_item(cursor: &mut TokenCursor, definition: &mut TableDefinition) -> Res
     cursor.expect_word("KEY")?;
     let mut is_first = true;
     cursor.list(|cursor| {
-        // SHARD counts only with a parenthesis behind it: a key column may have that name.
+        // SHARD counts only before a parenthesis: a key column may have that name.
         if std::mem::take(&mut is_first) && cursor.is_call("SHARD") {
             cursor.word("SHARD");
             definition.key = cursor.list(|cursor| cursor.name("a key column"))?;
@@ -326,7 +326,7 @@ fn change(cursor: &mut TokenCursor) -> Result<Change> {
     }
 }
 
-/// `[COLUMN] name TO other`, behind RENAME.
+/// `[COLUMN] name TO other`, after RENAME.
 fn rename(cursor: &mut TokenCursor) -> Result<Change> {
     let place = cursor.location();
     if cursor.word("TO") {
@@ -341,7 +341,7 @@ fn rename(cursor: &mut TokenCursor) -> Result<Change> {
     Ok(Change::RenameColumn { from, to: cursor.name("another name")? })
 }
 
-/// `name SET DEFAULT value | DROP DEFAULT | DROP NOT NULL`, behind ALTER COLUMN.
+/// `name SET DEFAULT value | DROP DEFAULT | DROP NOT NULL`, after ALTER COLUMN.
 fn alter_column(cursor: &mut TokenCursor) -> Result<Change> {
     let name = cursor.name("the name of a column")?;
     let place = cursor.location();

@@ -227,7 +227,7 @@ fn mistakes_name_their_place() {
     }
 }
 
-/// What stood in `/*! */` was carried out, as MySQL does.
+/// The text in `/*! */` was executed, as MySQL does.
 #[test]
 fn a_comment_is_a_comment_whatever_it_begins_with() {
     let sql = "CREATE TABLE t (k LONG, /*! x LONG, */ PRIMARY KEY (k)); /*! DROP TABLE u */";

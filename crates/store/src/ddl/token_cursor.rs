@@ -184,7 +184,7 @@ impl TokenCursor {
         }
     }
 
-    /// Something that lies in another of its kind.
+    /// Something nested in another of its kind.
     pub(super) fn nested<T>(&mut self, read: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         if self.depth >= DEPTH_MAX {
             return Err(self.error_at(self.location(), "types lie too deep in each other"));

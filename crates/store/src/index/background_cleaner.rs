@@ -55,7 +55,7 @@ type CleanerTask = Box<dyn FnOnce(&dyn Engine, &dyn Fn() -> bool) + Send>;
 #[derive(Default)]
 struct CleaningQueue {
     tables: HashMap<(SpaceId, u32), StaleEntries>,
-    /// Goes up with each note.
+    /// Grows with each note.
     noted: u64,
 }
 
@@ -156,7 +156,7 @@ impl BackgroundCleaner {
 impl Drop for BackgroundCleaner {
     fn drop(&mut self) {
         self.shared.stopping.store(true, Ordering::SeqCst);
-        // Taken for a moment, so that the thread does not look just before and wait just after.
+        // Taken briefly, so that the thread does not look just before and wait just after.
         drop(self.shared.notes());
         self.shared.changed.notify_one();
         let thread = get_mut(&mut self.thread);

@@ -10,11 +10,11 @@
 //!    known to be clean.
 //!
 //! A build that fails or is cancelled is taken back. A crash leaves the index *building*: writers
-//! keep it up, nobody reads it, and the same `CREATE INDEX` builds it.
+//! keep it up, no reader uses it, and the same `CREATE INDEX` builds it.
 //!
-//! Dropping goes backwards. Where several processes have the store open, the index is *building*
-//! again until none of them reads it. Then it leaves the catalog, the drop waits for its writers,
-//! and the engine drops its space.
+//! A drop takes the same steps in reverse. Where several processes have the store open, the index
+//! is *building* again until none of them reads it. Then it leaves the catalog, the drop waits for
+//! its writers, and the engine drops its space.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -52,7 +52,7 @@ pub struct CreateIndexOptions {
     pub if_not_exists: bool,
     /// Stops the making from another thread; the index is then taken back.
     pub cancel: Cancel,
-    /// Is told how far it has come, now and then; from several threads, one at a time.
+    /// Called with the progress now and then; from several threads, one at a time.
     pub progress: Option<Arc<dyn Fn(IndexProgress) + Send + Sync>>,
     /// The memory that the load of the entries may use.
     pub memory_bytes_max: usize,
@@ -77,7 +77,7 @@ impl Default for CreateIndexOptions {
     }
 }
 
-/// Makes an index. The answer tells whether it was made now.
+/// Makes an index. Answers whether it was created now.
 pub(crate) fn create_index(
     store: &Inner,
     definition: &IndexDefinition,
@@ -96,14 +96,14 @@ pub(crate) fn create_index(
     let built = build(store, &table, space, unused_at, options, deadline)
         .and_then(|()| store.catalog.finish_index(&table, space));
     if let Err(error) = built {
-        // What cannot be taken back now is found at the next opening, and `check` tells of it.
+        // If rollback fails, the next opening finds the half-built index and `check` reports it.
         if store.catalog.remove_index(&table, space).is_ok() {
             store.catalog.announce(Deadline::NONE);
             store.catalog.drop_spaces(None, &[space], Deadline::NONE);
         }
         return Err(error.at(format_args!("index {} on {}", definition.name, table.schema.path)));
     }
-    // Only for the readers of other processes: their writers keep it up since `build` told them.
+    // Only for the readers of other processes: their writers keep it up since `build` announced it.
     store.catalog.announce(deadline);
     Ok(true)
 }
@@ -182,7 +182,7 @@ fn build(
         rows_done: 0,
     })?;
     session.finish_by(deadline)?;
-    // Entries that are made here never expire.
+    // Entries that are built here never expire.
     let is_exact = !progress.expires.into_inner()
         && changes.is_some()
         && changes == store.engine.change_count(table.space)?;
@@ -192,7 +192,7 @@ fn build(
     Ok(())
 }
 
-/// What the caller is told of all parts together, and what it says to that.
+/// The progress of all parts together for the caller, and the caller's answer.
 struct BuildProgress<'a> {
     options: &'a CreateIndexOptions,
     deadline: Deadline,
@@ -202,7 +202,7 @@ struct BuildProgress<'a> {
 }
 
 impl BuildProgress<'_> {
-    /// Tells of rows done. The lock is held meanwhile, so that the numbers ascend.
+    /// Reports rows done. The lock is held meanwhile, so that the numbers ascend.
     fn add_rows(&self, done: usize) -> Result<()> {
         let mut rows = lock(&self.rows);
         *rows += done as u64;

@@ -3,10 +3,10 @@
 //! 1. Threads read the entries.
 //! 2. They look up the rows, and make the entry of each row anew. An entry looks stale if its row
 //!    is gone or has another entry.
-//! 3. If any look stale, the gate shuts for a moment and those few are checked again. Nobody writes
-//!    then, so what is stale stays stale, and is deleted.
+//! 3. If any look stale, the gate closes briefly and those few are checked again. No write is in
+//!    flight then, so stale entries stay stale, and are deleted.
 //!
-//! If the walk leaves no entry that is stale or expires at another time than its row, and nobody
+//! If the walk leaves no entry that is stale or expires at another time than its row, and no writer
 //! began to leave any meanwhile, the index is known to be clean ([`super::clean_marks`]).
 //!
 //! A condition on the entry could not replace the gate: the engine checks conditions under the lock
@@ -97,7 +97,7 @@ impl IndexCleaning<'_> {
         }
         let begun = Instant::now();
         let is_kept_exact = !is_shared && engine.capability().shard_prefixed_atomic;
-        // Taken before the walk: whoever leaves a stale entry meanwhile makes the mark void.
+        // Taken before the walk: a stale entry that appears meanwhile voids the mark.
         let mark = is_kept_exact.then(|| table.indexes.clean.begin(gate, table.space)).flatten();
         let options = ScanOptions {
             projection: Projection::KeysOnly,
@@ -218,7 +218,7 @@ impl PartCleaner<'_> {
     /// Deletes those that are stale and old, beside the writes of other processes.
     fn remove_old(&self, suspects: &Slices, age: MinimumAge<'_>) -> Result<()> {
         let IndexCleaning { engine, gate, index, .. } = *self.cleaning;
-        // Whoever changes the table or its indexes waits until this is over.
+        // Changes of the table or its indexes wait until this is over.
         let _pass = gate.enter();
         age.catalog.check_member()?;
         let stale = self.stale(suspects, None, true)?;

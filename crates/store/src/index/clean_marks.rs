@@ -2,10 +2,10 @@
 //!
 //! Only such an index can be read without its rows ([`super::IndexScanOptions::index_only`]).
 //!
-//! 1. Whoever may leave stale entries notes it before the first of them is stored: a load, and a
-//!    write beside a load.
-//! 2. Whoever finds an index clean sets its mark: the number of notes from before it looked.
-//! 3. A mark holds until the next note. A reader compares it before and behind the read of entries.
+//! 1. Writers that may leave stale entries note it before they store the first: a load, and a write
+//!    beside a load.
+//! 2. A walk that finds an index clean sets its mark: the number of notes from before the walk.
+//! 3. A mark holds until the next note. A reader compares it before and after the read of entries.
 //!
 //! All of it is in memory. After an opening nothing is known, so a crash can leave no wrong mark.
 
@@ -50,7 +50,7 @@ impl CleanMarks {
         (!alone.sees_loads(table)).then(|| self.now())
     }
 
-    /// The mark of an index that is clean at this moment.
+    /// The mark of an index that is clean now.
     pub(crate) fn now(&self) -> u64 {
         self.notes.load(Ordering::SeqCst)
     }

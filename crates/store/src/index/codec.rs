@@ -134,7 +134,7 @@ impl IndexCodec {
     }
 
     /// The number of the shard of a row. A key too short to have one is read as damaged elsewhere;
-    /// here it goes to the first.
+    /// here it is assigned to the first.
     fn shard_of(&self, engine: &dyn Engine, key: &[u8]) -> [u8; SHARD_LEN] {
         let len = self.shape.shard_key_len(key).unwrap_or(0);
         (engine.shard_of(&key[..len]).0 as u16).to_be_bytes()
@@ -199,9 +199,9 @@ impl IndexCodec {
         ))
     }
 
-    /// The bounds of the entries that begin with these values and go on with a value in the range,
-    /// behind the number of the shard. NULL stands for NULL; a range holds none. An empty end
-    /// stands for the end of the shard.
+    /// The bounds of the entries that begin with these values and continue with a value in the
+    /// range, after the number of the shard. NULL means NULL; a range includes none. An empty end
+    /// means the end of the shard.
     ///
     /// # Errors
     /// `Invalid` for values that do not fit, or a range on another than the next column.
@@ -225,7 +225,7 @@ impl IndexCodec {
         let mut end = Vec::new();
         if let Some(range) = range {
             let column = self.range_column(prefix.len(), range)?;
-            // Behind the marker of a value, so that a range with an open end leaves NULLs out.
+            // After the marker of a value, so that a range with an open end leaves NULLs out.
             start.push(PRESENT);
             let present = start.clone();
             append_successor(&present, &mut end);

@@ -69,16 +69,16 @@ impl Index {
         &self.columns
     }
 
-    /// Whether it has every row. One that is being made, or whose making was cut short, cannot be
+    /// Whether it has every row. One that is being built, or whose build was cut short, cannot be
     /// read.
     pub fn is_ready(&self) -> bool {
         self.index.is_ready()
     }
 
-    /// Whether it can be read alone for these columns, at this moment: it holds them, or the primary
-    /// key does, and no entry of it is stale ([`IndexScanOptions::index_only`]).
+    /// Whether it can now be read alone for these columns: it holds them, or the primary key does,
+    /// and no entry of it is stale ([`IndexScanOptions::index_only`]).
     ///
-    /// After the store was opened, and behind a load, it is not known whether entries are stale.
+    /// After the store was opened, and after a load, it is not known whether entries are stale.
     /// Then the answer is false, and who asks again after 2 seconds has the index cleaned in the
     /// background. An index over rows that expire is read alone only where no load has stored any
     /// of them.
@@ -148,7 +148,7 @@ impl Index {
     }
 
     /// The same on a cluster with another age than an hour, and with the number of those that were
-    /// too young. A shorter one is for tables that nobody writes: an entry may then be taken away
+    /// too young. A shorter one is for tables without writers: an entry may then be taken away
     /// before its row comes, and the index misses the row.
     ///
     /// # Errors

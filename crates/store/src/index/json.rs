@@ -67,7 +67,7 @@ pub(super) fn push_path_cell(document: &str, path: &[String], cell: &mut Vec<u8>
 }
 
 /// What the place holds in a document that the reader above gives up, for it has a name that is no
-/// text, such as `"\ud800"`. It is JSON all the same, and SQL finds what stands before that name.
+/// text, such as `"\ud800"`. It is JSON all the same, and SQL finds what precedes that name.
 /// Numbers beyond all doubles are left out.
 #[cold]
 fn scalar_of_members<'d>(document: &'d str, path: &[String]) -> Option<JsonScalar<'d>> {
@@ -174,7 +174,7 @@ fn query_scalar(value: &Value) -> Result<JsonScalar<'_>> {
     })
 }
 
-/// Reads what stands at the end of a path, and passes over everything else without keeping it.
+/// Reads the value at the end of a path, and passes over everything else without keeping it.
 struct JsonPathSeed<'p>(&'p [String]);
 
 impl<'de> DeserializeSeed<'de> for JsonPathSeed<'_> {

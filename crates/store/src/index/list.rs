@@ -98,7 +98,7 @@ impl IndexSet {
 pub(crate) struct IndexList {
     /// Whether there are any, so that tables without indexes pay for one look.
     any: AtomicBool,
-    /// Whether the table was dropped: nobody may write to it any more.
+    /// Whether the table was dropped: it accepts no more writes.
     dropped: AtomicBool,
     set: RwLock<Arc<IndexSet>>,
     /// Which of them hold no stale entry.
@@ -112,7 +112,7 @@ impl IndexList {
         Self { any, dropped: AtomicBool::new(false), set, clean: CleanMarks::default() }
     }
 
-    /// Whether the table has indexes. Whoever writes asks while it holds a pass of the store's
+    /// Whether the table has indexes. Writers check this while they hold a pass of the store's
     /// gate.
     #[inline]
     pub(crate) fn any(&self) -> bool {
@@ -124,7 +124,7 @@ impl IndexList {
         self.dropped.store(true, Ordering::SeqCst);
     }
 
-    /// Whether the table was dropped. Whoever writes asks while it holds a pass of the store's
+    /// Whether the table was dropped. Writers check this while they hold a pass of the store's
     /// gate.
     #[inline]
     pub(crate) fn is_dropped(&self) -> bool {

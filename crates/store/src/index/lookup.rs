@@ -231,14 +231,14 @@ impl EntrySource {
                     break;
                 }
             }
-            // The store is gone only when nobody reads any more.
+            // The store is gone only when no reader is left.
             let Some(engine) = self.engine.upgrade() else { return Ok(()) };
             self.walk.read(&*engine, self.gathered, &mut entries)?;
-            // Asked behind the read: until it was dropped it had every row.
+            // Checked after the read: until it was dropped it had every row.
             self.indexes.check_kept_up(&self.index)?;
         }
         self.gathered = (self.gathered * GROWTH).min(GATHERED_MOST);
-        // Behind the read: until now no entry has become stale.
+        // After the read: until now no entry has become stale.
         let is_exact = mark.is_some() && self.clean_mark() == mark;
         self.tasks = self.tasks_of(&entries, is_exact)?.into_iter();
         Ok(())

@@ -5,7 +5,7 @@
 //!
 //! - An index is a shard-prefixed space: its entries (`codec`) lie in the shards of their rows. So
 //!   a write stores both in one batch (`write`), and a load stores entries before rows. (For a scan
-//!   that goes on while its row changes, see the last point.)
+//!   that continues while its row changes, see the last point.)
 //! - A load need not know what it replaces: old entries stay and are *stale*. A row that expires
 //!   leaves one too. `clean` removes them on request, and `background_cleaner` where there are
 //!   many.

@@ -12,7 +12,7 @@ use crate::value::Value;
 /// range.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct IndexRange {
-    /// The values of the leading columns; NULL stands for NULL.
+    /// The values of the leading columns; NULL means NULL.
     pub prefix: Vec<Value>,
     /// A range on the column after these. It never holds NULL.
     pub range: Option<FieldRange>,
@@ -24,7 +24,7 @@ impl IndexRange {
         Self { prefix: values.into_iter().map(Into::into).collect(), range: None }
     }
 
-    /// Only those whose next column lies in a range.
+    /// Only those whose next column is in a range.
     pub fn within(mut self, range: FieldRange) -> Self {
         self.range = Some(range);
         self

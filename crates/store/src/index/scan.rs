@@ -12,7 +12,7 @@ use tonnage_engine::{
     append_successor,
 };
 
-/// Bounds of entries behind the number of the shard; an empty end is the end of the shard.
+/// Bounds of entries after the number of the shard; an empty end is the end of the shard.
 pub(super) type EntryBounds = (Vec<u8>, Vec<u8>);
 
 /// The most entries that the engine hands over at once.
@@ -110,7 +110,7 @@ impl EntryWalk {
         Ok(())
     }
 
-    /// Goes on to the next shard when all ranges are read in this one.
+    /// Continues with the next shard when all ranges are read in this one.
     fn next_shard(&mut self) {
         self.left.clear();
         if self.range < self.ranges.len() {
@@ -140,7 +140,7 @@ impl EntryWalk {
         for (shard, bounds) in &self.left {
             read.push(self.read_head(engine, *shard, bounds, wanted)?);
         }
-        // What lies behind the last entry of a shard that has more is not certain yet.
+        // What follows the last entry of a shard that has more is not certain yet.
         let horizons =
             read.iter().filter(|(_, has_more)| *has_more).filter_map(|(entries, _)| entries.last());
         let horizon = horizons
@@ -225,7 +225,7 @@ impl EntryWalk {
         if self.direction == Direction::Reverse { one > two } else { one < two }
     }
 
-    /// What is left of bounds behind an entry.
+    /// What is left of bounds after an entry.
     fn bounds_after(&self, bounds: &EntryBounds, entry: &[u8]) -> EntryBounds {
         let entry = without_shard(entry);
         match self.direction {
@@ -235,7 +235,7 @@ impl EntryWalk {
     }
 }
 
-/// An entry behind the number of its shard.
+/// An entry after the number of its shard.
 fn without_shard(entry: &[u8]) -> &[u8] {
     &entry[SHARD_LEN.min(entry.len())..]
 }

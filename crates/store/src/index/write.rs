@@ -1,14 +1,15 @@
 //! Writes single rows together with their entries.
 //!
-//! 1. The stored rows are read, about 4 MiB at a time, and their entries are made. The conditions
-//!    of the caller are checked against these rows.
-//! 2. One batch holds the rows, each on condition that it is unchanged. Behind them it removes the
+//! 1. The stored rows are read, about 4 MiB at a time, and their entries are encoded. The
+//!    conditions of the caller are checked against these rows.
+//! 2. One batch holds the rows, each on condition that it is unchanged. After them it removes the
 //!    entries of the old rows and stores those of the new ones.
 //! 3. If a row has changed, the engine refuses the batch and all begins anew. After four attempts
-//!    nobody else is let in: one row that changes all the time cannot hold up a batch of thousands.
+//!    no other write is let in: one row that changes all the time cannot hold up a batch of
+//!    thousands.
 //!
 //! Entries are not removed while a load holds rows of the table (see [`super::write_gate`]), and
-//! never on an engine that several processes use. Then nothing need be read, and the batch goes out
+//! never on an engine that several processes use. Then nothing need be read, and the batch is sent
 //! under the conditions of the caller. Its entries live for ever, since the load may store a row
 //! over the new one that does.
 //!
@@ -27,7 +28,7 @@ use crate::catalog::{LeasedWrite, TableEntry};
 use crate::inner::Inner;
 use crate::terms::WriteTerms;
 
-/// After so many attempts that others were faster than, nobody else is let in.
+/// After so many lost races, no other write is let in.
 const ATTEMPTS_MAX: usize = 4;
 /// About how many bytes of rows are read together.
 const READ_BYTES: usize = 4 << 20;
@@ -112,7 +113,7 @@ impl Inner {
             let engine = self.writer(acks);
             let sent =
                 self.catalog.write_many_within_lease(&**engine, batches, durability, deadline);
-            // They may have come after others went on without this process, and made an index.
+            // They may have come after others continued without this process and created an index.
             let late = sent.iter().zip(batches).filter(|(sent, _)| sent.is_late);
             let indexed = self.index_late_batches(late.map(|(_, batch)| batch));
             let settled = |sent: LeasedWrite| match &indexed {
@@ -121,8 +122,7 @@ impl Inner {
             };
             return sent.into_iter().map(settled).collect();
         }
-        // `write_rows` takes a pass of its own, and an attempt that goes alone would wait for this
-        // one.
+        // `write_rows` takes a pass of its own, and an exclusive attempt would wait for this one.
         drop(pass);
         batches.iter().map(|batch| self.write_rows(batch, tables, terms)).collect()
     }
@@ -137,8 +137,8 @@ impl Inner {
         sent.outcome
     }
 
-    /// Whether entries of indexes are never removed: of what other processes write nobody knows
-    /// here, and entries are no part of their atomic steps.
+    /// Whether entries of indexes are never removed: writes of other processes are unknown here,
+    /// and entries are no part of their atomic steps.
     pub(crate) fn keeps_entries(&self) -> bool {
         let capability = self.engine.capability();
         capability.shared || !capability.shard_prefixed_atomic
@@ -192,7 +192,7 @@ impl WriteAttempt<'_> {
         &self.sets[operation.min(self.sets.len() - 1)]
     }
 
-    /// Whether one of the tables was altered, or one of its indexes made or dropped, since this
+    /// Whether one of the tables was altered, or one of its indexes created or dropped, since this
     /// attempt began.
     fn is_outdated(&self, tables: &[Arc<TableEntry>]) -> bool {
         tables.iter().zip(&self.sets).any(|(table, set)| !Arc::ptr_eq(&table.indexes.set(), set))
@@ -269,7 +269,7 @@ impl WriteAttempt<'_> {
         Ok(())
     }
 
-    /// What the caller is told when a condition does not hold of the rows read.
+    /// The caller's error when a condition does not hold for the rows read.
     fn check_conditions(&self, stored: &StoredEntries) -> Option<WriteOutcome> {
         if self.keeps_entries {
             return None;
@@ -304,8 +304,8 @@ impl WriteAttempt<'_> {
         Ok(batch)
     }
 
-    /// For each operation whether a later one is on the same row. Nobody ever sees what it stores,
-    /// and nobody would remove its entries.
+    /// For each operation whether a later one is on the same row. No reader ever sees what it
+    /// stores, and no writer would remove its entries.
     fn superseded(&self) -> Vec<bool> {
         let batch = self.batch;
         let mut order: Vec<usize> = (0..batch.len()).collect();

@@ -17,10 +17,10 @@
 //!
 //! - A load *joins* the space of a table before it pushes the first entries for it. After a flush
 //!   it leaves the spaces that nothing was pushed to since the flush began: rows and entries are
-//!   stored by then. So a load that is open but idle blocks nobody.
-//! - A load that began before an index was made holds rows without entries. One that began before a
-//!   table was dropped holds rows of a space that is to go. It learns of both with its next batch.
-//!   What it pushed before must be stored first, so the statement asks it to flush
+//!   stored by then. So a load that is open but idle blocks no other call.
+//! - A load that began before an index was created holds rows without entries. One that began
+//!   before a table was dropped holds rows of a space that is to go. It learns of both with its
+//!   next batch. What it pushed before must be stored first, so the statement asks it to flush
 //!   ([`WriteGate::wait_for_loads`]).
 
 use std::cell::Cell;
@@ -36,7 +36,7 @@ use tonnage_engine::{Deadline, Error, Result, SpaceId};
 /// Each thread keeps to one slot, so that writers on several cores do not share a cache line.
 const SLOTS: usize = 16;
 
-/// How often somebody who waits for a load looks whether it has flushed.
+/// How often a call that waits for a load checks whether it has flushed.
 const LOOK_EVERY: Duration = Duration::from_millis(1);
 
 /// How many loads have joined each space.
@@ -52,7 +52,7 @@ struct GateSlot(RwLock<JoinedLoads>);
 pub(crate) struct WriteGate {
     slots: [GateSlot; SLOTS],
     loads: Mutex<Vec<Arc<GateLoad>>>,
-    /// Held by whoever waits for loads: one at a time moves their epochs.
+    /// Held by a call that waits for loads: one at a time moves their epochs.
     waiting: parking_lot::Mutex<()>,
 }
 
@@ -62,7 +62,7 @@ pub(crate) struct WriterPass<'a>(PassGuard<'a>);
 enum PassGuard<'a> {
     /// Others write too.
     Shared(RwLockReadGuard<'a, JoinedLoads>),
-    /// Nobody else does.
+    /// No other call does.
     Alone(Vec<RwLockWriteGuard<'a, JoinedLoads>>),
 }
 
@@ -80,7 +80,7 @@ impl WriterPass<'_> {
 /// A load as others see it.
 #[derive(Debug, Default)]
 struct GateLoad {
-    /// Goes up when someone has to know which pushes looked tables up before.
+    /// Grows when a call has to know which pushes looked tables up before.
     epoch: AtomicU64,
     /// The pushes under way that began in even and in odd epochs.
     pushing: [AtomicUsize; 2],
@@ -181,7 +181,7 @@ impl WriteGate {
         })
     }
 
-    /// Waits until nobody else waits for loads. Some do so for minutes.
+    /// Waits until no other call waits for loads. Some do so for minutes.
     fn wait_for_turn(
         &self,
         deadline: Option<Instant>,
@@ -195,7 +195,7 @@ impl WriteGate {
         }
     }
 
-    /// Whether no load holds rows of a space that nobody can look up any more.
+    /// Whether no load holds rows of a space that cannot be looked up any more.
     pub(crate) fn is_free(&self, space: SpaceId) -> bool {
         let is_free =
             |load: &Arc<GateLoad>| load.is_quiet(0) && load.is_quiet(1) && !load.holds(space);
@@ -287,7 +287,7 @@ impl OpenLoad<'_> {
         self.load.epoch_to_flush().is_some()
     }
 
-    /// To be called before a flush, whose answer goes to [`OpenLoad::flushed`] after it.
+    /// To be called before a flush, whose answer [`OpenLoad::flushed`] takes after it.
     pub(crate) fn begin_flush(&self) -> FlushTicket {
         let wanted = self.load.epoch_to_flush();
         let spaces = self.load.lock_spaces();

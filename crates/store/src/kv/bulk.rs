@@ -23,8 +23,8 @@ use crate::read::{KeyBatcher, ReadControl, ReadPipeline, ReadPlan, ReadTask, Sha
 /// How to get pairs.
 #[derive(Clone, Debug, Default)]
 pub struct PairGetOptions {
-    /// How deep below each key to look. The default is the pair of the key alone: ask for what lies
-    /// below it.
+    /// How deep below each key to look. The default is the pair of the key alone: options ask for
+    /// the pairs below it.
     pub depth: Depth,
     /// A range of the minor component right below each key. It needs a depth that looks below the
     /// key.
@@ -127,8 +127,8 @@ fn read(store: &Inner, source: PairKeySource, options: &PairGetOptions) -> Resul
         ));
     }
     let plan = plan(store, options)?;
-    // Watched before the first key is drawn: whoever waits for keys must notice that the read has
-    // ended.
+    // Watched before the first key is drawn: threads that wait for keys must notice that the read
+    // has ended.
     let mut source = source;
     source.watch(&plan.control);
     let tasks = PairTasks {
@@ -150,7 +150,7 @@ fn read(store: &Inner, source: PairKeySource, options: &PairGetOptions) -> Resul
 }
 
 fn plan(store: &Inner, options: &PairGetOptions) -> Result<ReadPlan<PairShaper>> {
-    // Made into options of a bulk get, so that both have the same defaults and limits.
+    // Converted to options of a bulk get, so that both have the same defaults and limits.
     let general = BulkGetOptions {
         max_concurrent_requests: options.max_concurrent_requests,
         limit_per_key: options.limit_per_key,
@@ -318,7 +318,7 @@ struct PairTasks {
     depth: Depth,
     range: Option<KeyRange>,
     points: KeyBatcher,
-    /// What came instead of a key, told after the pairs of the keys before it.
+    /// What came instead of a key, reported after the pairs of the keys before it.
     failure: Option<Error>,
     exhausted: bool,
 }
@@ -346,8 +346,8 @@ impl PairTasks {
         if self.next == self.current.len() {
             return false;
         }
-        // Refused here: the error comes behind the pairs of the keys before it, as that of a
-        // failing source does.
+        // Refused here: the error follows the pairs of the keys before it, as that of a failing
+        // source does.
         let bytes = self.current.get(self.next).len();
         if bytes > self.key_bytes_max {
             let number = self.keys - self.current.len() + self.next;
@@ -388,8 +388,8 @@ impl PairTasks {
         (1 << self.given.saturating_sub(4)).min(RANGES_MOST)
     }
 
-    /// The ranges below the keys that come next. Pairs right below a key are told from deeper ones
-    /// by the number of their components, so the keys of one task have as many.
+    /// The ranges below the keys that come next. Pairs directly below a key differ from deeper ones
+    /// in the number of their components, so the keys of one task have as many.
     fn ranges(&mut self) -> Result<ReadTask> {
         let most = self.ranges_most();
         let mut ranges = Ranges::new();

@@ -84,8 +84,8 @@ impl KeyValue {
         options: &WriteOptions,
     ) -> Result<ExchangedPair> {
         let terms = options.terms();
-        // The condition is judged by what was read, so the write goes only if that is still there.
-        // Otherwise someone else wrote between the two: look again.
+        // The condition is judged by what was read, so the write succeeds only if that is still
+        // there. Otherwise someone else wrote between the two: look again.
         loop {
             let previous = self.get_by(&*self.store.engine, key, terms.deadline)?;
             let current = previous.as_ref().map(|pair| pair.version);

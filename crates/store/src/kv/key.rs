@@ -10,8 +10,8 @@ use tonnage_engine::{Error, KeyPart, Result};
 /// sort as their bytes do.
 ///
 /// As text, components are led by `/` and the paths parted by `/-`: `/users/42/-/mail/home`. A
-/// component that is `-` or holds `/` or `%` stands percent-encoded (`%2D`, `%2F`, `%25`), and so
-/// do bytes that are no UTF-8. The text of a key reads back as the same key.
+/// component that is `-` or holds `/` or `%` is percent-encoded (`%2D`, `%2F`, `%25`), and so are
+/// bytes that are no UTF-8. The text of a key reads back as the same key.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Key {
     major: Vec<Vec<u8>>,
@@ -78,7 +78,7 @@ pub(crate) fn encode_parts<'a>(
     Ok(())
 }
 
-/// Appends one component: 0x00 stands as `00 FF`, and `00 01` ends it.
+/// Appends one component: 0x00 becomes `00 FF`, and `00 01` ends it.
 pub(crate) fn append_component(component: &[u8], buffer: &mut Vec<u8>) {
     append_escaped(component, buffer);
     buffer.extend_from_slice(&[0, 1]);

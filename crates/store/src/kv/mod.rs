@@ -306,7 +306,7 @@ impl KeyValue {
         Ok((!rows.is_empty()).then(pair))
     }
 
-    /// The same, told how fresh the pair must be, and by when the call must be answered.
+    /// The same with a consistency and a deadline.
     ///
     /// # Errors
     /// As [`KeyValue::get`]; `TimedOut`; `Invalid` for a consistency that no read can keep to.
@@ -466,7 +466,7 @@ impl KeyValue {
     }
 
     /// Reads all pairs whose major path begins with some components, across shard keys; a range
-    /// judges the major component behind these. Depths go with keys, in a bulk get.
+    /// applies to the major component after these. Depths go with keys, in a bulk get.
     ///
     /// ```
     /// # fn main() -> tonnage::Result<()> {

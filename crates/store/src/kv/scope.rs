@@ -67,15 +67,15 @@ pub(super) fn push_ranges(
     }
 }
 
-/// Appends the range of the pairs whose major path begins with some components. A range judges the
-/// component behind them.
+/// Appends the range of the pairs whose major path begins with some components. A range applies to
+/// the component after them.
 pub(super) fn push_major_range(leading: &[&[u8]], range: Option<&KeyRange>, ranges: &mut Ranges) {
     let (mut start, mut end) = (Vec::new(), Vec::new());
     leading.iter().for_each(|component| append_component(component, &mut start));
     append_successor(&start, &mut end);
     if let Some(range) = range {
         let above = start.clone();
-        // Behind the pairs that have no further component: their paths end with `00 00`.
+        // After the pairs that have no further component: their paths end with `00 00`.
         start.extend_from_slice(&[0, 1]);
         narrow(&above, range, &mut start, &mut end);
     }

@@ -20,7 +20,7 @@ use crate::terms::WriteTerms;
 /// Above so many bytes the memory of earlier groups is given back.
 const KEPT_BYTES_MAX: usize = 4 << 20;
 
-/// Reads and writes single pairs, many in a call. Made by [`KeyValue::session`].
+/// Reads and writes single pairs, many in a call. Created by [`KeyValue::session`].
 ///
 /// ```
 /// # fn main() -> tonnage::Result<()> {
@@ -56,7 +56,8 @@ pub struct PairWrites {
     key: Vec<u8>,
 }
 
-/// Where a scan of all pairs stands. It is small, and may be kept for as long as the store is open.
+/// The position of a scan of all pairs. It is small, and may be kept for as long as the store is
+/// open.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PairPosition(ScanPosition);
 
@@ -143,9 +144,9 @@ impl PairSession {
         outcomes.into_iter().map(|outcome| outcome.map(WriteResult::from)).collect()
     }
 
-    /// The keys of about `limit` pairs of the whole store behind a position, each once if nothing
-    /// is written meanwhile, and the position behind them; none once there is nothing more. Pairs
-    /// that are there throughout all calls are not missed.
+    /// The keys of about `limit` pairs of the whole store after a position, each once if nothing is
+    /// written meanwhile, and the position after them; none once there is nothing more. Pairs that
+    /// are there throughout all calls are not missed.
     ///
     /// # Errors
     /// What the engine says.
@@ -171,7 +172,7 @@ impl PairSession {
         }
     }
 
-    /// About how many pairs there are, told without reading them.
+    /// An estimate of the number of pairs, without reading them.
     ///
     /// # Errors
     /// What the engine says.

@@ -1,4 +1,4 @@
-//! Finds missing chunks of large objects, and chunks that nobody needs.
+//! Finds missing chunks of large objects, and chunks that no object needs.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -36,7 +36,7 @@ pub(crate) fn check_lobs(store: &Inner, limits: &CallLimits) -> Result<LobCheck>
     let Some(space) = space(store)? else { return Ok(check) };
     walk(&*store.engine, space, limits.deadline(), |object| {
         limits.check()?;
-        // One damaged head is a finding: the objects behind it are still checked.
+        // One damaged head is a finding: the objects after it are still checked.
         let (head, draft) = match object.keys.state(&*store.engine, space, limits.deadline()) {
             Ok(state) => state,
             Err(error) => {
@@ -61,9 +61,9 @@ pub(crate) fn check_lobs(store: &Inner, limits: &CallLimits) -> Result<LobCheck>
     Ok(check)
 }
 
-/// Deletes what nobody needs. Whether that is so is told by head and draft, read after the chunks
-/// were seen: a writer's draft is there before its chunks, and goes in the moment when a head names
-/// them. What neither names then, nothing will ever name.
+/// Deletes unneeded chunks. Head and draft, read after the chunks were seen, decide that: a
+/// writer's draft is there before its chunks, and disappears together with the change of the head
+/// that names them. What neither names then, nothing will ever name.
 pub(crate) fn clean(
     engine: &dyn Engine,
     space: SpaceId,

@@ -4,7 +4,7 @@ use tonnage_engine::{Error, Result};
 
 const FORMAT: u8 = 1;
 
-/// What a writer goes on from: the whole chunks of an object.
+/// What a writer resumes from: the whole chunks of an object.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct AppendBase {
     /// The version of the object; 0 for none.
@@ -12,7 +12,7 @@ pub(super) struct AppendBase {
     pub(super) bytes: u64,
 }
 
-/// What an append goes on from.
+/// What an append resumes from.
 pub(super) fn append_base(head: Option<&LobHead>) -> AppendBase {
     head.map_or_else(AppendBase::default, |head| AppendBase {
         version: head.version,
@@ -27,7 +27,7 @@ pub(super) struct LobSegment {
     pub(super) bytes: u64,
 }
 
-/// What an object is made of.
+/// The parts of an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct LobHead {
     /// That of the row that holds the head.
@@ -83,11 +83,11 @@ impl LobHead {
     }
 }
 
-/// What somebody who writes has noted.
+/// A writer's notes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct LobDraft {
-    /// The version of the row that holds the draft. Each write of the writer changes it, so nobody
-    /// else can go on with what he knows of it.
+    /// The version of the row that holds the draft. Changes on every write, so a stale writer's
+    /// token no longer matches.
     pub(super) claim: u64,
     /// That of its chunks: the first claim.
     pub(super) generation: u64,
@@ -100,7 +100,7 @@ pub(super) struct LobDraft {
 
 impl LobDraft {
     /// Format, bytes of a chunk (4), whether it appends (1), generation (8; 0 for the version of
-    /// the row), chunks (8), version (8) and bytes (8) of what it goes on from; little-endian.
+    /// the row), chunks (8), version (8) and bytes (8) of what it resumes from; little-endian.
     pub(super) fn to_bytes(self) -> Vec<u8> {
         let mut bytes = vec![FORMAT];
         bytes.extend((self.chunk_bytes as u32).to_le_bytes());

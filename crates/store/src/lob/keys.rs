@@ -16,7 +16,7 @@ const CHUNK: u8 = 2;
 /// What follows the key of the object: the end of its minor path.
 const END: [u8; 2] = [0, 0];
 
-/// Bytes behind the key of the object in that of a chunk.
+/// Bytes after the key of the object in that of a chunk.
 const CHUNK_LEN: usize = END.len() + 1 + 8 + 8;
 
 /// What a key of the space is.
@@ -101,7 +101,7 @@ impl LobKeys {
         key
     }
 
-    /// The head and the draft, of one moment.
+    /// The head and the draft, as of one point in time.
     pub(super) fn state(
         &self,
         engine: &dyn Engine,

@@ -30,7 +30,7 @@ pub struct LobsReport {
     pub failed: u64,
 }
 
-/// Failures that are told one by one.
+/// Failures that are reported one by one.
 const FAILURES_MAX: usize = 1_000;
 /// The bytes that are read at once.
 const READ_BYTES: usize = 256 << 10;
@@ -108,7 +108,7 @@ where
             match next {
                 None => return,
                 Some(Err(error)) => {
-                    // Nobody draws from a source that has failed.
+                    // No thread draws from a source that has failed.
                     lock(&source).take();
                     lock(&stopped).get_or_insert(error);
                     return;

@@ -1,7 +1,7 @@
 //! Large objects: values of any size under keys, written and read in chunks.
 //!
 //! They have keys as pairs do, and a space of their own: a pair and a large object under the same
-//! key know nothing of each other. All that belongs to an object lies under its key:
+//! key know nothing of each other. All parts of an object are under its key:
 //!
 //! ```text
 //! KEY 00 00 00                      the head: length, and which chunks make up the object
@@ -12,13 +12,13 @@
 //! 1. A writer stores a draft. The version that the engine gives it is the *generation* of its
 //!    chunks: no other writer ever has the same.
 //! 2. It stores chunks, each in one batch with the draft, on condition that the draft is the one
-//!    that it stored last. So who begins later, or resumes, shuts the one before out for good.
-//!    Nobody sees the chunks, as no head names them.
+//!    that it stored last. So who begins later, or resumes, shuts the one before out for good. The
+//!    chunks are invisible, as no head names them.
 //! 3. In one atomic batch the last chunk and the new head are stored and the draft is removed, on
 //!    the same condition.
 //! 4. The chunks that the head does not name any more are deleted.
 //!
-//! So an object is never half visible. A writer that was cut short leaves its draft, and goes on
+//! So an object is never half visible. A writer that was cut short leaves its draft, and continues
 //! with [`KeyValue::resume_lob`]. Chunks that neither the head nor the draft names are of no use to
 //! anyone, for ever: [`KeyValue::clean_lobs`] deletes them.
 //!
@@ -55,7 +55,7 @@ use space::{ensure_space, space};
 
 impl KeyValue {
     /// Opens a writer of a large object. What is written replaces the object that is there once
-    /// [`LobWriter::finish`] returns, all at once; until then nobody sees it. A writer that began
+    /// [`LobWriter::finish`] returns, all at once; until then it is invisible. A writer that began
     /// earlier on the same key and has not finished fails.
     ///
     /// ```
@@ -98,9 +98,9 @@ impl KeyValue {
         LobWriter::begin(self.store.clone(), space, keys, *options, appends)
     }
 
-    /// Goes on with a writer that was cut short, with its process or otherwise. Nothing when there
-    /// is none. [`LobWriter::position`] tells how many bytes of the object are stored: write what
-    /// comes behind them. Chunks stay as large as they were.
+    /// Resumes a writer that was cut short, with its process or otherwise. Nothing when there is
+    /// none. [`LobWriter::position`] is the number of stored bytes of the object: write what
+    /// follows them. Chunks stay as large as they were.
     ///
     /// # Errors
     /// `Conflict` when the object that was appended to has changed since; what the engine says.
@@ -121,9 +121,8 @@ impl KeyValue {
         self.get_lob_with(key, &GetOptions::default())
     }
 
-    /// The same, told how fresh the object must be, and how long each wait for the store may take:
-    /// that of this call, and that of each read of a chunk. A read that ends with `TimedOut` may be
-    /// made again.
+    /// The same with a consistency and a limit for each wait for the store: that of this call, and
+    /// that of each read of a chunk. A read that ends with `TimedOut` may be repeated.
     ///
     /// # Errors
     /// As [`KeyValue::get_lob`]; `TimedOut`; `Invalid` for a consistency that no read can keep to.

@@ -20,7 +20,7 @@ pub struct LobOptions {
     /// What must hold of the object that is there when this one is finished.
     pub condition: Condition,
     /// The longest that each call of the writer may wait for the store; then it ends with
-    /// `TimedOut`. What was stored before stays, for a call that is made again or for
+    /// `TimedOut`. What was stored before stays, for a repeated call or for
     /// [`KeyValue::resume_lob`](crate::KeyValue::resume_lob).
     pub timeout: Option<Duration>,
 }
@@ -50,7 +50,7 @@ pub struct LobInfo {
 }
 
 impl LobInfo {
-    /// What somebody else tells of a large object, a server for instance.
+    /// What another source, such as a server, says about a large object.
     pub fn new(bytes: u64, version: u64) -> Self {
         Self { bytes, version }
     }

@@ -27,7 +27,7 @@ pub struct LobReader {
     rows: Rows,
 }
 
-/// Where a byte of the object lies.
+/// The position of a byte of the object.
 struct ChunkPosition {
     generation: u64,
     number: u64,

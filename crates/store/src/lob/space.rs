@@ -6,7 +6,7 @@ use tonnage_engine::{Deadline, Engine, ErrorKind, KeyPart, KeyShape, Result, Spa
 
 use crate::inner::Inner;
 
-/// The name of the space of large objects; made with the first of them.
+/// The name of the space of large objects; created with the first of them.
 const SPACE: &str = "large objects";
 
 /// The space of large objects, if there are any.

@@ -40,8 +40,8 @@ impl LobWriter {
             let head = head.filter(|_| appends);
             let chunk_bytes = head.as_ref().map_or(options.chunk_bytes, |head| head.chunk_bytes);
             let base = append_base(head.as_ref());
-            // The generation is the version of this very write, so its row cannot hold it: 0 stands
-            // for it.
+            // The generation is the version of this very write, so its row cannot hold it: 0 means
+            // it.
             let (claim, generation, chunks) = (0, 0, 0);
             let mut draft = LobDraft { claim, generation, chunk_bytes, appends, base, chunks };
             // Whose draft is replaced can never finish, nor store another chunk.
@@ -131,10 +131,10 @@ impl LobWriter {
     /// Writes some bytes. After an error [`LobWriter::position`] tells how many were taken.
     ///
     /// # Errors
-    /// What the engine says; `TimedOut`: the writer may go on behind that place.
+    /// What the engine says; `TimedOut`: the writer may continue after that position.
     pub fn append(&mut self, mut bytes: &[u8]) -> Result<()> {
         while !bytes.is_empty() {
-            // A full chunk waits until there is more: the last one goes with the head.
+            // A full chunk waits until there is more: the last one is written with the head.
             if self.buffer.len() == self.draft.chunk_bytes {
                 self.store_chunk()?;
             }
@@ -164,7 +164,7 @@ impl LobWriter {
     /// `Conflict` when the condition of the options does not hold, or the object that was appended
     /// to has changed: then nothing is left of what was written. `Conflict` also when another
     /// writer has begun on the key since. After `Unavailable` it may or may not be stored. After
-    /// `TimedOut` it is not: [`KeyValue::resume_lob`](crate::KeyValue::resume_lob) goes on.
+    /// `TimedOut` it is not: [`KeyValue::resume_lob`](crate::KeyValue::resume_lob) continues.
     pub fn finish(self) -> Result<LobInfo> {
         let deadline = self.options.deadline();
         loop {
@@ -203,7 +203,7 @@ impl LobWriter {
         LobHead { version: 0, chunk_bytes: self.draft.chunk_bytes, segments }
     }
 
-    /// The one moment, unless head or draft have changed since they were looked at.
+    /// One point in time, unless head or draft have changed since they were read.
     fn switch(
         &self,
         head: &LobHead,

@@ -6,7 +6,7 @@
 //! 1. An opening puts its row, then reads the *epoch*, then the catalog.
 //! 2. A statement of DDL changes the catalog, then adds one to the epoch ([`Members::notify`]).
 //! 3. Every member reads the epoch each second. When it has changed, the member reads the catalog,
-//!    waits until nobody in its process works by the old tables, then notes in its row that it has
+//!    waits until no call in its process uses the old tables, then notes in its row that it has
 //!    *followed*.
 //! 4. A statement that depends on it waits until all members have followed
 //!    ([`Members::notify_and_wait`]).
@@ -20,12 +20,12 @@
 //! ```
 //!
 //! A member that does not renew its row is *gone* after 60 seconds: another member removes its row,
-//! and nobody waits for it any more.
+//! and no change waits for it any more.
 //!
 //! - By then the member has long refused to write ([`Members::check`]), and it sends nothing after
 //!   the end of its lease ([`Members::lease_end`]).
 //! - When it comes back, it finds its row gone, and follows before it writes.
-//! - Rows that were on their way while it stood still are indexed before they are acknowledged
+//! - Rows that were in flight while it paused are indexed before they are acknowledged
 //!   (`index/late_writes`).
 //! - Each member measures these times with its own clock, and never compares clocks.
 
@@ -53,12 +53,12 @@ pub(crate) struct MemberTimes {
     pub(crate) look: Duration,
     /// How often it renews its row.
     pub(crate) renew: Duration,
-    /// How long after a renewal it goes on writing.
+    /// How long after a renewal it continues to write.
     pub(crate) lease: Duration,
     /// How long a row stays as it is until its member counts as gone. So much longer than the
     /// lease that what was sent within it is over.
     pub(crate) gone: Duration,
-    /// How often the catalog is read though nobody told of a change: a process may have died just
+    /// How often the catalog is read without an announced change: a process may have died just
     /// before it could.
     pub(crate) reread: Duration,
 }
@@ -73,7 +73,7 @@ impl MemberTimes {
     };
 }
 
-/// How often somebody who waits for the others looks at their rows.
+/// How often a call that waits for the others reads their rows.
 const WAIT_STEP: Duration = Duration::from_millis(50);
 
 /// This opening among the others.
@@ -89,7 +89,7 @@ struct MembershipState {
     started: Instant,
     /// Until when this member may write, in milliseconds since it started.
     lease_end_ms: AtomicU64,
-    /// How it stands in its row.
+    /// Its form in its row.
     own: Mutex<OwnMember>,
     /// What is known of the others.
     tracker: Mutex<MemberTracker>,
@@ -104,7 +104,7 @@ struct OwnMember {
     version: Option<u64>,
     /// When it was renewed last, by the time that the write was sent.
     renewed: Option<Instant>,
-    /// Whether tables may have changed while nobody waited for this opening. It may not write
+    /// Whether tables may have changed while no change waited for this opening. It may not write
     /// until it has followed.
     is_behind: bool,
     /// When the catalog was read last.
@@ -172,7 +172,7 @@ impl Members {
         Ok(MemberView::of(&self.shared.rows.read()?, self.id()))
     }
 
-    /// Whether this opening may write: whoever changes tables still waits for it.
+    /// Whether this opening may write: changes of tables still wait for it.
     ///
     /// # Errors
     /// `Unavailable` when its row was not renewed for a while.
@@ -184,7 +184,7 @@ impl Members {
         }
     }
 
-    /// Renews the row of this opening, or puts it anew where somebody took it for gone.
+    /// Renews the row of this opening, or writes it anew where another process considered it gone.
     ///
     /// # Errors
     /// What the engine says.
@@ -192,8 +192,8 @@ impl Members {
         self.shared.renew(&mut self.shared.own())
     }
 
-    /// Until when this opening may write, unless its row is renewed by then. A process may stand
-    /// still behind any check: so writes are to be sent by that moment.
+    /// Until when this opening may write, unless its row is renewed by then. A process may pause
+    /// after any check, so writes must be sent by that time.
     pub(crate) fn lease_end(&self) -> Instant {
         let end_ms = self.shared.lease_end_ms.load(Ordering::Acquire);
         self.shared.started + Duration::from_millis(end_ms)
@@ -205,7 +205,7 @@ impl Members {
     /// What the engine says.
     pub(crate) fn notify(&self) -> Result<u64> {
         let epoch = self.shared.rows.advance()?;
-        // Nobody else changed anything in between, so there is nothing to follow.
+        // No other process changed anything in between, so there is nothing to follow.
         let mut own = self.shared.own();
         if own.state.followed + 1 == epoch {
             own.state.followed = epoch;
@@ -232,15 +232,15 @@ impl Members {
             let (now, own) = (Instant::now(), self.id());
             let mut tracker = self.shared.tracker();
             tracker.record(&all, now);
-            // This opening itself is not waited for: its caller has made the change.
+            // This opening itself is not waited for: its caller is the one that changes the tables.
             let is_behind = |member: &MemberState| member.id != own && member.followed < epoch;
             let behind = all.members.iter().find(|(member, _)| is_behind(member));
             let Some((behind, version)) = behind else { return Ok(()) };
             let is_gone = tracker.is_gone(behind.id, now, self.shared.times.gone);
             drop(tracker);
             if is_gone {
-                // It may wake up in this moment. Without its row it follows before it writes; with
-                // it, it would go on by the tables that it knows.
+                // It may wake up just now. Without its row it follows before it writes; with it, it
+                // would go on by the tables that it knows.
                 self.shared.rows.remove(behind.id, *version)?;
                 continue;
             }
@@ -273,8 +273,8 @@ impl MembershipState {
         now_ms < self.lease_end_ms.load(Ordering::Acquire)
     }
 
-    /// Writes the own row, and with it prolongs the lease. Where somebody took this opening for
-    /// gone the row is put anew, and the lease has ended until it has followed.
+    /// Writes the own row, and with it prolongs the lease. Where another process considered this
+    /// opening gone the row is written anew, and the lease has ended until it has followed.
     fn renew(&self, own: &mut OwnMember) -> Result<()> {
         let sent = Instant::now();
         own.state.beat += 1;
@@ -302,7 +302,7 @@ impl MembershipState {
 }
 
 impl Drop for Members {
-    /// The row goes, so that nobody waits for this opening.
+    /// The row is deleted, so that no change waits for this opening.
     fn drop(&mut self) {
         self.shared.stopping.store(true, Ordering::SeqCst);
         drop(self.shared.woken.0.lock());

@@ -1,6 +1,7 @@
 //! The rows of members, and that of the epoch.
 //!
-//! All have one shard key, so one request sees them at one moment, unless there are hundreds:
+//! All have one shard key, so one request sees them at one point in time, unless there are
+//! hundreds:
 //!
 //! ```text
 //! members, 'e'                    the epoch, 8 bytes big-endian
@@ -32,7 +33,7 @@ pub(super) struct MemberState {
     pub(super) id: u64,
     /// The epoch by whose tables it works.
     pub(super) followed: u64,
-    /// Goes up with each renewal.
+    /// Grows with each renewal.
     pub(super) beat: u64,
     /// What errors call it.
     pub(super) process: String,
@@ -95,8 +96,8 @@ impl MemberRows {
     ///
     /// - A member that is there throughout is never missed: its key stays the same.
     /// - One that joins meanwhile puts its row before it reads epoch and catalog. So it knows of
-    ///   every change that was told before this read.
-    /// - Whether a member is alone is told by one page: it has but its own row and the epoch.
+    ///   every change that was announced before this read.
+    /// - One page shows whether a member is alone: it then has only its own row and the epoch.
     pub(super) fn read(&self) -> Result<MembersSnapshot> {
         let mut ranges = Ranges::new();
         ranges.push_prefix(&prefix());
@@ -108,8 +109,8 @@ impl MemberRows {
                 // Kept with each row: it is changed later only if it is still the one read here.
                 let version = rows.versions[index];
                 let value = rows.values.get(index);
-                // What cannot be read ends the read: nobody would wait for a member that is passed
-                // over.
+                // An unreadable row ends the read: no change would wait for a member that is
+                // skipped.
                 match rows.keys.get(index)[prefix().len()..].split_first() {
                     Some((&EPOCH, _)) => {
                         all.epoch = value.try_into().map(u64::from_be_bytes).map_err(damaged)?;

@@ -5,7 +5,7 @@ use tonnage_testkit::wait_until;
 
 use super::*;
 
-/// The lease is longer than a busy machine stands still: then a renewal is late, and none is lost.
+/// The lease is longer than a busy machine pauses: then a renewal is late, and none is lost.
 const TIMES: MemberTimes = MemberTimes {
     look: Duration::from_millis(5),
     renew: Duration::from_millis(20),

@@ -1,8 +1,8 @@
-//! What an opening knows of the other members at one moment.
+//! What an opening knows of the other members at one point in time.
 
 use super::row::MembersSnapshot;
 
-/// Whether others are there, and how many changes of tables they told of so far.
+/// Whether others are there, and how many changes of tables they announced so far.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct MemberView {
     epoch: u64,
@@ -22,8 +22,8 @@ impl MemberView {
         self.is_alone
     }
 
-    /// Whether nobody was there from this look to a later one who changed tables. Who came and went
-    /// in between has told of what it changed.
+    /// Whether no member changed tables between this look and a later one. A member that came and
+    /// left in between has announced its changes.
     pub(crate) fn was_alone_until(self, later: Self) -> bool {
         self.is_alone && later.is_alone && self.epoch == later.epoch
     }

@@ -9,8 +9,8 @@ use tonnage_engine::sync::lock;
 
 use super::{Members, MembershipState};
 
-/// Takes over what others changed. Answers whether nobody in this process works by the tables as
-/// they were before; where somebody does, it is called again.
+/// Takes over what others changed. Answers whether no call in this process uses the earlier tables;
+/// where one does, it is called again.
 pub(crate) type FollowCallback = Box<dyn FnMut() -> Result<bool> + Send>;
 
 impl Members {
@@ -44,11 +44,11 @@ impl MembershipState {
         let all = self.rows.read()?;
         let now = Instant::now();
         let mut own = self.own();
-        // Nobody else writes the row: another version is of a renewal that got no answer.
+        // No other process writes the row: another version is of a renewal that got no answer.
         own.version = all.version_of(own.state.id);
         if own.version.is_none() {
-            // Somebody took this opening for gone: it begins anew. Its row comes before it reads
-            // the catalog, so that whoever changes that from now on waits.
+            // Another process considered this opening gone: it begins anew. Its row comes before it
+            // reads the catalog, so that later changes of it wait.
             self.mark_behind(&mut own);
             self.renew(&mut own)?;
         }

@@ -36,7 +36,7 @@ pub(crate) struct ReadAhead {
 }
 
 impl ReadAhead {
-    /// What a store reads ahead unless its builder is told otherwise.
+    /// What a store reads ahead by default.
     pub(crate) const BYTES_MAX: usize = 256 << 20;
 
     pub(crate) fn new(bytes_max: usize) -> Arc<Self> {

@@ -20,7 +20,7 @@ pub(crate) struct ReadControl {
     deadline: Option<Instant>,
     /// The reader is gone.
     is_closed: AtomicBool,
-    /// Nobody reads what is left, for want of a thread.
+    /// No thread is left to read the rest.
     has_no_thread: AtomicBool,
     /// How many pieces the reader has taken.
     taken: AtomicUsize,
@@ -71,7 +71,7 @@ impl ReadControl {
         self.taken.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Nobody wants more.
+    /// No reader wants more.
     pub(crate) fn close(&self) {
         self.is_closed.store(true, Ordering::Relaxed);
     }
@@ -94,7 +94,7 @@ impl ReadControl {
         if self.has_no_thread.load(Ordering::Relaxed) { Err(no_thread()) } else { Ok(()) }
     }
 
-    /// The same for those who wait for keys: an error too where nobody wants more.
+    /// The same for threads that wait for keys: an error too where no reader wants more.
     pub(crate) fn check_open(&self) -> Result<()> {
         if self.is_closed() {
             return Err(Error::cancelled("the reader is gone"));
@@ -175,7 +175,7 @@ pub struct ReadMetrics {
 }
 
 impl ReadProgress {
-    /// The counts at this moment.
+    /// The current counts.
     pub fn metrics(&self) -> ReadMetrics {
         let of = |count: &AtomicU64| count.load(Ordering::Relaxed);
         ReadMetrics {

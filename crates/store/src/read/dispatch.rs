@@ -5,7 +5,7 @@ use tonnage_engine::{Error, Result, catch_panic};
 use crate::read::task::{ReadTask, TaskSource};
 use crate::read::task_sink::TaskSink;
 
-/// Hands tasks to the workers until there are none, or nobody wants more.
+/// Hands tasks to the workers until there are none, or no reader wants more.
 pub(crate) fn dispatch<T>(
     first: Option<ReadTask>,
     mut source: Box<dyn TaskSource>,

@@ -21,6 +21,6 @@ pub(crate) type PieceResult<T> = Result<CountedPiece<T>>;
 /// A piece of a result on its way to the reader.
 pub(crate) struct PieceMessage<T> {
     pub(crate) result: PieceResult<T>,
-    /// Where what must come right behind it is.
+    /// The position of the chunk that must directly follow it.
     pub(crate) rest: Option<Receiver<PieceResult<T>>>,
 }

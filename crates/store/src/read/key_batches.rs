@@ -23,8 +23,8 @@ use crate::read::task::ReadTask;
 /// grow.
 const GATHERED_FIRST: [usize; 3] = [256, 8_192, 262_144];
 /// So many keys, if the source tells that no more are left, are gathered at once after the second:
-/// one pass over the store takes less time than two. Of more, the third gathering leaves the more to
-/// those behind it, which read many rows of each block.
+/// one pass over the store takes less time than two. Of more, the third gathering leaves the more
+/// to the later ones, which read many rows of each block.
 const GATHERED_KNOWN_MAX: usize = 2 << 20;
 /// What a key takes beside its own bytes, gathered and sorted.
 const KEY_EXTRA_BYTES: usize = 24;
@@ -46,7 +46,7 @@ pub(crate) struct KeyBatcher {
     /// workers.
     memory_bytes_max: usize,
     keys: Slices,
-    /// Where each key comes from, if that is told of the rows.
+    /// The origin of each key, if the rows report it.
     origins: Vec<KeyOrigin>,
     /// How many of the first gatherings were full.
     filled: usize,
@@ -63,7 +63,7 @@ struct GatheredKeys {
     /// The number of each key is in its lower half; empty for keys that are read in the order
     /// given.
     order: Vec<u128>,
-    /// Where each key comes from; empty where that is not told.
+    /// The origin of each key; empty where that is not reported.
     origins: Vec<KeyOrigin>,
     next: usize,
 }
@@ -93,7 +93,7 @@ impl KeyBatcher {
         }
     }
 
-    /// The next task made of keys gathered before.
+    /// The next task from keys gathered before.
     pub(crate) fn next_task(&mut self) -> Option<ReadTask> {
         if self.is_empty() {
             return None;
@@ -232,7 +232,7 @@ fn sorted(keys: &Slices) -> Vec<u128> {
     order
 }
 
-/// The number of the key that an entry stands for.
+/// The number of the key of an entry.
 fn number_of(entry: u128) -> usize {
     entry as u32 as usize
 }
@@ -332,7 +332,7 @@ mod tests {
     }
 
     /// With hundreds of requests that share little memory there were no bytes for a task: empty
-    /// ones were made for ever.
+    /// ones were created for ever.
     #[test]
     fn a_task_holds_a_key_at_least() {
         let mut points = KeyBatcher::new(false, 0);

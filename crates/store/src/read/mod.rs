@@ -5,12 +5,12 @@
 //! 1. A dispatcher ([`dispatch`]) takes tasks from their source one after another.
 //! 2. Workers ([`worker`]) each read one task from the engine, batch by batch, and shape the rows.
 //! 3. The pipeline ([`pipeline`]) hands the batches to the reader, in order if that is asked for.
-//! 4. Workers between batches, and whoever waits, check whether a cancel or a timeout ends the read
-//!    ([`control`]).
+//! 4. Workers between batches, and waiting threads, check whether a cancel or a timeout ends the
+//!    read ([`control`]).
 //! 5. What is read ahead is bounded ([`ahead`]): batches begin small and grow, and all that wait
 //!    for readers are counted. A scan reads nothing ahead before the reader asks for the second
 //!    batch.
-//! 6. A scan that nobody reads is paused, and holds no thread and no file ([`paused_scans`]).
+//! 6. A scan without a reader is paused, and holds no thread and no file ([`paused_scans`]).
 //! 7. Whole keys are gathered, sorted and rid of duplicates before they are read
 //!    ([`key_batches`]). A read of everything takes one range for each part of the engine
 //!    ([`parts`]).

@@ -113,7 +113,7 @@ impl<S: Shaper> InlineScan<S> {
         }
     }
 
-    /// Reads a batch; behind one that is not full there is most likely the end.
+    /// Reads a batch; a batch that is not full is most likely the last.
     fn read(&mut self, plan: &ReadPlan<S>, scan: &mut OpenScan<S>) -> Result<()> {
         let (mut rows, mut is_full) = (Rows::new(), false);
         while !is_full && !scan.is_over() && self.pieces.len() < INLINE_PIECES_MAX {
@@ -122,7 +122,7 @@ impl<S: Shaper> InlineScan<S> {
                 true
             })?;
         }
-        // Nobody knows whether the reader comes back for more.
+        // The reader may never come back for more.
         if scan.is_over() { Ok(()) } else { scan.release() }
     }
 }

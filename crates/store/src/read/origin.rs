@@ -1,6 +1,6 @@
 //! The key that a row answers.
 
-/// Where a key of a bulk get stands in what the caller gave.
+/// The position of a key of a bulk get in the caller's input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct KeyOrigin {
     /// The number of its source, from 0, where there are several; else 0.

@@ -44,7 +44,7 @@ pub(crate) fn read_parts<R: PartReader>(
             let reader = begin(number as u32);
             let read = read_part(engine, space, options, part, reader, &is_stopped);
             if let Err(error) = read {
-                // Seen late this costs a batch more: the error itself goes through the lock.
+                // Seen late this costs a batch more: the error itself passes through the lock.
                 is_stopped.store(true, Ordering::Relaxed);
                 lock(&first_error).get_or_insert(error);
             }

@@ -9,7 +9,7 @@
 //! 4. Steps 1 and 3 take one lock, and the worker checks the queue once more under it. So no reader
 //!    waits for a paused scan.
 //!
-//! So an open scan that nobody reads costs its queue, and neither threads nor files.
+//! So an open scan without a reader costs its queue, and neither threads nor files.
 
 use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
@@ -80,7 +80,7 @@ impl<S: Shaper> PausableScan<S> {
         Ok(true)
     }
 
-    /// Tells the reader of an error, behind what was read before.
+    /// Reports an error to the reader, after what was read before.
     pub(crate) fn fail(mut self, error: Error) {
         if let Some(piece) = self.waiting.take() {
             let is_cut = false;
@@ -94,7 +94,7 @@ impl<S: Shaper> PausableScan<S> {
 }
 
 /// Hands a piece over, or keeps it where there is no room. A second one waits for room: pieces may
-/// be large. False when nobody wants more.
+/// be large. False when no reader wants more.
 fn emit<S: Shaper>(
     plan: &ReadPlan<S>,
     sender: &mut PieceSender<S::Output>,
@@ -135,7 +135,7 @@ impl<S: Shaper> PausedScans<S> {
         self.go_ahead.try_recv() == Err(TryRecvError::Empty)
     }
 
-    /// Whether something may be read ahead, now or in a moment.
+    /// Whether something may be read ahead, now or soon.
     fn may_read_ahead(&self) -> bool {
         self.go_ahead.recv_timeout(FIRST_PAUSE_AFTER) == Err(RecvTimeoutError::Disconnected)
     }
@@ -145,7 +145,7 @@ impl<S: Shaper> PausedScans<S> {
         scan.sender.is_full() || (scan.sender.has_sent() && self.is_held_back())
     }
 
-    /// Keeps a scan, unless its reader has made room meanwhile: then it is given back.
+    /// Keeps a scan, unless its reader has freed room meanwhile: then it is given back.
     pub(crate) fn pause(&self, scan: PausableScan<S>) -> Option<PausableScan<S>> {
         let mut scans = self.scans();
         if !self.must_wait(&scan) {
@@ -155,7 +155,7 @@ impl<S: Shaper> PausedScans<S> {
         None
     }
 
-    /// Takes the scans whose reader has made room.
+    /// Takes the scans whose reader has freed room.
     pub(crate) fn take_ready(&self) -> Vec<PausableScan<S>> {
         let mut scans = self.scans();
         if scans.is_empty() {

@@ -7,8 +7,8 @@ use crossbeam_channel::{SendTimeoutError, Sender, bounded};
 use crate::read::ahead::CountedPiece;
 use crate::read::job::{PieceMessage, PieceResult, QUEUED_BATCHES_MAX};
 
-/// Where a worker puts the pieces of a task: those that must come one behind the other go through a
-/// queue of their own.
+/// Where a worker puts the pieces of a task: those that must be consecutive pass through a queue of
+/// their own.
 pub(crate) struct PieceSender<T> {
     results: Sender<PieceMessage<T>>,
     rest: Option<Sender<PieceResult<T>>>,
@@ -19,7 +19,7 @@ pub(crate) struct PieceSender<T> {
 pub(crate) enum SendOutcome<T> {
     /// It is in the queue.
     Sent,
-    /// Nobody wants more.
+    /// No reader wants more.
     Unwanted,
     /// The queue is full.
     Full(CountedPiece<T>),
@@ -30,7 +30,7 @@ impl<T> PieceSender<T> {
         Self { results, rest: None, has_sent: false }
     }
 
-    /// Hands a piece over; false when nobody wants more.
+    /// Hands a piece over; false when no reader wants more.
     pub(crate) fn send(&mut self, result: PieceResult<T>, is_cut: bool) -> bool {
         match self.rest.take() {
             Some(rest) => {
@@ -57,7 +57,7 @@ impl<T> PieceSender<T> {
             Some(rest) => match rest.send_timeout(Ok(piece), patience) {
                 Ok(()) => {
                     self.has_sent = true;
-                    // Dropped behind the last piece: the reader then finds its end, and takes from
+                    // Dropped after the last piece: the reader then finds its end, and takes from
                     // the queue of all tasks again.
                     self.rest = self.rest.take().filter(|_| is_cut);
                     return SendOutcome::Sent;
@@ -94,7 +94,7 @@ impl<T> PieceSender<T> {
     }
 }
 
-/// A piece on its way, and where its rest goes.
+/// A piece in flight, and the destination of its rest.
 fn new_message<T>(
     result: PieceResult<T>,
     is_cut: bool,

@@ -38,7 +38,7 @@ impl<S: Shaper> ReadPipeline<S> {
         Self { plan: Arc::new(plan), state: PipelineState::Fresh(Box::new(source)) }
     }
 
-    /// How the read is made.
+    /// How to read.
     pub(crate) fn plan(&self) -> &ReadPlan<S> {
         &self.plan
     }
@@ -89,7 +89,7 @@ impl<S: Shaper> ReadPipeline<S> {
 enum PipelineStep<S: Shaper> {
     /// It gives a piece, or ends.
     Piece(Option<S::Output>),
-    /// It goes on in another state.
+    /// It continues in another state.
     Enter(PipelineState<S>),
 }
 

@@ -23,7 +23,7 @@ pub(crate) trait Shaper: Send + Sync + 'static {
     }
 
     /// Shapes one batch of rows, whose origins count the keys or ranges of the task; hands each
-    /// piece to `emit`, which answers false when nobody wants more.
+    /// piece to `emit`, which answers false when no reader wants more.
     fn shape(
         &self,
         engine: &dyn Engine,
@@ -42,7 +42,7 @@ pub(crate) trait Shaper: Send + Sync + 'static {
         Ok(())
     }
 
-    /// Whether the next piece of the same task must come right behind this one.
+    /// Whether the next piece of the same task must directly follow this one.
     fn is_cut(_output: &Self::Output) -> bool {
         false
     }
@@ -81,7 +81,7 @@ impl<S: Shaper> ReadPlan<S> {
         }
     }
 
-    /// Whether the next piece of a task must come right behind this one. The pieces of an ordered
+    /// Whether the next piece of a task must directly follow this one. The pieces of an ordered
     /// task have a queue of their own in any case.
     pub(crate) fn cuts(&self, piece: &S::Output) -> bool {
         !self.ordered && S::is_cut(piece)

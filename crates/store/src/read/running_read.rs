@@ -59,7 +59,7 @@ enum ReaderState {
 }
 
 impl<T: Send + 'static> RunningRead<T> {
-    /// Starts workers, and a dispatcher that has them read the first task and those behind it.
+    /// Starts workers, and a dispatcher that has them read the first task and those after it.
     pub(crate) fn start<S: Shaper<Output = T>>(
         plan: &Arc<ReadPlan<S>>,
         first: Option<ReadTask>,
@@ -99,7 +99,7 @@ impl<T: Send + 'static> RunningRead<T> {
             if let Err(error) = ended {
                 *lock(&noted) = Some(error);
             }
-            // The sink goes last: its end is what tells the reader to look at the failure.
+            // The sink is dropped last: its end makes the reader check for a failure.
             drop(sink);
         };
         if workers.is_empty() || std::thread::Builder::new().spawn(lead).is_err() {
@@ -120,7 +120,7 @@ impl<T: Send + 'static> RunningRead<T> {
         }
     }
 
-    /// Goes on with a single scan that began without a thread.
+    /// Continues a single scan that began without a thread.
     pub(crate) fn resume_scan<S: Shaper<Output = T>>(
         plan: &Arc<ReadPlan<S>>,
         scan: OpenScan<S>,
@@ -179,8 +179,8 @@ impl<T: Send + 'static> RunningRead<T> {
             start_threads(workers, ReaderState::Polling);
             control.check_threads()?;
             let mut at_look = || start_threads(workers, ReaderState::Waiting);
-            // What must come right behind the last piece has a queue of its own, which is emptied
-            // first.
+            // Pieces that must directly follow the last one have a queue of their own, which is
+            // emptied first.
             if let Some(rest) = &self.rest
                 && let Some(result) = control.recv(rest, &mut at_look)?
             {
@@ -214,7 +214,7 @@ impl<T> Drop for RunningRead<T> {
         drop(self.brake.take());
         self.current = closed_receiver();
         self.rest = None;
-        // Workers that wait for room in a queue are freed when its receiver goes.
+        // Workers that wait for room in a queue are freed when its receiver is dropped.
         while self.queues.try_recv().is_ok() {}
         self.queues = closed_receiver();
         for worker in self.workers.drain(..) {

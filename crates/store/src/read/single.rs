@@ -2,7 +2,7 @@
 
 use tonnage_engine::{Deadline, Engine, Projection, ReadOptions, Result, Rows, Slices, SpaceId};
 
-/// Looks keys up, all of them at one moment where they are of one shard key.
+/// Looks keys up, all of them at one point in time where they are of one shard key.
 pub(crate) fn read_by(
     engine: &dyn Engine,
     space: SpaceId,

@@ -74,7 +74,7 @@ pub(crate) trait TaskSource: Send + 'static {
     /// Whether it is known already that no further task will come.
     fn is_exhausted(&self) -> bool;
 
-    /// Whether the first task can be made at once, without waiting for somebody's keys.
+    /// Whether the first task can be built at once, without waiting for a caller's keys.
     fn is_at_hand(&self) -> bool {
         true
     }

@@ -17,7 +17,7 @@ pub(crate) struct TaskSink<T> {
 }
 
 impl<T> TaskSink<T> {
-    /// Hands a task to the workers; false when nobody wants more.
+    /// Hands a task to the workers; false when no reader wants more.
     pub(crate) fn put(&mut self, task: ReadTask) -> bool {
         let results = match &self.shared {
             Some(shared) => shared.clone(),

@@ -16,7 +16,7 @@ use crate::read::piece_sender::PieceSender;
 use crate::read::plan::{BatchSize, ReadPlan, Shaper};
 use crate::read::task::ReadTask;
 
-/// A worker, wherever it is.
+/// A worker, on any thread.
 pub(crate) struct ReadWorker<S: Shaper> {
     pub(crate) plan: Arc<ReadPlan<S>>,
     pub(crate) jobs: [Receiver<ReadJob<S::Output>>; 2],
@@ -43,8 +43,8 @@ impl<S: Shaper> ReadWorker<S> {
         std::thread::Builder::new().spawn(move || worker.work(scan)).ok()
     }
 
-    /// Goes on with a scan that was paused. Then takes jobs from either queue until there are no
-    /// more, the reader is gone, or a scan is paused.
+    /// Continues a scan that was paused. Then takes jobs from either queue until there are no more,
+    /// the reader is gone, or a scan is paused.
     pub(crate) fn work(&self, scan: Option<PausableScan<S>>) {
         if let Some(scan) = scan
             && !self.run_scan(scan)
@@ -116,7 +116,7 @@ pub(crate) fn catch_panic<T>(step: impl FnOnce() -> Result<T>) -> Result<T> {
     })
 }
 
-/// Reads what a task asks for, until it is done or `emit` answers that nobody wants more.
+/// Reads what a task asks for, until it is done or `emit` answers that no reader wants more.
 pub(crate) fn read_task<S: Shaper>(
     plan: &ReadPlan<S>,
     task: &ReadTask,

@@ -16,7 +16,7 @@ type DeserializeResult<T> = std::result::Result<T, SerdeError>;
 
 impl Row {
     /// The row as a struct, or as a map: each column is the field of its name. A NULL is nothing.
-    /// Decimals are read as numbers or as text; moments, days, times and UUIDs as text.
+    /// Decimals are read as numbers or as text; timestamps, days, times and UUIDs as text.
     ///
     /// # Errors
     /// `Invalid` for a row that does not fit, naming the column.

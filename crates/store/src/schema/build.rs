@@ -39,7 +39,7 @@ pub struct ColumnDefinition {
     pub nullable: bool,
     /// What a row holds that does not name the column.
     pub default: Option<Value>,
-    /// How that is made for each row, in place of `default`.
+    /// The function that computes it for each row, in place of `default`.
     pub default_function: Option<DefaultFunction>,
     /// How the store numbers rows in the column, if it does. A table has one such column at most.
     pub identity: Option<Identity>,
@@ -66,11 +66,11 @@ pub enum Change {
         /// The value as text; NULL without it.
         default: Option<String>,
     },
-    /// A default made anew for each row put from now on.
+    /// A default computed for each row put from now on.
     SetDefaultFunction {
         /// The column.
         name: String,
-        /// How it is made.
+        /// The function that computes it.
         function: DefaultFunction,
     },
     /// A column may be NULL from now on.
@@ -274,7 +274,7 @@ impl TableSchema {
     /// `Invalid` for a change that breaks a rule, naming the table and the rule.
     pub fn alter(&self, changes: &[Change]) -> Result<TableSchema> {
         let mut schema = self.clone();
-        // Before the changes are made: what one of them adds is new to the rows that are there.
+        // Before the changes are applied: what one of them adds is new to the rows that are there.
         schema.history.push(self.layout());
         for change in changes {
             schema.apply(change).map_err(|error| error.at(format_args!("table {}", self.path)))?;
@@ -333,7 +333,7 @@ impl TableSchema {
         }
     }
 
-    /// Rows from before the column show the moment at which it was added.
+    /// Rows from before the column show the time at which it was added.
     fn add_column(&mut self, definition: &ColumnDefinition) -> Result<()> {
         let Some(function) = default_function_of(definition)? else {
             return self.push_column(definition);

@@ -22,8 +22,8 @@ pub struct Column {
     pub nullable: bool,
     /// What a row holds that does not name the column; NULL without it.
     pub default: Option<Value>,
-    /// How what such a row holds is made, in place of `default`, which then stands for the rows
-    /// from before the column.
+    /// The function that computes the value of such a row, in place of `default`, which then
+    /// applies to the rows from before the column.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub default_function: Option<DefaultFunction>,
     /// How the store numbers rows in the column, if it does.
@@ -37,7 +37,7 @@ impl Column {
         self.column_type.to_arrow(&self.name, self.nullable)
     }
 
-    /// What a row holds that does not name the column, made for this row.
+    /// The value of a row that does not name the column, computed for this row.
     ///
     /// # Errors
     /// `Unavailable` when the system has no random numbers, or a clock out of all range.

@@ -25,7 +25,7 @@ pub enum ColumnType {
     Number {
         /// How many digits it has in all, 1 to 76.
         precision: u8,
-        /// How many of them stand behind the point.
+        /// The number of them after the point.
         scale: i8,
     },
     /// Text.
@@ -34,7 +34,7 @@ pub enum ColumnType {
     Boolean,
     /// Bytes.
     Binary,
-    /// A moment, with this many digits behind the second (0 to 9).
+    /// A timestamp, with this many digits of the fraction of a second (0 to 9).
     Timestamp(u8),
     /// A universally unique identifier.
     Uuid,
@@ -42,7 +42,7 @@ pub enum ColumnType {
     Json,
     /// A day of the calendar.
     Date,
-    /// A time of day, with nine digits behind the second.
+    /// A time of day, with nine digits of the fraction of a second.
     Time,
     /// Just so many bytes.
     FixedBinary(u16),
@@ -73,7 +73,7 @@ pub struct RecordField {
     pub column_type: ColumnType,
 }
 
-/// The unit in which a timestamp of this many digits behind the second is counted.
+/// The unit of a timestamp with this many digits of the fraction of a second.
 pub fn timestamp_unit(precision: u8) -> TimeUnit {
     match precision {
         0 => TimeUnit::Second,
@@ -99,7 +99,7 @@ const EXTENSION_ENUM: &str = "tonnage.enum";
 const EXTENSION_BOOL: &str = "arrow.bool8";
 /// The values of a VARIANT of Parquet, whose parts are bytes that only its reader understands.
 const EXTENSION_VARIANT: &str = "arrow.parquet.variant";
-/// Arrow's name for the key under which the rest of such a type stands.
+/// Arrow's name for the key that holds the rest of such a type.
 const EXTENSION_METADATA: &str = "ARROW:extension:metadata";
 
 /// Whether an Arrow field is marked as JSON text.
@@ -158,7 +158,7 @@ impl ColumnType {
     }
 
     /// The Arrow field of a column of this type. JSON and UUID carry Arrow's own extension names,
-    /// so that JSON text can be told from other text; an ENUM carries its symbols.
+    /// so that JSON text differs from other text; an ENUM carries its symbols.
     pub fn to_arrow(&self, name: &str, nullable: bool) -> Field {
         let field = Field::new(name, self.data_type(), nullable);
         let extension = match self {

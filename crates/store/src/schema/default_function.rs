@@ -17,7 +17,7 @@ use crate::value::{NANOSECONDS_PER_DAY, rescale_timestamp};
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum DefaultFunction {
-    /// The moment, for a TIMESTAMP.
+    /// The current time, for a TIMESTAMP.
     Now,
     /// The day in UTC, for a DATE.
     CurrentDate,
@@ -30,8 +30,8 @@ pub enum DefaultFunction {
 const UUID_LEN: usize = 16;
 
 impl DefaultFunction {
-    /// The function that fits a column of that type, where this one is near enough: the day of the
-    /// moment for a DATE.
+    /// The function that fits a column of that type, where this one is near enough: the current day
+    /// for a DATE.
     ///
     /// # Errors
     /// `Invalid` where the column cannot hold it.
@@ -45,7 +45,7 @@ impl DefaultFunction {
         }
     }
 
-    /// Whether all rows of one moment get the same.
+    /// Whether all rows of one point in time get the same.
     pub(super) fn is_moment(self) -> bool {
         self != Self::Uuid
     }
@@ -110,13 +110,13 @@ impl fmt::Display for DefaultFunction {
     }
 }
 
-/// The moment by the machine's clock, finer than the store's, which says what has expired.
+/// The time by the machine's clock, finer than the store's, which says what has expired.
 fn nanoseconds() -> Result<i64> {
     i64::try_from(SystemClock.since_epoch().as_nanos())
         .map_err(|_| Error::unavailable("the clock of this machine stands beyond 2262"))
 }
 
-/// Fills UUIDs that stand one behind the other.
+/// Fills consecutive UUIDs.
 fn fill_uuids(bytes: &mut [u8]) -> Result<()> {
     getrandom::fill(bytes).map_err(|error| {
         Error::unavailable(format!("the system gives no random numbers: {error}"))

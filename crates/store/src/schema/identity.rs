@@ -20,7 +20,7 @@ pub struct Identity {
     pub generated: Generated,
     /// The first number.
     pub start: i64,
-    /// How far each number lies from the one before: anything but 0.
+    /// The step from each number to the next: anything but 0.
     pub increment: i64,
     /// How many numbers are noted as taken with one synced write, at least. What is left of them
     /// is lost when the store closes.

@@ -167,7 +167,7 @@ impl TableSchema {
 }
 
 fn default_maker(mut column: Column) -> MakeDefaults {
-    // Readers give nested values as JSON, so what stands beside them is JSON as well.
+    // Readers give nested values as JSON, so the values beside them are JSON as well.
     if column.column_type.is_nested() {
         column.column_type = ColumnType::Json;
     }

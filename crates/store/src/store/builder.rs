@@ -15,7 +15,7 @@ const MEMORY_BYTES_MIN: usize = 64 << 20;
 /// How many memtables a shard may have in use.
 const MEMTABLES: usize = 3;
 
-/// Opens the engine of a cluster: its URL, whether a store that does not exist is made, and the
+/// Opens the engine of a cluster: its URL, whether a store that does not exist is created, and the
 /// clock that decides what has expired.
 pub type OpenCluster = fn(&str, bool, Arc<dyn Clock>) -> Result<Arc<dyn Engine>>;
 
@@ -42,7 +42,7 @@ impl StoreBuilder {
         self
     }
 
-    /// Whether a store that does not exist is made (it is, by default) or is an error.
+    /// Whether a store that does not exist is created (the default) or is an error.
     pub fn create_if_missing(mut self, create: bool) -> Self {
         self.settings.create_if_missing = create;
         self
@@ -54,9 +54,9 @@ impl StoreBuilder {
         self
     }
 
-    /// Whether a store whose write-ahead log is damaged is opened with what lies before the damage
-    /// (it is not, by default). What lies behind is lost for good; [`Store::statistics`] names the
-    /// log and the bytes.
+    /// Whether a store whose write-ahead log is damaged is opened with what precedes the damage (it
+    /// is not, by default). What follows the damage is lost for good; [`Store::statistics`] names
+    /// the log and the bytes.
     pub fn recover_log_to_damage(mut self, recover: bool) -> Self {
         self.settings.recover_log_to_damage = recover;
         self
@@ -166,8 +166,9 @@ impl StoreBuilder {
     ///
     /// # Errors
     /// `Unavailable` when it is open elsewhere or its directory cannot be used, `NotFound` when it
-    /// does not exist and must not be made, `Unsupported` when a newer Tonnage wrote it,
-    /// `Corruption` when it is damaged. `Unsupported` for a cluster whose engine was not handed over.
+    /// does not exist and must not be created, `Unsupported` when a newer Tonnage wrote it,
+    /// `Corruption` when it is damaged. `Unsupported` for a cluster whose engine was not handed
+    /// over.
     pub fn open(self) -> Result<Store> {
         let engine: Arc<dyn Engine> = match StoreUrl::parse(&self.url)? {
             StoreUrl::Memory => Arc::new(MemoryEngine::with_clock(self.clock.clone())),

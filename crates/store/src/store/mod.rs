@@ -42,8 +42,8 @@ const PAIRS_SPACE: &str = "pairs";
 
 /// A store: tables and key/value pairs over one engine.
 ///
-/// Cloning is cheap, and all clones are the same store. It closes when the last of them, and of the
-/// tables and results made from it, is gone.
+/// Cloning is cheap, and all clones are the same store. It closes when the last of them, and of its
+/// tables and results, is gone.
 ///
 /// ```
 /// # fn main() -> tonnage::Result<()> {
@@ -167,14 +167,14 @@ impl Store {
         Ok(Table::new(self.inner.clone(), self.inner.catalog.table(path)?))
     }
 
-    /// A table by its path, as far as this process knows. Of a table that another process made it
-    /// learns within a second or so; [`Store::table`] asks at once.
+    /// A table by its path, as far as this process knows. It learns of a table that another process
+    /// created within about a second; [`Store::table`] asks at once.
     pub fn known_table(&self, path: &str) -> Option<Table> {
         Some(Table::new(self.inner.clone(), self.inner.catalog.find(path)?))
     }
 
-    /// Leaves the names of other tables out of errors from now on. By default whoever asks for a
-    /// table that does not exist is told which do. A server whose users may not know of all tables
+    /// Leaves the names of other tables out of errors from now on. By default the error for a table
+    /// that does not exist lists those that do. A server whose users may not know of all tables
     /// calls this.
     pub fn hide_table_names(&self) {
         self.inner.catalog.hide_names();
@@ -190,8 +190,8 @@ impl Store {
             .collect()
     }
 
-    /// Makes an index over the rows that are there and all that come. The table stays in use. Tells
-    /// whether it was made now.
+    /// Makes an index over the rows that are there and all that come. The table stays in use.
+    /// Answers whether it was created now.
     ///
     /// # Errors
     /// `NotFound` for a missing table, `Invalid` for columns that do not fit or a row whose entry
@@ -392,8 +392,8 @@ impl Store {
     }
 
     /// Carries out those operations whose conditions hold, on rows of one shard key, of a table and
-    /// its relatives. They appear together, at one moment. The others leave no trace, and stop none.
-    /// Each answer tells whether its operation was carried out, and which row it found.
+    /// its relatives. They appear together, at one point in time. The others leave no trace, and
+    /// stop none. Each answer tells whether its operation was carried out, and which row it found.
     ///
     /// All conditions are judged by what was stored before, and each row found is of that time. Of
     /// several operations on one row the last that is carried out decides what is stored. The rows
@@ -429,9 +429,9 @@ impl Store {
         write_each(&self.inner, operations, options)
     }
 
-    /// Closes the store: makes everything durable, waits until nothing is left of the reads, loads
-    /// and handles made from it, and gives its directory free. Without it a store closes when the
-    /// last handle is gone.
+    /// Closes the store: makes everything durable, waits until nothing is left of its reads, loads
+    /// and handles, and frees its directory. Without it a store closes when the last handle is
+    /// gone.
     ///
     /// ```
     /// # fn main() -> tonnage::Result<()> {
@@ -506,14 +506,14 @@ impl Store {
     /// The same, for no longer than `timeout`. What is in memory alone is written in any case.
     ///
     /// # Errors
-    /// As [`Store::settle`]; `TimedOut`: background work goes on, and may be waited for again.
+    /// As [`Store::settle`]; `TimedOut`: background work continues, and may be waited for again.
     pub fn settle_within(&self, timeout: Duration) -> Result<()> {
         check_timeout(Some(timeout))?;
         self.inner.engine.settle_by(Deadline::after(timeout))
     }
 
     /// Writes a copy to a directory that does not exist yet; it opens as a store. It is of one
-    /// moment, over all data directories, while writing goes on.
+    /// point in time, over all data directories, while writes continue.
     ///
     /// # Errors
     /// `Unsupported` when the engine cannot; `Unavailable` when the disk refuses.
@@ -521,8 +521,8 @@ impl Store {
         self.inner.engine.checkpoint(directory)
     }
 
-    /// Makes a backup of one moment, over all data directories, while writing goes on. Files that
-    /// the repository has are not copied again.
+    /// Makes a backup of one point in time, over all data directories, while writes continue. Files
+    /// that the repository has are not copied again.
     ///
     /// # Errors
     /// `Conflict` when the repository has backups of another store; `Unsupported` when the engine
@@ -567,7 +567,7 @@ impl Store {
     }
 }
 
-/// How often somebody who closes a store looks whether others still hold it.
+/// How often a closing call checks whether others still hold the store.
 const LOOK_EVERY: Duration = Duration::from_millis(1);
 
 #[cold]

@@ -43,7 +43,7 @@ pub(crate) fn write_each(
     let EncodedWrite { batch: wanted, tables, numbers } = encode(store, operations, options)?;
     let terms = options.terms();
     let shape = tables[0].schema.key_shape();
-    // Each operation that is left goes with its own table, which says what indexes it has.
+    // Each remaining operation has its own table with it, which knows its indexes.
     let judged =
         judge_and_write(&*store.engine, &wanted, &shape, terms.deadline, |batch, kept| {
             let tables: Vec<_> = kept.iter().map(|operation| tables[*operation].clone()).collect();

@@ -27,7 +27,8 @@ pub struct DeleteOptions {
     /// At most this many rows of the table itself in one call. Rows of relatives go with theirs, and
     /// are not counted. The answer tells where to go on.
     pub limit: Option<u64>,
-    /// Goes on behind this place of an earlier call with the same key; see [`DeleteReport::rest`].
+    /// Resumes after this position of an earlier call with the same key; see
+    /// [`DeleteReport::rest`].
     pub start_after: Option<ResumeToken>,
     /// When the deletion is acknowledged.
     pub durability: Durability,
@@ -44,7 +45,7 @@ pub struct DeleteOptions {
 pub struct DeleteReport {
     /// How many rows went, those of relatives among them.
     pub rows: u64,
-    /// Where to go on when the limit was reached: rows behind it may be left.
+    /// Where to resume when the limit was reached: rows after it may be left.
     pub rest: Option<ResumeToken>,
 }
 
@@ -64,8 +65,8 @@ impl Table {
     /// 4 MiB of keys where these are long; on a cluster of a thousand rows.
     ///
     /// # Errors
-    /// `Invalid` for a key without its whole shard key, naming the column; for a limit, which goes
-    /// with [`Table::delete_some`]; `TimedOut`.
+    /// `Invalid` for a key without its whole shard key, naming the column; for a limit, which needs
+    /// [`Table::delete_some`]; `TimedOut`.
     pub fn delete_range(&self, partial_key: &Row, options: &DeleteOptions) -> Result<u64> {
         if options.limit.is_some() {
             return Err(Error::invalid(

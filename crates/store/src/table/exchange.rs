@@ -1,7 +1,7 @@
 //! Writes that return the row that was there before.
 //!
 //! 1. The stored row is read, and the condition of the caller is checked against it.
-//! 2. The write goes out on condition that the row is unchanged.
+//! 2. The write is sent on condition that the row is unchanged.
 //! 3. If it has changed, the engine refuses the write and all begins anew. Each refused attempt
 //!    means that another write went through.
 
@@ -21,8 +21,9 @@ pub struct ExchangeResult {
     pub result: WriteResult,
     /// The row that was stored before, if there was one.
     pub previous: Option<StoredRow>,
-    /// What the store made for the row, if it was stored and brought none: the number in the
-    /// identity column of its table, else the UUID in the column with `DEFAULT uuid()`.
+    /// The value that the store generated for the row, if it was stored and brought none: the
+    /// number in the identity column of its table, else the UUID in the column with `DEFAULT
+    /// uuid()`.
     pub generated: Option<Value>,
 }
 

@@ -31,10 +31,10 @@ use crate::schema::TableSchema;
 use crate::single_calls::{GetOptions, StoredRow, WriteOptions, WriteResult};
 use crate::terms::check_timeout;
 
-/// A handle on a table. It keeps to the schema that the table had when the handle was made,
-/// whatever ALTER TABLE does since: rows written through an older handle stay readable, and an
-/// older handle gives newer rows in its own view. A column that was dropped since holds its
-/// default, or NULL, in rows written after that; where it may not be NULL they are a `Conflict`.
+/// A handle on a table. It keeps the schema that the table had when the handle was opened, whatever
+/// ALTER TABLE does since: rows written through an older handle stay readable, and an older handle
+/// gives newer rows in its own view. A column that was dropped since holds its default, or NULL, in
+/// rows written after that; where it may not be NULL they are a `Conflict`.
 #[derive(Clone)]
 pub struct Table {
     store: Arc<Inner>,
@@ -211,7 +211,7 @@ impl Table {
         self.stored(engine, &keys, deadline, &mut Rows::new())
     }
 
-    /// The same, told how fresh the row must be, and by when the call must be answered.
+    /// The same with a consistency and a deadline.
     ///
     /// # Errors
     /// As [`Table::get`]; `TimedOut`; `Invalid` for a consistency that no read can keep to.
@@ -236,7 +236,7 @@ impl Table {
         found.ok_or_else(|| unknown_index(&self.entry, name))
     }
 
-    /// All indexes of the table, in the order in which they were made.
+    /// All indexes of the table, in the order of their creation.
     ///
     /// # Errors
     /// `NotFound` when the table was dropped.
@@ -312,9 +312,9 @@ impl Table {
         crate::bulk::get::scan(&self.store, self.entry.clone(), options)
     }
 
-    /// Reads all rows by several results, for callers that go on with each in a thread of its own:
-    /// at most `parts`, each with about as much to read and a single worker, the rows of each
-    /// behind those of the one before. A small table gives one. Limits hold for each of them.
+    /// Reads all rows by several results, for callers that read each in a thread of its own: at
+    /// most `parts`, each with about as much to read and a single worker, the rows of each after
+    /// those of the one before. A small table gives one. Limits hold for each of them.
     ///
     /// # Errors
     /// As [`Table::scan`].
@@ -340,8 +340,8 @@ impl Table {
         crate::bulk::get::scan_part(&self.store, self.entry.clone(), options, part)
     }
 
-    /// About how many rows a scan of the table goes over: those of its relatives are among them,
-    /// which lie between its own. Small tables are counted, large ones weighed.
+    /// An estimate of the rows that a scan of the table passes: it includes those of its relatives,
+    /// which are stored between its own. Small tables are counted, large ones weighed.
     ///
     /// # Errors
     /// What the engine says.

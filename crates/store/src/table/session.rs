@@ -13,8 +13,8 @@ use crate::inner::Inner;
 use crate::single_calls::WriteOptions;
 use crate::value::ValueRef;
 
-/// Reads and writes single rows of a table, one after another, in memory that is used again. Made
-/// by [`crate::Table::session`]; a thread has its own.
+/// Reads and writes single rows of a table, one after another, in memory that is used again.
+/// Created by [`crate::Table::session`]; a thread has its own.
 ///
 /// Rows go in as the cells of all columns in the table's order, keys as cells in key order, and
 /// rows come out as views.

@@ -75,7 +75,7 @@ pub(super) struct EncodedWrite {
     pub(super) batch: WriteBatch,
     /// The table of each.
     pub(super) tables: Vec<Arc<TableEntry>>,
-    /// What the store made for each row: its number in an identity column, else its UUID.
+    /// What the store generated for each row: its number in an identity column, else its UUID.
     pub(super) numbers: Vec<Option<Value>>,
 }
 
@@ -88,8 +88,8 @@ pub(super) fn encode(
         return Err(Error::invalid("an atomic write needs at least one operation"));
     };
     options.check_blind(store.engine.capability())?;
-    // The first operation decides the space: one batch goes to one space, which only relatives
-    // share.
+    // The first operation decides the space: one batch is written to one space, which only
+    // relatives share.
     let family = store.catalog.table(first.table())?;
     let mut batch = WriteBatch::new(family.space);
     let mut tables = Vec::with_capacity(operations.len());

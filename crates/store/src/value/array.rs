@@ -296,7 +296,7 @@ pub(crate) fn array_of(values: &[Value], column_type: ColumnType) -> ArrayRef {
             )
         }
         ColumnType::Timestamp(precision) => {
-            // One of another precision would become another moment: nothing here rescales.
+            // One of another precision would become another point in time: nothing here rescales.
             let units = |value: &Value| {
                 if let Value::Timestamp { value, .. } = value { Some(*value) } else { None }
             };
@@ -322,7 +322,7 @@ pub(crate) fn array_of(values: &[Value], column_type: ColumnType) -> ArrayRef {
     }
 }
 
-/// An array of moments in the unit of a precision.
+/// An array of timestamps in the unit of a precision.
 pub(crate) fn timestamps(values: Int64Array, precision: u8) -> ArrayRef {
     match timestamp_unit(precision) {
         TimeUnit::Second => Arc::new(values.reinterpret_cast::<TimestampSecondType>()),

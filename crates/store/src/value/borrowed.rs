@@ -26,7 +26,7 @@ pub enum ValueRef<'a> {
     Number {
         /// The digits.
         unscaled: i128,
-        /// How many of them stand behind the point.
+        /// The number of them after the point.
         scale: i8,
     },
     /// A decimal number whose digits 128 bits do not hold.
@@ -35,11 +35,11 @@ pub enum ValueRef<'a> {
     String(&'a str),
     /// Bytes.
     Binary(&'a [u8]),
-    /// A moment, counted from 1970-01-01T00:00:00Z, in units that the precision chooses.
+    /// A timestamp, counted from 1970-01-01T00:00:00Z, in units that the precision chooses.
     Timestamp {
         /// How many units.
         value: i64,
-        /// Digits behind the second (0 to 9).
+        /// Digits of the fraction of a second (0 to 9).
         precision: u8,
     },
     /// A universally unique identifier.
@@ -54,7 +54,7 @@ pub enum ValueRef<'a> {
     Nested(NestedRef<'a>),
 }
 
-/// An array, a map or a record where it lies.
+/// An array, a map or a record, borrowed in place.
 #[derive(Clone, Copy)]
 pub struct NestedRef<'a>(NestedSource<'a>);
 

@@ -11,7 +11,7 @@ use crate::schema::{ColumnType, NUMBER_DIGITS_MAX};
 
 impl Value {
     /// The same value as a column of that type holds it. NULL stays NULL; text is read as
-    /// [`Value::parse`] does; moments lose digits that the column does not keep.
+    /// [`Value::parse`] does; timestamps lose digits that the column does not keep.
     ///
     /// # Errors
     /// `Invalid` when it cannot be held, saying why.

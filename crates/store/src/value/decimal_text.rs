@@ -46,25 +46,25 @@ impl<'a> DecimalText<'a> {
         self.whole.iter().chain(self.fraction).map(|byte| byte - b'0')
     }
 
-    /// How many of the digits count at a scale. Fewer than none when zeros stand before the first,
-    /// more than there are when zeros stand behind the last.
+    /// How many of the digits count at a scale. Below zero when zeros precede the first, more than
+    /// there are when zeros follow the last.
     fn digits_kept(&self, scale: i8) -> i64 {
         self.whole.len() as i64 + i64::from(self.exponent) + i64::from(scale)
     }
 
-    /// How many zeros stand behind the last digit.
+    /// The number of zeros after the last digit.
     fn trailing_zeros(&self, kept: i64) -> usize {
         let digits = (self.whole.len() + self.fraction.len()) as i64;
         (kept - digits).max(0) as usize
     }
 
-    /// Whether what is left behind the kept digits rounds away from zero.
+    /// Whether the digits after the kept ones round away from zero.
     fn rounds_away(&self, kept: i64) -> bool {
         usize::try_from(kept)
             .is_ok_and(|kept| self.digits().nth(kept).is_some_and(|digit| digit >= 5))
     }
 
-    /// Whether nothing but zeros stands behind the point.
+    /// Whether only zeros follow the point.
     pub(super) fn is_whole(&self) -> bool {
         let kept = self.digits_kept(0).max(0) as usize;
         self.digits().skip(kept).all(|digit| digit == 0)
@@ -180,8 +180,8 @@ impl PartialOrd for ExactNumber {
     }
 }
 
-/// How two numbers compare, digit by digit; text may be one, and a fraction stands for the number
-/// that its shortest text shows. Nothing when one of them is no number.
+/// How two numbers compare, digit by digit; text may be one, and a fraction means the number that
+/// its shortest text shows. Nothing when one of them is no number.
 pub(super) fn compare_exactly(one: &Value, other: &Value) -> Option<Ordering> {
     if let (Some(one), Some(other)) = (narrow_digits(one), narrow_digits(other))
         && one.1 == other.1

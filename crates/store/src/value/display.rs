@@ -8,8 +8,9 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 
 use super::{Value, nested, time};
 
-/// Moments, days and times as ISO 8601, UUIDs with hyphens, bytes as base64 (as `0x` and
-/// hexadecimal digits, where that base64 looks like them), nested values as JSON, everything else as it is.
+/// Timestamps, days and times as ISO 8601, UUIDs with hyphens, bytes as base64 (as `0x` and
+/// hexadecimal digits, where that base64 looks like them), nested values as JSON, everything else
+/// as it is.
 impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -38,7 +39,7 @@ impl fmt::Display for Value {
     }
 }
 
-/// Writes base64, or hexadecimal digits behind `0x` where that base64 would be read as such digits.
+/// Writes base64, or hexadecimal digits after `0x` where that base64 would be read as such digits.
 fn write_bytes(bytes: &[u8], f: &mut fmt::Formatter<'_>) -> fmt::Result {
     // The first bytes of all base64 that begins with 0x: only then is the rest looked at.
     if let [0xd3, second, ..] = bytes
@@ -54,7 +55,7 @@ fn write_bytes(bytes: &[u8], f: &mut fmt::Formatter<'_>) -> fmt::Result {
     write!(f, "{}", Base64Display::new(bytes, &BASE64))
 }
 
-/// Writes digits, of which `scale` stand behind the point.
+/// Writes digits, of which `scale` follow the point.
 fn write_number(
     is_negative: bool,
     digits: &str,

@@ -61,7 +61,7 @@ impl Value {
     }
 
     /// How two numbers compare, whatever their types, digit by digit. Text may be a number, and a
-    /// fraction stands for the number that its shortest text shows. Nothing when one of them is no
+    /// fraction means the number that its shortest text shows. Nothing when one of them is no
     /// number.
     pub(crate) fn compare_exactly(&self, other: &Value) -> Option<Ordering> {
         compare_exactly(self, other)
@@ -75,9 +75,9 @@ impl Value {
         })
     }
 
-    /// Whether `held`, which a column made of this value, still says the same: no digit of a
-    /// fraction, and no part of a second was lost. A fraction stands for the number that its
-    /// shortest text shows.
+    /// Whether `held`, to which a column converted this value, still means the same: no digit of a
+    /// fraction, and no part of a second was lost. A fraction means the number that its shortest
+    /// text shows.
     pub fn is_kept_as(&self, held: &Value) -> bool {
         // Only pairs in which digits may be lost are compared; all others hold the same or were
         // refused before.
@@ -152,7 +152,7 @@ fn member_called<'a>(
     at_place.or_else(known).map(|(_, value)| value)
 }
 
-/// A day, a moment, or text that says one, in halves of a nanosecond since 1970.
+/// A day, a timestamp, or text that says one, in halves of a nanosecond since 1970.
 pub(crate) fn moment(value: &Value) -> Option<i128> {
     match value {
         Value::String(text) => time::parse_exact(text),

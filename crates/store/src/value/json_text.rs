@@ -131,7 +131,7 @@ pub fn items(text: &str) -> Result<Vec<&str>> {
     parts(text)
 }
 
-/// The text that stands in quotes.
+/// The text between quotes.
 ///
 /// # Errors
 /// `Invalid` for text that is no string of JSON.
@@ -145,7 +145,7 @@ fn invalid_json(text: &str) -> Error {
     Error::invalid(format!("'{shown}' is not JSON"))
 }
 
-/// What stands between the brackets, cut at its commas.
+/// The text between the brackets, cut at its commas.
 fn parts(text: &str) -> Result<Vec<&str>> {
     let text = text.trim();
     let inner = text.get(1..text.len().saturating_sub(1)).ok_or_else(|| invalid_json(text))?;
@@ -158,7 +158,7 @@ fn parts(text: &str) -> Result<Vec<&str>> {
                 at += string_end(&inner[at..]).ok_or_else(|| invalid_json(text))?;
                 continue;
             }
-            // Kinds of brackets are not told apart: in valid JSON each closes its own, and other
+            // Kinds of brackets are not distinguished: in valid JSON each closes its own, and other
             // text only must not panic.
             b'{' | b'[' => depth += 1,
             b'}' | b']' => depth = depth.checked_sub(1).ok_or_else(|| invalid_json(text))?,

@@ -54,7 +54,7 @@ pub enum Value {
     Number {
         /// The digits.
         unscaled: i128,
-        /// How many of them stand behind the point.
+        /// The number of them after the point.
         scale: i8,
     },
     /// A decimal number whose digits 128 bits do not hold. [`Value::number`] makes both forms, and
@@ -64,12 +64,12 @@ pub enum Value {
     String(String),
     /// Bytes.
     Binary(Vec<u8>),
-    /// A moment, counted from 1970-01-01T00:00:00Z.
+    /// A timestamp, counted from 1970-01-01T00:00:00Z.
     Timestamp {
         /// How many units.
         value: i64,
-        /// Digits behind the second. They choose the unit: 0 is seconds, 1 to 3 milliseconds, 4 to
-        /// 6 microseconds, 7 to 9 nanoseconds.
+        /// Digits of the fraction of a second. They choose the unit: 0 is seconds, 1 to 3
+        /// milliseconds, 4 to 6 microseconds, 7 to 9 nanoseconds.
         precision: u8,
     },
     /// A universally unique identifier.

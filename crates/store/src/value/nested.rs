@@ -24,7 +24,7 @@ pub(super) fn parse(text: &str, column_type: ColumnType) -> ReadResult<Value> {
     }
 }
 
-/// The value of a type that a JSON text stands for.
+/// The value of a type that a JSON text means.
 fn of_text(text: &str, column_type: ColumnType) -> ReadResult<Value> {
     // JSON comes before NULL: in a document `null` is a value of its own. Text in quotes is read as
     // any text of its type, so long numbers keep their digits there.
@@ -43,7 +43,7 @@ fn of_text(text: &str, column_type: ColumnType) -> ReadResult<Value> {
             let members = json_text::all_members(text).map_err(broken)?;
             let mut names = HashSet::with_capacity(members.len());
             let members = members.iter().map(|(name, member)| {
-                // JSON allows a name twice. Of two values nobody could say which one counts.
+                // JSON allows a name twice. Of two values either could be the one that counts.
                 if !names.insert(name.as_str()) {
                     return Err(duplicate_error("key", name));
                 }
@@ -183,7 +183,7 @@ fn array(items: &[Value], element: ElementType) -> ReadResult<Value> {
     items.collect::<ReadResult<_>>().map(Value::Array)
 }
 
-/// Writes a value as JSON. A number whose digits a reader of JSON might lose stands in quotes.
+/// Writes a value as JSON. A number whose digits a reader of JSON might lose is quoted.
 pub(super) fn write_json(value: &Value, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     // JSON has no NaN and no infinity, so these fall through to the last arm and stand in quotes.
     match value {

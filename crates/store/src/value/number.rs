@@ -52,7 +52,7 @@ impl Value {
             .find(|column_type| self.convert(*column_type).is_ok())
     }
 
-    /// The digits of a decimal number, whichever form it has, and how many of them stand behind the
+    /// The digits of a decimal number, whichever form it has, and the number of them after the
     /// point.
     pub fn as_number(&self) -> Option<(i256, i8)> {
         match self {

@@ -28,7 +28,7 @@ impl Value {
 
     pub(crate) fn read(text: &str, column_type: ColumnType) -> std::result::Result<Value, Reason> {
         // Columns of text are read by `cast_text` of the codec with the same readers, so a new type
-        // goes into both. A test compares them.
+        // must be added to both. A test compares them.
         Ok(match column_type {
             ColumnType::Integer => Value::Integer(parse_integer(text)?),
             ColumnType::Long => Value::Long(parse_long(text)?),
@@ -249,7 +249,7 @@ pub(crate) fn parse_timestamp(text: &str, precision: u8) -> std::result::Result<
         .map_err(|why| parse_error(text, &format!("a TIMESTAMP({precision})"), why))
 }
 
-/// Reads a day; of a moment the time of day is cut off.
+/// Reads a day; of a timestamp the time of day is cut off.
 pub(crate) fn parse_date(text: &str) -> std::result::Result<i32, Reason> {
     time::parse_date(text).map_err(|why| parse_error(text, "a DATE", why))
 }

@@ -349,7 +349,7 @@ proptest! {
     }
 }
 
-/// Digits behind the ninth were cut off. A TIMESTAMP refuses them.
+/// Digits after the ninth were cut off. A TIMESTAMP refuses them.
 #[test]
 fn a_time_of_day_keeps_all_its_digits_or_is_refused() {
     let read = |text: &str| Value::parse(text, ColumnType::Time);

@@ -1,5 +1,5 @@
-//! Parses and writes moments, days and times, in the proleptic Gregorian calendar and without leap
-//! seconds.
+//! Parses and writes timestamps, days and times, in the proleptic Gregorian calendar and without
+//! leap seconds.
 
 use std::fmt::{self, Write};
 
@@ -15,8 +15,8 @@ pub(crate) fn units_per_second(precision: u8) -> i64 {
     }
 }
 
-/// The moment counted in another unit; finer digits are cut off towards the past. Nothing when it
-/// does not fit.
+/// The timestamp counted in another unit; finer digits are cut off towards the past. Nothing when
+/// it does not fit.
 pub(crate) fn rescale(value: i64, from: u8, to: u8) -> Option<i64> {
     let (from, to) = (units_per_second(from), units_per_second(to));
     if from >= to { Some(value.div_euclid(from / to)) } else { value.checked_mul(to / from) }
@@ -41,7 +41,7 @@ pub(crate) fn parse_date(text: &str) -> Result<i32, &'static str> {
     day_of(seconds, 0).ok_or(DATE_SHAPE)
 }
 
-/// The day of a moment; nothing when it does not fit.
+/// The day of a timestamp; nothing when it does not fit.
 pub(crate) fn day_of(value: i64, precision: u8) -> Option<i32> {
     i32::try_from(value.div_euclid(units_per_second(precision) * SECONDS_PER_DAY)).ok()
 }
@@ -51,7 +51,7 @@ pub(crate) fn midnight(days: i32, precision: u8) -> Option<i64> {
     (i64::from(days) * SECONDS_PER_DAY).checked_mul(units_per_second(precision))
 }
 
-/// The moment of a text in halves of a nanosecond, whatever its year. An odd one stands for further
+/// The timestamp of a text in halves of a nanosecond, whatever its year. An odd one means further
 /// digits, which no column keeps.
 pub(crate) fn parse_exact(text: &str) -> Option<i128> {
     let (seconds, nanoseconds) = DateTimeParser { rest: text.trim().as_bytes() }.moment()?;
@@ -181,7 +181,7 @@ impl DateTimeParser<'_> {
     }
 }
 
-/// Writes the moment as ISO 8601 without offset, with all digits of its unit.
+/// Writes the timestamp as ISO 8601 without offset, with all digits of its unit.
 pub(crate) fn write(value: i64, precision: u8, out: &mut impl Write) -> fmt::Result {
     let units = units_per_second(precision);
     let (seconds, fraction) = (value.div_euclid(units), value.rem_euclid(units));

@@ -38,7 +38,7 @@ pub(crate) fn rescale_wide(digits: i256, from: i32, to: i8, precision: u8) -> Op
     } else if shift >= 0 {
         digits.checked_mul(power_of_ten(shift as usize)?)?
     } else {
-        // The last digit that is kept, and the one behind it, which decides.
+        // The last digit that is kept, and the one after it, which decides.
         let ten = POWERS[1];
         let kept = power_of_ten(shift.unsigned_abs() as usize - 1)
             .map_or(i256::ZERO, |divisor| digits.wrapping_div(divisor));
@@ -49,7 +49,7 @@ pub(crate) fn rescale_wide(digits: i256, from: i32, to: i8, precision: u8) -> Op
     fits_wide(value, precision).then_some(value)
 }
 
-/// The digits of a decimal number that 128 bits do not hold, and where its point stands:
+/// The digits of a decimal number that 128 bits do not hold, and the position of its point:
 /// `unscaled / 10^scale`. `Value::number` makes one where it needs one.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "WrittenNumber", into = "WrittenNumber")]
@@ -59,7 +59,7 @@ pub struct WideNumber {
     scale: i8,
 }
 
-/// The same where it lies.
+/// The same, borrowed in place.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct WideNumberRef<'a> {
     bytes: &'a [u8; 32],
@@ -76,7 +76,7 @@ impl WideNumber {
         i256::from_le_bytes(self.bytes)
     }
 
-    /// How many of them stand behind the point.
+    /// The number of them after the point.
     pub fn scale(&self) -> i8 {
         self.scale
     }
@@ -93,7 +93,7 @@ impl<'a> WideNumberRef<'a> {
         i256::from_le_bytes(*self.bytes)
     }
 
-    /// How many of them stand behind the point.
+    /// The number of them after the point.
     pub fn scale(self) -> i8 {
         self.scale
     }

@@ -1,4 +1,4 @@
-//! Backups and restores that are killed at random moments.
+//! Backups and restores that are killed at random times.
 
 use std::fs;
 use std::process::Stdio;

@@ -1,5 +1,5 @@
 //! Random writes, deletions, backups, compactions and prunes: each backup that is there gives what
-//! a store in memory held when it was made.
+//! a store in memory held at the time of the backup.
 
 use std::collections::BTreeMap;
 

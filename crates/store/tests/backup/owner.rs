@@ -42,7 +42,7 @@ fn another_store_is_refused_and_nothing_is_removed(#[values(1, 3)] directories: 
     assert_eq!(place.repository().list().unwrap(), listed);
     assert_eq!(place.files(), files);
     assert_eq!(place.restored(None), pairs(&store));
-    // The store that it belongs to goes on.
+    // The store that it belongs to continues.
     assert_eq!(backup(&store, &place.repository()).info.number, 4);
 }
 
@@ -85,7 +85,7 @@ fn a_copy_of_a_store_counts_as_the_same() {
     assert_eq!(backup(&store, &place.repository()).info.number, 3);
 }
 
-/// Nor does a damaged backup keep the next one from being made.
+/// Nor does a damaged backup prevent the next one.
 #[test]
 fn a_repository_that_does_not_tell_its_store_takes_the_next_backup() {
     let place = Place::new();

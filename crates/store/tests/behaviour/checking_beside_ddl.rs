@@ -1,4 +1,4 @@
-//! `check` while tables and indexes are made, altered and dropped.
+//! `check` while tables and indexes are created, altered and dropped.
 //!
 //! It reported damage that was none: "restore from a copy".
 
@@ -79,7 +79,7 @@ fn put(store: &Store, plate: i64) {
     store.table("cars").unwrap().put(&car, &WriteOptions::default()).unwrap();
 }
 
-/// The scan of a space behind so many others of it.
+/// The scan of a space after so many others of it.
 fn scan_behind(
     mut others: usize,
     space: SpaceId,

@@ -14,7 +14,7 @@ use crate::stepped::{EngineStep, SteppedEngine};
 
 const CARS: &str = "CREATE TABLE cars (plate LONG, PRIMARY KEY (plate))";
 
-/// What goes on between two processes takes moments; a test that waits so long has failed.
+/// An exchange between two processes is short; a test that waits so long has failed.
 const LONG: Duration = Duration::from_secs(20);
 /// After so long an opening has dropped what it found.
 const SOON: Duration = Duration::from_millis(300);
@@ -111,9 +111,10 @@ impl OtherProcess {
     }
 }
 
-/// The story of a bug: an opening listed the spaces, then read the rows, then saw that nobody else
-/// was there. But somebody had been: it had made the space before, wrote the row of the table just
-/// after the rows were read, put its rows and left. The opening dropped the space of the table.
+/// The story of a bug: an opening listed the spaces, then read the rows, then saw that no other
+/// process was there. But one had been: it had created the space before, wrote the row of the table
+/// just after the rows were read, put its rows and left. The opening dropped the space of the
+/// table.
 #[test]
 fn a_table_that_is_made_beside_an_opening_keeps_its_space() {
     let (engine, catalog) = stored();
@@ -132,8 +133,9 @@ fn a_table_that_is_made_beside_an_opening_keeps_its_space() {
     assert_eq!(count(&engine, "cars"), 1);
 }
 
-/// The story of a bug: the same, where a table takes the place of another. For a moment its space
-/// has no row, and whoever does that may come and go while an opening reads the rows.
+/// The story of a bug: the same, where a table takes the place of another. For a short time its
+/// space has no row, and the process that does that may come and leave while an opening reads the
+/// rows.
 #[test]
 fn a_table_that_takes_anothers_place_beside_an_opening_keeps_its_space() {
     let (engine, catalog) = stored();
@@ -194,7 +196,7 @@ fn a_table_whose_row_is_in_doubt_keeps_its_space() {
     assert_eq!(count(&engine, "cars"), 1);
 }
 
-/// The story of a bug: an opening dropped such spaces before it told anybody that it is there. On a
+/// The story of a bug: an opening dropped such spaces before it announced that it is there. On a
 /// cluster that may take a minute for each. It was taken for gone meanwhile, and could not write.
 #[test]
 fn an_opening_does_not_wait_for_its_drops() {
@@ -223,7 +225,7 @@ fn slow_drop(deadline: Deadline) -> tonnage::Result<()> {
     Err(Deadline::passed("the disk"))
 }
 
-/// The story of a bug: whoever closed a store waited for a try at each of its late drops.
+/// The story of a bug: closing a store waited for a try at each of its late drops.
 #[test]
 fn who_closes_a_store_waits_for_one_late_drop_at_most() {
     let (engine, _) = stored();

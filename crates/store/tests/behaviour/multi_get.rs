@@ -275,7 +275,7 @@ fn a_reader_that_leaves_ends_requests_that_find_nothing(#[values(Memory, RocksDb
     drop(answers);
 }
 
-/// The first rows are there long before the last key is drawn, and a reader that goes away ends the
+/// The first rows are there long before the last key is drawn, and a reader that leaves ends the
 /// reading.
 #[rstest]
 fn answers_are_drawn_as_they_come_and_may_be_left(#[values(Memory, RocksDb)] on: Backend) {
@@ -290,7 +290,7 @@ fn answers_are_drawn_as_they_come_and_may_be_left(#[values(Memory, RocksDb)] on:
 }
 
 /// Hundreds of requests shared so little memory that none was left for a single key: empty tasks
-/// were made without end.
+/// were created without end.
 #[rstest]
 fn many_requests_share_little_memory(#[values(Memory, RocksDb)] on: Backend) {
     let store = with_readings(on, 1, 4, 1);

@@ -121,7 +121,8 @@ fn record_batches_are_taken_too(#[values(Memory, RocksDb)] on: Backend) {
     assert_eq!(all_rows(&store, "copy"), all_rows(&store, "heat"));
 }
 
-/// A multi-put that stopped used to give its error alone: nobody learned which rows were stored.
+/// A multi-put that stopped used to give its error alone: the caller could not learn which rows
+/// were stored.
 #[rstest]
 fn a_multi_put_that_stopped_tells_what_it_had_done(#[values(Memory, RocksDb)] on: Backend) {
     let store = on.with_tables(SENSORS);

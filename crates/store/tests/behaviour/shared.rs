@@ -71,7 +71,7 @@ fn an_index_has_every_row_that_others_write_while_it_is_made() {
     assert_eq!(of_colour(&there, "red"), all);
 }
 
-/// Whether a process stands still.
+/// Whether a process is paused.
 #[derive(PartialEq)]
 enum Gait {
     Goes,
@@ -120,7 +120,7 @@ impl Sleeper {
         self.there.table("cars").unwrap().put(&car, &WriteOptions::default())
     }
 
-    /// Puts three cars, and stands still meanwhile until the other opening has made an index.
+    /// Puts three cars, and pauses meanwhile until the other opening has created an index.
     fn put_late(&self, plate: i64) -> tonnage::Result<()> {
         let (now, changed) = &*self.gait;
         *now.lock().unwrap() = Gait::WillStop;
@@ -143,7 +143,7 @@ impl Sleeper {
         put.into_iter().try_for_each(|put| put.map(drop))
     }
 
-    /// Puts a car as soon as the opening that stood still may write again.
+    /// Puts a car as soon as the paused opening may write again.
     fn put_again(&self, plate: i64) {
         let begun = Instant::now();
         while let Err(error) = self.put(plate) {
@@ -153,9 +153,9 @@ impl Sleeper {
     }
 }
 
-/// The story of a bug: a process stood still for more than a minute when it had looked up which
-/// indexes a row needs. Others went on without it, and made an index. Then it sent the row, which
-/// that index never found.
+/// The story of a bug: a process paused for more than a minute after it had looked up which indexes
+/// a row needs. Others continued without it, and created an index. Then it sent the row, which that
+/// index never found.
 #[test]
 fn a_process_that_stood_still_writes_nothing_by_the_tables_of_before() {
     let sleeper = Sleeper::new(false);
@@ -167,9 +167,9 @@ fn a_process_that_stood_still_writes_nothing_by_the_tables_of_before() {
     assert!(late.is_none());
 }
 
-/// The story of a bug: the row lay in a queue of the driver, behind the last look at the lease, when
-/// the process stood still. It was sent and acknowledged a minute later, and an index that others
-/// had made meanwhile never found it.
+/// The story of a bug: the row was in a queue of the driver, after the last look at the lease, when
+/// the process paused. It was sent and acknowledged a minute later, and an index that others had
+/// created meanwhile never found it.
 #[test]
 fn an_index_has_the_row_that_was_on_its_way_when_its_process_stood_still() {
     let sleeper = Sleeper::new(true);
@@ -250,7 +250,7 @@ fn a_table_that_was_altered_is_so_for_all_at_once() {
     }
 }
 
-/// A handle that was made before reads what others write by the new layout.
+/// A handle that was opened before reads what others write by the new layout.
 #[test]
 fn a_handle_from_before_reads_rows_of_an_altered_table() {
     let [here, there] = openings();

@@ -44,7 +44,7 @@ pub(crate) struct SteppedEngine {
     engine: Arc<MemoryEngine>,
     capability: Capability,
     levels: Levels,
-    /// Whether writes wait on their way, behind the last look at their deadline.
+    /// Whether writes wait in flight, after the last check of their deadline.
     sends_late: bool,
     hook: Hook,
 }

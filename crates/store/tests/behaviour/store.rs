@@ -277,7 +277,7 @@ fn settling_and_statistics_tell_of_what_is_stored(#[values(Memory, RocksDb)] on:
 
 const CLUSTER: &str = "cassandra://host/keyspace";
 
-/// Stands for the engine of a cluster.
+/// Acts as the engine of a cluster.
 fn open_cluster(
     url: &str,
     create: bool,

@@ -1,4 +1,4 @@
-//! What a program that watches the store is told by way of `tracing`.
+//! What a program that watches the store receives through `tracing`.
 
 use std::fmt::Debug;
 use std::sync::{Arc, Mutex};
@@ -11,7 +11,7 @@ use tracing::{Event, Metadata, Subscriber};
 use crate::common::Backend::Memory;
 use crate::common::{assert_error, failure, row};
 
-/// Writes down what it is told, one line for each event.
+/// Writes one line for each event.
 #[derive(Clone, Default)]
 struct Notes(Arc<Mutex<Vec<String>>>);
 

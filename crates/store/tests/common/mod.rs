@@ -22,7 +22,7 @@ macro_rules! row {
 }
 pub(crate) use row;
 
-/// What a store stands on.
+/// The engine below a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Backend {
     Memory,
@@ -35,7 +35,7 @@ impl Backend {
         self.open_with_clock(Arc::new(SystemClock))
     }
 
-    /// A fresh store that goes by this clock.
+    /// A fresh store that uses this clock.
     pub(crate) fn open_with_clock(self, clock: Arc<dyn Clock>) -> TestStore {
         if let Some(store) = crate::elsewhere::store(&clock) {
             return TestStore { store: Some(store), directory: None, clock };
@@ -73,7 +73,7 @@ fn store_path(directory: &TempDir) -> String {
     directory.path().join("store").display().to_string()
 }
 
-/// A store that goes with the test.
+/// A store that is deleted after the test.
 pub(crate) struct TestStore {
     store: Option<Store>,
     directory: Option<TempDir>,
@@ -140,8 +140,8 @@ pub(crate) fn all_rows(store: &Store, table: &str) -> Vec<Row> {
     order::in_key_order(store, table, rows.map(|row| row.unwrap().row).collect())
 }
 
-/// Deletes the stale entries of an index whose table nobody writes, and tells how many there were.
-/// On a cluster [`Index::clean`] leaves the young ones.
+/// Deletes the stale entries of an index whose table has no writer, and returns their number. On a
+/// cluster [`Index::clean`] leaves the young ones.
 pub(crate) fn clean_all(store: &Store, index: &Index) -> u64 {
     match store.capability().shared {
         true => index.clean_older(Duration::ZERO).unwrap().removed,

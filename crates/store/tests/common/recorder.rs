@@ -1,4 +1,4 @@
-//! Callbacks of a bulk put that write down what they are told.
+//! Callbacks of a bulk put that record their arguments.
 
 use std::sync::{Arc, Mutex};
 

@@ -19,8 +19,8 @@ fn open(disk: &SmallDisk) -> Store {
     store
 }
 
-/// Tries until it works: an engine that met a full disk needs a moment to notice that there is room
-/// again.
+/// Tries until it works: an engine that met a full disk needs a short time to notice that there is
+/// room again.
 fn eventually(mut attempt: impl FnMut() -> Result<(), Error>) {
     let started = Instant::now();
     while let Err(error) = attempt() {

@@ -1,8 +1,8 @@
-//! Kills at random moments, while indexed rows are loaded, written and deleted, and an index is
-//! made and dropped.
+//! Kills at random times, while indexed rows are loaded, written and deleted, and an index is
+//! created and dropped.
 //!
 //! Whatever is left must hold together: no row is missing in an index, every row is found through
-//! it, and an index whose making was cut short is made again by the same statement.
+//! it, and an index whose build was cut short is built again by the same statement.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -27,13 +27,13 @@ const LOADED: i64 = 20_000;
 /// Plates from here on are written one by one; every third of them is never deleted.
 const SINGLES: i64 = 1 << 40;
 
-/// Kills that one store goes through.
+/// Kills of one store.
 const KILLS_PER_STORE: i64 = 5;
 
 /// Fewer rows than this prove nothing.
 const ACKNOWLEDGED_MIN: usize = 100;
 
-/// A car of some generation: the row follows from both, so that a torn one is told from a right
+/// A car of some generation: the row follows from both, so that a torn one differs from a right
 /// one.
 fn car(plate: i64, generation: i64) -> Row {
     let mut random = Random((plate as u64) << 20 ^ generation as u64);
@@ -129,7 +129,7 @@ fn verify(path: &Path, put: &[i64]) {
     let store = builder(&path.display().to_string()).open().expect("a store reopens by itself");
     let report = store.check().unwrap();
     assert!(report.is_sound(), "{:?}", report.damages);
-    // A child may be killed before it has made them.
+    // A child may be killed before it has created them.
     store.execute(TABLE).unwrap();
     let rows: BTreeMap<i64, Row> =
         all_rows(&store, "cars").into_iter().map(|row| (number(&row, "plate"), row)).collect();

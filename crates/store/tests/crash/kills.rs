@@ -1,4 +1,4 @@
-//! A hundred kills at random moments.
+//! A hundred kills at random times.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use crate::ledger::Ledger;
 
 /// So many rows are acknowledged, or the children hardly ran.
 const ACKNOWLEDGED_MIN: usize = 100;
-/// Kills that one store goes through.
+/// Kills of one store.
 const KILLS_PER_STORE: i64 = 5;
 
 /// Kills children that play a part, and reopens and checks the store after each kill.

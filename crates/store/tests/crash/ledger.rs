@@ -1,8 +1,8 @@
 //! The ledger kept outside the killed process: what was attempted, what was acknowledged, and
 //! whether a store agrees.
 //!
-//! All content is a function of its key, so that a torn or invented row is told from a right one by
-//! looking at it.
+//! All content is a function of its key, so that a torn or invented row can be recognised by
+//! itself.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -102,7 +102,7 @@ impl Ledger {
         let store = builder(&path.display().to_string()).open().expect("a store reopens by itself");
         let checked = store.check().unwrap();
         assert!(checked.is_sound(), "{:?}", checked.damages);
-        // A child may be killed before it has made them.
+        // A child may be killed before it has created them.
         store.execute(TABLE).unwrap();
         let tracks = self.verify_rows(&store, "tracks", track);
         let marks = self.verify_rows(&store, "tracks.marks", mark);

@@ -1,5 +1,5 @@
 //! What survives a `kill -9` and a full disk: everything that was acknowledged, nothing torn,
-//! nothing made up.
+//! nothing invented.
 
 #[path = "../common/mod.rs"]
 mod common;

@@ -1,4 +1,4 @@
-//! Large objects: whole or not there, whatever their size and whoever writes.
+//! Large objects: whole or not there, for any size and any writer.
 
 #[path = "../common/mod.rs"]
 mod common;

@@ -188,7 +188,7 @@ fn a_reader_of_an_object_that_is_replaced_says_so_and_mixes_nothing(
     assert_error(failure(reader.read_some(&mut buffer)), ErrorKind::Conflict, &["replaced"]);
 }
 
-/// An append leaves the chunks that were there alone, so a reader goes on.
+/// An append leaves the chunks that were there alone, so a reader continues.
 #[rstest]
 fn many_small_appends_take_no_more_chunks_than_one_large_object(
     #[values(Memory, RocksDb)] backend: Backend,
@@ -267,8 +267,8 @@ fn chunks_out_of_their_range_are_refused() {
 /// Over before the call has looked at the clock.
 const NO_TIME: Option<Duration> = Some(Duration::from_nanos(1));
 
-/// Whoever has no time left is told so, and the object is as it was; a writer that was cut short is
-/// gone on with.
+/// A call without time left fails with that error, and the object is as it was; a writer that was
+/// cut short can be resumed.
 #[rstest]
 fn calls_that_are_out_of_time_leave_the_object_as_it_was(
     #[values(Memory, RocksDb)] backend: Backend,

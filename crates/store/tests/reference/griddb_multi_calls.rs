@@ -126,7 +126,7 @@ fn nothing_at_all_is_accepted(#[values(Memory, RocksDb)] on: Backend) {
     assert!(answers.is_empty());
 }
 
-/// `putContainer` with a `ContainerInfo`: made, or checked.
+/// `putContainer` with a `ContainerInfo`: created, or checked.
 #[rstest]
 fn put_container_compares_the_definition(#[values(Memory, RocksDb)] on: Backend) {
     let store = stocked(on);
@@ -214,7 +214,7 @@ fn remove_tells_whether_there_was_a_row(#[values(Memory, RocksDb)] on: Backend) 
     assert_eq!((remove(), remove()), (true, false));
 }
 
-/// `dropContainer`, and the container that is made again is empty.
+/// `dropContainer`, and a container that is created again is empty.
 #[rstest]
 fn drop_container(#[values(Memory, RocksDb)] on: Backend) {
     let store = stocked(on);

@@ -145,7 +145,7 @@ fn test_timeout_and_cancel(#[values(Memory, RocksDb)] on: Backend) {
     assert_error(failure(refused), ErrorKind::Invalid, &["timeout"]);
 }
 
-/// `testResumeIteration`: a scan goes on behind any row.
+/// `testResumeIteration`: a scan resumes after any row.
 #[rstest]
 fn test_resume_iteration(
     #[values(Memory, RocksDb)] on: Backend,
@@ -184,7 +184,7 @@ fn test_iteration_over_a_range_of_the_shard_key(#[values(Memory, RocksDb)] on: B
     }
 }
 
-/// A range whose start lies behind its end is empty here; Oracle refuses it.
+/// A range whose start is after its end is empty here; Oracle refuses it.
 #[rstest]
 fn test_a_range_of_nothing_deviates(#[values(Memory, RocksDb)] on: Backend) {
     let store = shop::stocked(on, 5);

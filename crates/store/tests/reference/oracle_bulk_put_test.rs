@@ -28,7 +28,7 @@ fn stream(rows: Vec<Row>) -> Box<dyn tonnage::EntryStream> {
     row_stream("u", rows.into_iter().map(move |row| Ok((table.clone(), row))))
 }
 
-/// Counts what it is told.
+/// Counts its calls.
 #[derive(Default)]
 struct Told {
     existing: AtomicU64,
@@ -119,7 +119,8 @@ fn test_a_failing_stream_stops_the_put(#[values(Memory, RocksDb)] on: Backend) {
     assert!(told.completed.lock().unwrap().is_empty());
 }
 
-/// The callback for existing keys fails: the error callback's count has the entry, the load goes on.
+/// The callback for existing keys fails: the error callback's count has the entry, the load
+/// continues.
 #[rstest]
 fn test_a_failing_key_exists_callback(#[values(Memory, RocksDb)] on: Backend) {
     struct Refusing;

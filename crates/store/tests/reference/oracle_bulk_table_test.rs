@@ -189,7 +189,7 @@ fn test_rows_of_several_tables_in_any_order(#[values(Memory, RocksDb)] on: Backe
     assert_eq!(report.total.inserted, 3);
 }
 
-/// `LoadTableRemoveTest`: a table goes away while rows are loaded, and comes again.
+/// `LoadTableRemoveTest`: a table is dropped while rows are loaded, and created again.
 #[rstest]
 fn test_a_table_is_removed_while_it_is_loaded(#[values(Memory, RocksDb)] on: Backend) {
     let store = tables(on);

@@ -211,7 +211,7 @@ fn do_test_multi_row_options(
         BulkGetOptions { range: Some(range), batch_rows_max: batch, ..Default::default() };
     let keys = || (0..USERS).map(user).collect::<Vec<_>>();
     assert_eq!(get(&store, "User.Address", keys(), &options).len(), USERS as usize * wanted);
-    // Without an order the rows below one ancestor may come in several runs, each behind it.
+    // Without an order the rows below one ancestor may come in several runs, each after it.
     let direction = Direction::Forward;
     let relatives = vec!["User".into(), "User.Address.Email".into()];
     let all =

@@ -101,7 +101,7 @@ fn resumable(on: Backend) -> TestStore {
     store
 }
 
-/// `testResumeIteration`: over all rows, a shard key, and ranges, behind any row, in both
+/// `testResumeIteration`: over all rows, a shard key, and ranges, after any row, in both
 /// directions.
 #[rstest]
 fn test_resume_iteration(

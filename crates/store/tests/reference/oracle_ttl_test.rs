@@ -1,4 +1,4 @@
-//! Oracle NoSQL, `TTLTest`: how long rows live, told by the row, by the table, or not touched.
+//! Oracle NoSQL, `TTLTest`: how long rows live, given by the row, by the table, or untouched.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -143,7 +143,7 @@ fn test_ttl_not_modified(
     assert_eq!(expiry(&table), in_hours(hours));
 }
 
-/// `testPreviousRowOn...`: the row that was there is told with its expiry, whatever becomes of the
+/// `testPreviousRowOn...`: the previous row is returned with its expiry, with any outcome of the
 /// write.
 #[rstest]
 #[case::put(Condition::Always, true)]

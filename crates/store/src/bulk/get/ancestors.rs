@@ -42,7 +42,7 @@ pub(super) struct AncestorRows {
     rows: Rows,
     /// How many of the rows are of this chunk.
     count: usize,
-    /// For each of them the row before which it stands.
+    /// For each of them the row that it precedes.
     pub(super) before: Vec<usize>,
     ends: AncestorEnds,
 }
@@ -87,8 +87,8 @@ impl AncestorLookup {
             };
             let mut found = Rows::new();
             let taken = engine.read_some(family.space, &runs.keys, &options, &mut found)?;
-            // The engine stops when the bytes are used up: rows of the runs behind wait for the
-            // next call.
+            // The engine stops when the bytes are used up: rows of later runs wait for the next
+            // call.
             if taken < wanted.len() {
                 end = runs.firsts[wanted.start + taken];
             }
@@ -120,7 +120,7 @@ impl AncestorRuns {
             has_first: rows.origins.first().is_some_and(|run| *run as usize == first_run),
             last: self.keys.get(last_run).to_vec(),
         };
-        // A run that goes on behind `end` has given its row, and the next chunk comes right behind.
+        // A run that continues after `end` has given its row, and the next chunk follows directly.
         self.next = last_run + 1;
         AncestorRows { rows, count, before, ends }
     }
@@ -140,8 +140,7 @@ impl AncestorRows {
     }
 }
 
-/// Puts chunks together that come one behind the other: an ancestor that the chunk before ended
-/// with does not come again.
+/// Joins consecutive chunks: an ancestor that ended the chunk before is not repeated.
 #[derive(Default)]
 pub(super) struct ChunkJoiner {
     /// The key of the ancestor that came last, for each table.

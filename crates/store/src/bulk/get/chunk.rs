@@ -1,4 +1,4 @@
-//! A chunk: the record batches made of one batch of engine rows.
+//! A chunk: the record batches of one batch of engine rows.
 
 use std::sync::Arc;
 
@@ -12,12 +12,12 @@ pub(super) struct RowChunk {
     pub(super) parts: Vec<TableBatch>,
     /// For each row in key order the part that holds it; nothing when there is one part.
     pub(super) order: Vec<u32>,
-    /// Whether a family goes on in the next chunk of the task, which must come right behind this
+    /// Whether a family continues in the next chunk of the task, which must directly follow this
     /// one.
     pub(super) is_cut: bool,
     /// With what it begins and ends, for each ancestor table.
     pub(super) ancestors: Vec<AncestorEnds>,
-    /// The keys of the rows, where a read can go on behind them.
+    /// The keys of the rows, where a read can be resumed after them.
     pub(super) row_keys: Option<RowKeys>,
 }
 

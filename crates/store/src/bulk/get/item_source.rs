@@ -3,8 +3,8 @@
 //! A source may wait: for a client, for a queue, for the very rows that its next key depends on. A
 //! reader that drew from it directly would wait too, with all keys that it has gathered. So a
 //! thread of its own draws from such a source and puts the items into a bounded queue. When nothing
-//! comes for a moment, the reader learns of it, and makes tasks of the keys that it has. A source
-//! whose items are all in memory needs no thread.
+//! comes for a short time, the reader is notified, and turns the keys that it has into tasks. A
+//! source whose items are all in memory needs no thread.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -19,11 +19,11 @@ use crate::read::dispatch::next_of;
 
 /// For how long nothing comes before what was gathered is handed over.
 const PAUSE: Duration = Duration::from_micros(500);
-/// The same for keys that somebody pushes: what was pushed together is there already.
+/// The same for keys that a caller pushes: what was pushed together is there already.
 const PUSHED_PAUSE: Duration = Duration::from_micros(50);
 /// The same for a source that has brought keys for long.
 const PAUSE_LONGEST: Duration = Duration::from_millis(50);
-/// How long what comes one by one is left to gather in the queue: waking somebody for each item
+/// How long what comes one by one is left to gather in the queue: waking a thread for each item
 /// costs more than the item.
 const GATHER_WAIT: Duration = Duration::from_micros(100);
 /// Items that wait in the queue of a source of single keys.
@@ -65,7 +65,7 @@ impl<T> From<Option<T>> for SourcePoll<T> {
 #[derive(Clone, Copy)]
 pub(crate) enum WaitLimit {
     Endless,
-    /// As long again as it took since then, for a moment at least: a source that brought much, and
+    /// As long again as it took since then, with a short minimum: a source that brought much, and
     /// lacks the processor now, brings more, while one that waits for answers does not.
     Since(Option<Instant>),
 }
@@ -143,7 +143,7 @@ impl<T: Send + 'static> ItemSource<T> {
         self
     }
 
-    /// Whoever waits for an item looks at this.
+    /// Threads that wait for an item check this.
     pub(crate) fn watch(&mut self, control: &Arc<ReadControl>) {
         self.control = Some(control.clone());
     }
@@ -175,7 +175,8 @@ impl<T: Send + 'static> ItemSource<T> {
     }
 
     /// Lets a thread of its own draw from now on, where drawing may wait. Where fewer threads can
-    /// be had than there are iterators each draws one after another; without any it goes on here.
+    /// be had than there are iterators each draws one after another; without any thread it
+    /// continues here.
     pub(crate) fn detach(&mut self) {
         if self.is_at_hand() {
             return;
@@ -192,7 +193,8 @@ impl<T: Send + 'static> ItemSource<T> {
             SourceState::Detached { .. } => unreachable!("just seen"),
         };
         let count = drawn.len();
-        // The queue counts iterators, not threads: it ends with the last of them, whoever drew it.
+        // The queue counts iterators, not threads: it ends with the last of them, on whichever
+        // thread.
         let queue = Arc::new(SourceQueue::new(self.items_max, count, self.weight));
         queue.lock().hint = hint;
         let left = Arc::new(Mutex::new(drawn));
@@ -251,7 +253,7 @@ impl<T: Send + 'static> ItemSource<T> {
     }
 }
 
-/// The next of some iterators that nobody draws from yet.
+/// The next of some iterators that no thread draws from yet.
 fn next_iterator<T>(left: &Mutex<VecDeque<ItemIterator<T>>>) -> Option<ItemIterator<T>> {
     lock(left).pop_front()
 }
@@ -283,9 +285,9 @@ struct QueueState<T> {
     /// How many are still in the source, as it says itself.
     hint: (usize, Option<usize>),
     has_ended: bool,
-    /// Nobody draws any more.
+    /// No reader draws any more.
     is_unwanted: bool,
-    /// How many items somebody waits for.
+    /// How many items are waited for.
     waited_for: usize,
 }
 
@@ -313,7 +315,7 @@ impl<T> SourceQueue<T> {
         lock(&self.state)
     }
 
-    /// Draws until the source ends or fails, or nobody wants more.
+    /// Draws until the source ends or fails, or no reader wants more.
     fn fill(&self, mut items: ItemIterator<T>, is_alone: bool) {
         loop {
             let next = next_of(&mut items).transpose();
@@ -336,7 +338,7 @@ impl<T> SourceQueue<T> {
         }
     }
 
-    /// Waits until there is room, or nobody wants more.
+    /// Waits until there is room, or no reader wants more.
     fn wait_for_room(&self) -> MutexGuard<'_, QueueState<T>> {
         let mut state = self.lock();
         while state.weight >= self.items_max && !state.is_over() {
@@ -382,7 +384,7 @@ impl<T> SourceQueue<T> {
         let since = Instant::now();
         while state.items.is_empty() && !state.has_ended {
             state = match longest {
-                // Whoever has nothing to do is woken by the first item.
+                // The first item wakes an idle thread.
                 None => {
                     if let Some(control) = control {
                         control.check_open()?;
@@ -399,7 +401,7 @@ impl<T> SourceQueue<T> {
                 }
             };
         }
-        // Nobody waits from here on, so those who put items in need not wake anybody.
+        // No thread waits from here on, so those that add items need not wake one.
         state.waited_for = usize::MAX;
         if state.weight >= self.items_max {
             self.has_room.notify_all();
@@ -424,7 +426,7 @@ impl<T> SourceSender<T> {
     /// Waits for room, then hands an item over.
     ///
     /// # Errors
-    /// `Cancelled` when nobody draws any more.
+    /// `Cancelled` when no reader draws any more.
     pub(crate) fn push(&self, item: T) -> Result<()> {
         let state = self.0.wait_for_room();
         if state.is_over() {

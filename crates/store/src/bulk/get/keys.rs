@@ -95,7 +95,7 @@ impl KeyTasks {
         columns == self.entry.schema.key.len() && self.range.is_none() && !self.always_ranges
     }
 
-    /// Whether the key that comes next was answered by the read that this one goes on from.
+    /// Whether the key that comes next was answered by the read that this one resumes.
     fn is_answered(&self, is_point: bool) -> bool {
         let answered = self.after.as_ref().and_then(|after| after.number);
         answered.is_some_and(|last| {
@@ -120,7 +120,7 @@ impl KeyTasks {
     /// Gathers point reads until there are enough, or something else comes.
     fn gather_points(&mut self) -> Option<ReadTask> {
         while !self.points.is_full() {
-            // Peeked at first: a key that makes a range stays for the task behind this one.
+            // Peeked at first: a key that starts a range stays for the next task.
             match self.source.peek(&self.entry, WaitLimit::Since(self.points.since())) {
                 Ok(SourcePoll::Item(columns)) if self.is_point(columns) => {
                     let origin = self.source.origin();
@@ -171,7 +171,7 @@ impl KeyTasks {
     /// Takes the next key as a range, unless it is a point or there is none.
     fn next_range(&mut self, start: &mut Vec<u8>, end: &mut Vec<u8>) -> Result<Option<KeyOrigin>> {
         let columns = loop {
-            // `gather` has waited for the first key: a task waits a moment at most for others.
+            // `gather` has waited for the first key: a task waits only briefly for others.
             match self.source.peek(&self.entry, WaitLimit::MOMENT)? {
                 SourcePoll::Item(_) if self.is_answered(false) => drop(self.source.take()),
                 SourcePoll::Item(columns) => break columns,
@@ -224,7 +224,7 @@ impl TaskSource for KeyTasks {
             let before = self.source.drawn();
             let task = self.gather();
             self.control.progress.note_keys((self.source.drawn() - before) as usize);
-            // What was gathered may all have been answered before, or wanted by nobody.
+            // What was gathered may all have been answered before, or be unwanted.
             let is_empty = matches!(&task, Ok(Some(ReadTask::Ranges(ranges))) if ranges.is_empty());
             match task {
                 Ok(None) if self.failure.is_some() => return self.next_task(),
@@ -255,7 +255,7 @@ impl TaskSource for KeyTasks {
 /// The keys of a source, encoded, with one key of look-ahead.
 struct EncodedKeys {
     source: KeySourceKind,
-    /// What is wrong with the key that comes behind those that are encoded.
+    /// The error of the key after those that are encoded.
     late: Option<Error>,
     /// Keys that are encoded and not yet taken.
     keys: Slices,
@@ -302,7 +302,7 @@ impl EncodedKeys {
         self.before + self.keys.len() as u64
     }
 
-    /// Where the key that comes next stands.
+    /// The position of the next key.
     fn origin(&self) -> KeyOrigin {
         KeyOrigin { source: self.number, position: self.position + self.taken as u64 }
     }
@@ -416,7 +416,7 @@ impl EncodedKeys {
         Ok(())
     }
 
-    /// Encodes a batch; where a key of it is bad, those before it, and the error comes behind them.
+    /// Encodes a batch; where a key of it is bad, those before it, followed by the error.
     fn encode_batch(&mut self, entry: &TableEntry, batch: &RecordBatch) {
         let Err(error) = entry.codec.partial_keys(batch, &mut self.keys, &mut self.columns) else {
             return;
@@ -448,7 +448,7 @@ pub(crate) fn keys_left(
         .then(|| (least as f64 * keys as f64 / items as f64).ceil() as usize)
 }
 
-/// Where a key stands, for a message.
+/// The position of a key, for a message.
 fn origin_text(origin: KeyOrigin, is_several: bool) -> String {
     let KeyOrigin { source, position } = origin;
     if is_several { format!("source {source}, key {position}") } else { format!("key {position}") }

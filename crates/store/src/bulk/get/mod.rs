@@ -3,8 +3,8 @@
 //! 1. A dispatcher thread takes keys from their source, checks and encodes them, and cuts them into
 //!    tasks. Whole keys become point reads, gathered, sorted and rid of duplicates. Partial keys
 //!    become ranges. Tasks are small at first, so that first rows come soon, and grow. A thread of
-//!    its own draws from a source that may wait: when nothing comes for a moment, the keys that are
-//!    there become a task.
+//!    its own draws from a source that may wait: when nothing comes for a short time, the keys that
+//!    are there become a task.
 //! 2. [`BulkGetOptions::max_concurrent_requests`] workers each take a task, read it from the engine
 //!    batch by batch, decode the columns asked for, and hand the batches on. All queues between the
 //!    threads are bounded, so the reader sets the pace. A scan of a whole table is the same with

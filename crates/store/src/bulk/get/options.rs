@@ -41,8 +41,8 @@ pub struct BulkGetOptions {
     /// more keys are looked up together, the less each costs: where millions are asked for, a large
     /// part of all that is stored, more memory is worth while.
     pub memory_bytes_max: usize,
-    /// At most this many rows in all. It goes without relatives; see [`BulkGet::position`] for how
-    /// to go on behind them.
+    /// At most this many rows in all. It cannot be combined with relatives; [`BulkGet::position`]
+    /// says how to resume after them.
     ///
     /// [`BulkGet::position`]: crate::BulkGet::position
     pub limit: Option<u64>,
@@ -51,8 +51,8 @@ pub struct BulkGetOptions {
     ///
     /// [`TableBatch::origins`]: crate::TableBatch::origins
     pub origins: bool,
-    /// Goes on behind this place of an earlier read of the same keys in the same order. It needs a
-    /// direction, and goes without `limit_per_key`.
+    /// Resumes after this position of an earlier read of the same keys in the same order. It needs
+    /// a direction, and excludes `limit_per_key`.
     pub start_after: Option<ResumeToken>,
     /// The longest that the read may take, from the call to its last row; then it ends with
     /// `TimedOut`, whatever its source of keys does.

@@ -23,7 +23,7 @@ use crate::row::Row;
 pub struct BulkGet {
     chunks: ChunkStream,
     waiting: std::vec::IntoIter<TableBatch>,
-    /// The point behind the batches that are waiting.
+    /// The position after the batches that are waiting.
     next_point: Option<ResumePoint>,
 }
 
@@ -79,7 +79,7 @@ impl ChunkStream {
         Some(Ok(chunk))
     }
 
-    /// The point behind a row of a chunk. `row` counts the rows that are not of ancestors.
+    /// The position after a row of a chunk. `row` counts the rows that are not of ancestors.
     fn point_behind(&self, chunk: &RowChunk, row: usize) -> Option<ResumePoint> {
         let key = chunk.row_keys.as_ref()?.key(row)?;
         // With one part, rows and their origins stand in the order of the keys.
@@ -131,9 +131,9 @@ impl BulkGet {
         self.chunks.progress.clone()
     }
 
-    /// Behind which place everything was taken, so that another read with the same options, and
-    /// the same keys, can go on there: give it as `start_after`. With relatives that is known at
-    /// the end of each stretch.
+    /// The position up to which all rows were taken. Another read with the same options and keys
+    /// resumes there when it is given as `start_after`. With relatives that is known at the end of
+    /// each stretch.
     ///
     /// A read without an order has none. A read of keys has one with [`BulkGetOptions::origins`],
     /// out of one source, and without relatives.
@@ -233,7 +233,7 @@ pub struct BulkGetRows {
 }
 
 impl BulkGetRows {
-    /// As [`BulkGet::position`], behind the row that was taken last.
+    /// Like [`BulkGet::position`], after the row that was taken last.
     pub fn position(&self) -> Option<ResumeToken> {
         let here = self.below.checked_sub(1);
         let point = here.and_then(|row| self.chunks.point_behind(&self.chunk, row));
@@ -271,7 +271,8 @@ impl Iterator for BulkGetRows {
                     origin: batch.origins.get(index).copied(),
                 }));
             }
-            // Before the chunk goes: `position` must hold until a row of the next one is taken.
+            // Before the chunk is dropped: `position` must hold until a row of the next one is
+            // taken.
             if let Some(last) = self.below.checked_sub(1) {
                 self.chunks.point = self.chunks.point_behind(&self.chunk, last);
             }

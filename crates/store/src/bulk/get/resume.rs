@@ -5,8 +5,8 @@ use tonnage_engine::{Direction, Error, Result, SpaceId};
 /// The format of the bytes.
 const FORMAT: u8 = 1;
 
-/// A place in a read to go on behind: plain bytes, to be kept anywhere. What lies before and
-/// behind it does not change while rows are written.
+/// A position after which a read resumes: plain bytes, to be kept anywhere. The rows before and
+/// after it do not change sides while rows are written.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ResumeToken(Vec<u8>);
 
@@ -16,12 +16,12 @@ impl ResumeToken {
         &self.0
     }
 
-    /// A token of bytes that one gave. They are looked at when a read goes on from them.
+    /// A token of bytes that one gave. They are checked when a read resumes from them.
     pub fn from_bytes(bytes: impl Into<Vec<u8>>) -> Self {
         Self(bytes.into())
     }
 
-    /// The same place for a read in this direction: what lies before a row, and what behind.
+    /// The same position for a read in this direction: the sides before and after a row.
     #[must_use]
     pub fn facing(mut self, direction: Direction) -> Self {
         if let Some(reverse) = self.0.get_mut(1) {
@@ -31,7 +31,7 @@ impl ResumeToken {
     }
 }
 
-/// What a token holds: the row that a read goes on behind.
+/// What a token holds: the row after which a read resumes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ResumePoint {
     pub(crate) space: SpaceId,
@@ -93,14 +93,14 @@ impl ResumePoint {
         Ok(point)
     }
 
-    /// Narrows bounds to what lies behind the point.
+    /// Narrows bounds to what follows the position.
     pub(crate) fn narrow(&self, start: &mut Vec<u8>, end: &mut Vec<u8>) {
         if self.is_reverse {
             if end.is_empty() || *end > self.key {
                 end.clone_from(&self.key);
             }
         } else if *start <= self.key {
-            // The least key behind it.
+            // The least key after it.
             start.clone_from(&self.key);
             start.push(0);
         }

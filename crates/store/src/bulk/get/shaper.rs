@@ -2,7 +2,7 @@
 //!
 //! 1. In an unordered read with child tables, a batch ends where a family ends. The rows of the
 //!    last family may go on, so they wait for the next batch. Only a family that fills a batch is
-//!    cut; its other rows come right behind.
+//!    cut; its other rows follow directly.
 //! 2. Ancestors are looked up once for each run of rows that share them, as many at a time as the
 //!    bytes of a batch hold. The rows of one lookup make one chunk, with each ancestor before all
 //!    rows below it.
@@ -26,7 +26,7 @@ use crate::read::{ReadTask, Shaper};
 pub(super) struct TaskMemory {
     /// The rows of a family that may go on.
     kept: Rows,
-    /// Where the keys of the task come from, if that is told.
+    /// The origin of the keys of the task, if given.
     origins: Option<Arc<Vec<KeyOrigin>>>,
 }
 
@@ -50,7 +50,7 @@ pub(super) struct TableShaper {
     /// The target, then the wanted tables below it.
     below: Vec<ResultTable>,
     ancestors: Ancestors,
-    /// Whether chunks keep the keys of their rows, so that a read can go on behind them.
+    /// Whether chunks keep the keys of their rows, so that a read can resume after them.
     keeps_row_keys: bool,
     /// Whether batches must end where families end: ordered ones follow each other anyway.
     keeps_families: bool,

@@ -72,8 +72,7 @@ pub(super) fn key_read(
         }
         Some(token) => Some(ResumePoint::of(token, target.space, options.direction, true)?),
     };
-    // Descendants lie behind a row, outside its own key: with them whole keys are read as ranges,
-    // too.
+    // Descendants follow a row, outside its own key: with them whole keys are read as ranges, too.
     let always_ranges = !relatives.descendants.is_empty();
     let plan = plan(store, relatives, options)?;
     let tasks = KeyTasks::new(target, options, always_ranges, after, keys, &plan.control);

@@ -31,8 +31,8 @@ pub struct TableScanOptions {
     /// A range of the first key column, across shard keys. It needs an engine that keeps all rows
     /// in one order: a store with one data directory.
     pub range: Option<FieldRange>,
-    /// Goes on behind this place of an earlier scan in the same direction; see
-    /// [`BulkGet::position`]. It needs an engine that keeps all rows in one order, and goes without
+    /// Resumes after this position of an earlier scan in the same direction; see
+    /// [`BulkGet::position`]. It needs an engine that keeps all rows in one order, and excludes
     /// `limit_per_shard_key`.
     ///
     /// [`BulkGet::position`]: crate::BulkGet::position

@@ -7,7 +7,7 @@ use crate::inner::Inner;
 use crate::kv::Key;
 use crate::row::Row;
 
-/// Is told of entries that were not stored, and of streams that are complete. Called from the
+/// Receives the entries that were not stored, and the streams that are complete. Called from the
 /// threads of the load, several at a time. A callback that panics stops the load. One that waits
 /// holds the load up, and must not wait for the load itself.
 pub trait BulkPutCallbacks: Send + Sync {
@@ -15,7 +15,7 @@ pub trait BulkPutCallbacks: Send + Sync {
     /// counts as failed and [`BulkPutCallbacks::failed`] is called for it.
     ///
     /// It may use the store: read, write, and put in bulk, the entry into another table for
-    /// example. Only an index cannot be made here, since that waits for this load.
+    /// example. Only an index cannot be created here, since that waits for this load.
     fn existing(&self, entry: &ExistingEntry<'_>) -> Result<()> {
         let _ = entry;
         Ok(())

@@ -227,8 +227,8 @@ impl<'a> EntryEncoder<'a> {
         entry: &TableEntry,
         aligned: &mut Aligned,
     ) -> tonnage_engine::Result<()> {
-        // Taken once: the loop goes by places, which must not shift when an index is made or
-        // dropped.
+        // Taken once: the loop runs over positions, which must not shift when an index is created
+        // or dropped.
         let set = entry.indexes.set();
         let mut next = 0;
         while let Some(index) = set.indexes.get(next) {
@@ -243,8 +243,8 @@ impl<'a> EntryEncoder<'a> {
                     next += 1;
                 }
                 Err(too_long) => {
-                    // Fewer rows mean other keys, so the entries of all indexes are made again from
-                    // the first on.
+                    // Fewer rows mean other keys, so the entries of all indexes are encoded again
+                    // from the first on.
                     aligned.reject(&too_long.rows, too_long.error.message())?;
                     entry.codec.encode(
                         &aligned.batch,
@@ -290,8 +290,8 @@ impl<'a> EntryEncoder<'a> {
         self.expire(taken, ttls, entry.schema.ttl_ms.map(Duration::from_millis));
     }
 
-    /// Tells when each of the entries expires that were made of the `taken` ones. Those without a
-    /// time to live have the one of their table.
+    /// Sets the expiry of each entry that was encoded from the `taken` ones. Those without a time
+    /// to live have the one of their table.
     fn expire(&mut self, taken: usize, ttls: EntryTtls<'_>, of_table: Option<Duration>) {
         let store = self.store;
         let now_ms = store.clock.now_ms();

@@ -43,7 +43,7 @@ pub(super) struct LoadExecutor<'a> {
     outcomes: &'a LoadOutcomes,
     queue: &'a LoadQueue,
     session: Box<dyn LoadSession>,
-    // Dropped after the session: until then nobody may remove entries of indexes.
+    // Dropped after the session: until then no other process may remove entries of indexes.
     load: OpenLoad<'a>,
     resources: LoadResources,
     rows_limit: Option<RateLimit>,
@@ -56,7 +56,7 @@ pub(super) struct LoadExecutor<'a> {
     replaced_noted: AtomicU64,
 }
 
-/// Lets nobody wait for a load whose thread panicked.
+/// Ends all waits for a load whose thread panicked.
 struct StopOnPanic<'a>(&'a LoadQueue);
 
 impl Drop for StopOnPanic<'_> {
@@ -91,8 +91,8 @@ impl<'a> LoadExecutor<'a> {
         queue: &'a LoadQueue,
         resources: LoadResources,
     ) -> Result<Self> {
-        // Opened before the session, dropped after it: meanwhile nobody may remove entries of
-        // indexes.
+        // Opened before the session, dropped after it: meanwhile no other process may remove
+        // entries of indexes.
         let load = store.gate.open_load();
         let session = store.writer(options.acks).load(LoadOptions {
             on_existing: options.on_existing,
@@ -178,7 +178,7 @@ impl<'a> LoadExecutor<'a> {
             }
             self.check_and_flush();
         }
-        // Those who wait in a stream get a moment to come back.
+        // Threads that wait in a stream get a short time to return.
         self.queue.wait_for_sources(GRACE);
     }
 
@@ -240,8 +240,8 @@ impl<'a> LoadExecutor<'a> {
         self.queue.finish_batch(stream, end, bytes);
     }
 
-    /// Stops the load by an error of a stream. One that begins with the name of the stream need not
-    /// be told it again.
+    /// Stops the load by an error of a stream. One that begins with the name of the stream does not
+    /// repeat it.
     fn fail(&self, stream: usize, error: Error) {
         let (name, read) = self.outcomes.name_and_read(stream);
         let place = match &*name {
@@ -315,7 +315,7 @@ impl<'a> LoadExecutor<'a> {
             }),
         }?;
         // They come last: if they are too many, what is good in the batch is stored and counted.
-        // Where the load stopped, those before that position come too: who goes on from there does
+        // Where the load stopped, those before that position come too: a load resumed there does
         // not read them again.
         let is_passed = |entry: &&UnreadEntry| match put {
             PutOutcome::Whole => true,
@@ -328,9 +328,9 @@ impl<'a> LoadExecutor<'a> {
         Ok(put)
     }
 
-    /// Hands what the encoder made of `taken` entries to the session. Entries of indexes go before
-    /// their rows, in streams of their own, which nobody counts. Those of an index that was dropped
-    /// meanwhile are not wanted.
+    /// Passes what the encoder produced from `taken` entries to the session. Entries of indexes
+    /// precede their rows, in streams of their own, which are not counted. Those of an index that
+    /// was dropped meanwhile are not wanted.
     fn push(
         &self,
         stream: usize,
@@ -405,7 +405,7 @@ impl<'a> LoadExecutor<'a> {
             let told = catch_callback_panic("durable", || callbacks.durable(stream, position));
             told.unwrap_or_else(|error| self.outcomes.stop(error));
         }
-        // Behind the callbacks: a caller who wakes up knows that the callback had its position.
+        // After the callbacks: a caller that wakes up knows that the callback had its position.
         self.queue.finish_flush(&marks);
         ended.sort_unstable();
         for stream in ended {
@@ -440,7 +440,7 @@ impl<'a> LoadExecutor<'a> {
     }
 }
 
-/// Notes for whoever watches the program how a load ended.
+/// Logs the end of a load for operators.
 fn log_end(ended: &std::result::Result<BulkPutReport, BulkPutError>) {
     let (report, error) = match ended {
         Ok(report) => (report, None),

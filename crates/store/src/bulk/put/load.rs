@@ -23,15 +23,15 @@ const FOR_EVER: Duration = Duration::from_secs(u32::MAX as u64);
 ///
 /// - **Back-pressure.** Batches that wait take up to an eighth of `memory_bytes_max`. Then
 ///   [`Load::push`] waits, and [`Load::try_push`] gives the batch back; the latter never waits for
-///   anything but a lock that is held for microseconds, so that it may be called where nobody may
-///   block.
+///   anything but a lock that is held for microseconds, so that it may be called where blocking is
+///   forbidden.
 /// - **Acknowledgement.** A push answers with the position that follows the batch. Its entries are
 ///   durable once [`Load::durable`] has reached that position: then the client may forget them. The
 ///   load makes durable what was pushed every `flush_interval`, sooner when `flush_bytes_max` are
-///   pending or somebody waits in [`Load::wait_durable`] and nothing else comes.
-///   [`super::BulkPutCallbacks::durable`] is told each time.
+///   pending or a thread waits in [`Load::wait_durable`] and nothing else comes.
+///   [`super::BulkPutCallbacks::durable`] is called each time.
 /// - **Failures** are called back, as in a bulk put. An entry that failed or existed counts as
-///   dealt with: positions go on behind it.
+///   handled: positions move past it.
 /// - **The end.** [`Load::end`] ends one stream, which then completes; [`Load::finish`] ends all
 ///   and gives the report. A load that is dropped gives up what was not durable yet; what was
 ///   stays.
@@ -92,8 +92,8 @@ impl Load {
                 (store.clone(), options.clone(), outcomes.clone(), queue.clone());
             move || {
                 let executor = LoadExecutor::open(&store, &options, &outcomes, &queue, resources);
-                // Told before the first entry: an error of opening belongs to the caller, not to
-                // the report.
+                // Reported before the first entry: an error of opening belongs to the caller, not
+                // to the report.
                 let _ = opened.send(executor.as_ref().map(drop).map_err(|error| error.restated()));
                 executor?.run(started)
             }
@@ -179,8 +179,8 @@ impl Load {
         self.flush_within(FOR_EVER).map(drop)
     }
 
-    /// The same, but waits no longer than `patience`. False when that was too short: the load goes
-    /// on, and what it stores meanwhile counts.
+    /// The same, but waits no longer than `patience`. False when that was too short: the load
+    /// continues, and what it stores meanwhile counts.
     ///
     /// # Errors
     /// What stopped the load.
@@ -194,7 +194,7 @@ impl Load {
         self.queue.end(stream);
     }
 
-    /// The counts, at this moment.
+    /// The current counts.
     pub fn progress(&self) -> super::Progress {
         self.outcomes.progress()
     }
@@ -228,7 +228,7 @@ impl Drop for Load {
     fn drop(&mut self) {
         if self.thread.is_some() {
             self.queue.stop();
-            // What it has to say, nobody waits for.
+            // No caller waits for its report.
             let _ = self.join();
         }
     }

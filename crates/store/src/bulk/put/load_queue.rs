@@ -27,11 +27,11 @@ const LOOK_EVERY: Duration = Duration::from_secs(1);
 /// A queue of batches.
 pub(super) struct LoadQueue {
     queue: Mutex<StreamQueue>,
-    /// Told when there is something to do, or nothing will come any more.
+    /// Notified when there is work, or when none will come any more.
     work: Condvar,
-    /// Told when there is room.
+    /// Notified when there is room.
     room: Condvar,
-    /// Told when streams have become durable.
+    /// Notified when streams have become durable.
     durable: Condvar,
     bytes_max: usize,
 }
@@ -183,7 +183,7 @@ impl LoadQueue {
         let mut queue = self.lock();
         while !queue.stopped && queue.bytes > 0 && queue.bytes + bytes > self.bytes_max {
             if deadline.is_over() {
-                // Whoever was told of room in its place is told again.
+                // A thread that was notified of room in its place is notified again.
                 self.room.notify_one();
                 return Ok(Some(Err(batch)));
             }
@@ -208,7 +208,7 @@ impl LoadQueue {
         }
         let end = queue.add(stream, batch, bytes)?;
         self.work.notify_one();
-        // Who waits behind may fit in too.
+        // The next waiting thread may fit in too.
         self.room.notify_one();
         Ok(Some(Ok(end)))
     }
@@ -235,8 +235,7 @@ impl LoadQueue {
         self.work.notify_all();
     }
 
-    /// What to do next. Who has a patience gets back when it ends, and is told of streams that
-    /// failed.
+    /// What to do next. A caller with a timeout returns when it ends, with the streams that failed.
     pub(super) fn next(&self, patience: Option<Duration>) -> QueueEvent {
         let deadline = patience.map(|patience| Instant::now() + patience);
         let mut queue = self.lock();
@@ -269,7 +268,7 @@ impl LoadQueue {
         }
     }
 
-    /// A worker is done with a batch: it was put up to a position, or nobody knows how far. It is
+    /// A worker is done with a batch: it was put up to a position, or up to an unknown one. It is
     /// put in part only where the load stops.
     pub(super) fn finish_batch(&self, stream: usize, end: Option<u64>, bytes: usize) {
         let mut queue = self.lock();
@@ -297,11 +296,11 @@ impl LoadQueue {
         if queue.sources == 0 && queue.busy == 0 && queue.ready.is_empty() {
             self.work.notify_all();
         }
-        // Who asked for a flush waits first until all is put, and `durable` tells of that, too.
+        // A flush first waits until all is put, and `durable` reports that, too.
         if queue.waiting > 0 {
             self.durable.notify_all();
         }
-        // The lock goes back first: those who are woken here take it at once.
+        // The lock is released first: threads that are woken here take it at once.
         drop(queue);
         if bytes > 0 {
             self.room.notify_one();
@@ -328,7 +327,7 @@ impl LoadQueue {
         self.lock().stopped
     }
 
-    /// Waits until nobody brings batches any more, or the time is up.
+    /// Waits until no batches come any more, or the time is up.
     pub(super) fn wait_for_sources(&self, patience: Duration) {
         let queue = self.lock();
         let still_there = |queue: &mut StreamQueue| queue.sources > 0;
@@ -385,7 +384,7 @@ impl StreamLane {
 }
 
 impl BatchJob {
-    /// What [`LoadQueue::finish_batch`] is to be told.
+    /// The arguments of [`LoadQueue::finish_batch`].
     pub(super) fn receipt(&self) -> (usize, u64, usize) {
         (self.stream, self.end, self.bytes)
     }

@@ -18,7 +18,7 @@
 //!    - when [`BulkPutOptions::flush_bytes_max`] are pending
 //!    - every [`BulkPutOptions::flush_interval`]
 //!    - when a stream has ended while the others wait
-//!    - when somebody waits for it to make an index or to drop a table
+//!    - when another call waits for it to create an index or to drop a table
 //! 6. Whatever ends the load early (a stream that fails or panics, a callback, too many errors, a
 //!    timeout, a cancel), entries put before are flushed, and the error carries the report so far.
 //!    A stream that does not come back is left to its thread.

@@ -91,13 +91,13 @@ pub struct BulkPutOptions {
     pub rows_per_second_max: Option<u64>,
     /// At most this many bytes of keys and values a second.
     pub bytes_per_second_max: Option<u64>,
-    /// Entries are made durable, and ended streams complete, when this many bytes are pending, even
+    /// Entries become durable, and ended streams complete, when this many bytes are pending, even
     /// though other streams still run (1 MiB or more). Larger is faster.
     pub flush_bytes_max: u64,
-    /// What was pushed is made durable, and ended streams complete, at least this often. A stream
+    /// What was pushed becomes durable, and ended streams complete, at least this often. A stream
     /// that has ended while the others wait completes at once.
     pub flush_interval: Option<Duration>,
-    /// Is told of existing keys, failures and completed streams.
+    /// Receives existing keys, failures and completed streams.
     pub callbacks: Arc<dyn BulkPutCallbacks>,
     /// Shows the counts while the load runs. A progress watches one load only: options with one
     /// serve once, options without one as often as you like.

@@ -212,7 +212,7 @@ impl LoadOutcomes {
         key: &[u8],
     ) -> Error {
         let name = self.progress.name(stream);
-        // A table that was dropped meanwhile describes no key: then the error goes without it.
+        // A table that was dropped meanwhile describes no key: then the error omits it.
         let described = self.store.describe_key(space, key).ok();
         let key = match &described {
             Some((table, key)) if table.is_empty() => format!("the pair {}", format_key(key)),
@@ -240,7 +240,8 @@ fn format_key(key: &crate::row::Row) -> String {
 }
 
 impl LoadObserver for LoadOutcomes {
-    /// Rows without the entries of an index that others have made meanwhile must not follow.
+    /// Rows without the entries of an index that another process has created meanwhile must not
+    /// follow.
     fn check_may_send(&self) -> Result<()> {
         self.store.catalog.check_member()
     }

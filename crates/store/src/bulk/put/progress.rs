@@ -36,7 +36,7 @@ struct StreamProgress {
 }
 
 impl Progress {
-    /// The counts of all streams together, at this moment.
+    /// The current counts of all streams together.
     pub fn total(&self) -> Counts {
         let mut total = Counts::default();
         for stream in self.streams().iter() {
@@ -45,7 +45,7 @@ impl Progress {
         total
     }
 
-    /// The counts of each stream, at this moment; empty before the load has begun.
+    /// The current counts of each stream; empty before the load has begun.
     pub fn report(&self) -> Vec<StreamReport> {
         let streams = self.streams();
         streams.iter().enumerate().map(|(number, stream)| stream.report(number)).collect()

@@ -11,9 +11,9 @@ const MAX_WAIT: Duration = Duration::from_millis(100);
 /// Gives out units (rows, bytes) at no more than a fixed rate, whatever the number of threads that
 /// ask.
 ///
-/// It keeps one instant: when the units given out so far are paid for. Whoever asks moves it ahead
-/// by the price of its units, and waits if it lies in the future. Idle time is not saved up for
-/// more than a tenth of a second.
+/// It keeps one instant: when the units given out so far are paid for. A caller moves it ahead by
+/// the price of its units, and waits if it is in the future. Idle time is not saved up for more
+/// than a tenth of a second.
 pub(crate) struct RateLimit {
     seconds_per_unit: f64,
     paid_until: Mutex<Instant>,

@@ -12,7 +12,7 @@ use super::EntryStream;
 use super::load_queue::LoadQueue;
 use super::outcomes::panicked;
 
-/// The streams that nobody draws from yet.
+/// The streams that no worker draws from yet.
 pub(super) struct StreamReaders {
     streams: Mutex<std::iter::Enumerate<std::vec::IntoIter<Box<dyn EntryStream>>>>,
     queue: Arc<LoadQueue>,
@@ -50,7 +50,7 @@ impl StreamReaders {
         Ok(readers)
     }
 
-    /// Drops the streams that nobody draws from.
+    /// Drops the streams that no worker draws from.
     pub(super) fn drop_unread_streams(&self) {
         let rest = std::mem::replace(&mut *lock(&self.streams), Vec::new().into_iter().enumerate());
         drop(rest);

@@ -47,7 +47,7 @@ pub(crate) fn run(
 /// Rows per worker: fewer are not worth a thread.
 const ROWS_PER_WORKER: usize = 4_096;
 
-/// Puts what lies in memory already: streams by name, each with its batches.
+/// Puts entries that are in memory already: streams by name, each with its batches.
 pub(crate) fn run_in_memory(
     store: &Arc<Inner>,
     streams: Vec<(String, Vec<EntryBatch>)>,

@@ -1,4 +1,4 @@
-//! What fits a table, what is made to fit, and what is sorted out.
+//! What fits a table, what is adapted, and what is rejected.
 
 use std::sync::Arc;
 

@@ -65,7 +65,7 @@ fn a_scan_that_nobody_reads_costs_no_thread_and_goes_on(
     assert_eq!(rows, whole);
 }
 
-/// Whoever drops a scan that rests leaves nothing behind: the store can be opened again.
+/// A paused scan leaves nothing after its drop: the store can be opened again.
 #[test]
 fn a_scan_that_rests_can_be_dropped() {
     let directory = tempfile::tempdir().unwrap();

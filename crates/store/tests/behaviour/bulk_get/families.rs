@@ -8,8 +8,8 @@ use crate::common::Backend::{self, Memory, RocksDb};
 use crate::common::shop::{self, MAKERS, image, phone};
 use crate::common::{TestStore, row};
 
-/// Asserts that each row of `child` comes behind its row of `parent`, with nothing of another
-/// family between.
+/// Asserts that each row of `child` follows its row of `parent`, with nothing of another family
+/// between.
 #[track_caller]
 fn assert_together(found: &[RelatedRow], parent: &str, child: &str, key: &[&str]) {
     let key_of =
@@ -42,7 +42,7 @@ fn store_of_families(on: Backend, phones: i64, images: i32) -> TestStore {
 }
 
 /// A chunk of a read ended in the middle of a family, and the next one in the queue was another
-/// worker's: pictures stood behind another phone, now and then.
+/// worker's: pictures followed another phone, now and then.
 #[rstest]
 #[case::families_that_fit_a_batch(60, 2, 7)]
 #[case::families_larger_than_a_batch(15, 30, 20)]
@@ -82,7 +82,7 @@ fn families_stay_together_in_an_unordered_scan(#[values(Memory, RocksDb)] on: Ba
     assert_together(&found, "phones", "phones.images", &["maker", "id"]);
 }
 
-/// Likewise of rows behind another row's ancestor.
+/// Likewise of rows after another row's ancestor.
 #[rstest]
 fn rows_stay_behind_their_ancestor_without_an_order(#[values(Memory, RocksDb)] on: Backend) {
     let store = store_of_families(on, 15, 30);
@@ -148,7 +148,7 @@ fn an_ancestor_comes_once_for_all_keys_in_a_row_that_share_it(
     assert_eq!(names(&found), expected);
 }
 
-/// It stood before the row, but behind the children of that row, which come first in reverse.
+/// It preceded the row, but followed the children of that row, which come first in reverse.
 #[rstest]
 fn in_reverse_an_ancestor_comes_before_all_rows_below_it(#[values(Memory, RocksDb)] on: Backend) {
     let store = tree(on);

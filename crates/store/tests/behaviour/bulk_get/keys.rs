@@ -27,8 +27,8 @@ fn a_partial_key_gives_all_rows_below_it(#[values(Memory, RocksDb)] on: Backend)
 }
 
 /// Found by the model test: point reads had a queue of their own, so the only worker took a later
-/// range first, filled its results and waited for the reader, who waited for a point read that
-/// nobody took.
+/// range first, filled its results and waited for the reader, who waited for a point read that no
+/// worker took.
 #[rstest]
 fn whole_and_partial_keys_in_turn_come_in_order_with_one_worker(
     #[values(Memory, RocksDb)] on: Backend,

@@ -1,8 +1,8 @@
-//! The first child table of a table is made while the table is read.
+//! The first child table of a table is created while the table is read.
 //!
-//! Whether child rows may lie among the rows was looked up when a read began: those of a table made
-//! since were taken for rows of the parent. Reads ended in "restore from a copy", and an index that
-//! was in the making could never be read.
+//! Whether child rows may be among the rows was looked up when a read began: those of a table
+//! created since were taken for rows of the parent. Reads ended in "restore from a copy", and an
+//! index that was in the making could never be read.
 
 use std::sync::Mutex;
 
@@ -98,8 +98,8 @@ fn an_index_that_is_being_made_takes_the_rows_of_its_table_alone(
     assert_eq!(report.stale_index_entries, 0);
 }
 
-/// Entries of child rows that an earlier version put into an index are passed over, told of, and
-/// taken out.
+/// Entries of child rows that an earlier version put into an index are passed over, reported, and
+/// removed.
 #[rstest]
 fn entries_that_name_rows_of_a_child_table_are_stale(#[values(Memory, RocksDb)] on: Backend) {
     let store = parents(on, 10);

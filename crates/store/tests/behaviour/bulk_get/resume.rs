@@ -1,4 +1,4 @@
-//! Reads in pieces: each goes on where the one before stopped.
+//! Reads in pieces: each resumes where the one before stopped.
 
 use rstest::rstest;
 use tonnage::{
@@ -67,7 +67,7 @@ fn rows_taken_one_by_one_can_be_gone_on_from_behind_each(
     }
 }
 
-/// Makers by partial keys, a whole key between them, and one that nobody has.
+/// Makers by partial keys, a whole key between them, and one that no row has.
 fn mixed() -> KeySource {
     KeySource::keys([
         vec![Value::from(MAKERS[2])],

@@ -99,7 +99,7 @@ fn a_scan_takes_relatives_along_and_projects(#[values(Memory, RocksDb)] on: Back
     assert!(scan(&store, "phones.images", &keys).iter().all(|row| row.len() == 4));
 }
 
-/// Whatever the number of workers, and wherever the engine cuts.
+/// With any number of workers, and with any cut of the engine.
 #[rstest]
 fn several_workers_give_the_same_rows(
     #[values(Memory, RocksDb)] on: Backend,

@@ -1,8 +1,8 @@
 //! Sources of keys that wait, maybe for the rows of the keys that they gave.
 //!
 //! Gathered keys were handed over when enough had come, and the clock was looked at only when
-//! another key came: whoever asked one key and waited for its row before the next one waited for
-//! ever.
+//! another key came: a caller that gave one key and waited for its row before the next one waited
+//! for ever.
 
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;

@@ -32,7 +32,7 @@ fn is_stored(store: &Store, sensor: i64, at: i64) -> bool {
     store.table("heat").unwrap().get(&row! { "sensor" => sensor, "at" => at }).unwrap().is_some()
 }
 
-/// Options with which nothing is flushed unless somebody asks.
+/// Options with which nothing is flushed unless a caller asks for it.
 fn at_leisure() -> BulkPutOptions {
     BulkPutOptions { flush_interval: None, ..Default::default() }
 }
@@ -47,7 +47,7 @@ fn a_thousand_slow_pushers_are_acknowledged_at_the_interval(
     let options =
         BulkPutOptions { flush_interval: Some(Duration::from_millis(50)), ..Default::default() };
     let load = store.load(&options).unwrap();
-    // Each thread stands for many connections, each with a stream of its own.
+    // Each thread acts as many connections, each with a stream of its own.
     std::thread::scope(|scope| {
         for thread in 0..20 {
             let (load, store) = (&load, &store);

@@ -48,7 +48,7 @@ fn a_progress_watches_one_load_only() {
 }
 
 /// Options without a progress of the caller's used to serve once only: the second put was refused
-/// because of one that nobody had given.
+/// because of one that no caller had given.
 #[test]
 fn the_same_options_serve_as_often_as_you_like() {
     let store = Store::open("memory:").unwrap();

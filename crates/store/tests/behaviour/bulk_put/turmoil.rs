@@ -13,7 +13,7 @@ use tonnage::{
 use crate::common::Backend::{self, Memory, RocksDb};
 use crate::common::{clean_all, row};
 
-/// How long the turmoil goes on.
+/// How long the turmoil lasts.
 const LASTS: Duration = Duration::from_secs(3);
 /// Rows that the load alone writes have numbers from here on.
 const LOADED: i64 = 1_000_000;
@@ -26,8 +26,8 @@ fn batch(table: &str, rows: Vec<Row>) -> EntryBatch {
     Payload::Rows { table: table.into(), rows }.into()
 }
 
-/// Pushes rows into the table that is altered and into one that comes and goes. Gives how many of
-/// the former were acknowledged.
+/// Pushes rows into the table that is altered and into one that is created and dropped. Gives how
+/// many of the former were acknowledged.
 fn load(store: &Store, is_over: &AtomicBool) -> i64 {
     let options = BulkPutOptions {
         on_existing: OnExisting::Replace,

@@ -168,7 +168,7 @@ fn an_index_that_is_made_again_is_not_taken_for_clean(#[values(Memory, RocksDb)]
     assert_eq!((plates_alone(&store, 3), plates_alone(&store, 4)), (vec![3], vec![4, 5_000]));
 }
 
-/// Writes beside a load remove no entries, also of an index that waits for the load to be made.
+/// Writes beside a load remove no entries, also of an index whose creation waits for the load.
 #[rstest]
 fn an_index_that_writes_beside_a_load_kept_up_is_not_taken_for_clean(
     #[values(Memory, RocksDb)] on: Backend,

@@ -28,7 +28,7 @@ fn space_of_index(store: &Store) -> SpaceId {
         .id
 }
 
-/// The entry that stands in the middle of the index.
+/// The entry in the middle of the index.
 fn an_entry(store: &Store) -> Vec<u8> {
     let options = ScanOptions { projection: Projection::KeysOnly, ..ScanOptions::default() };
     let mut scanner =
@@ -68,5 +68,5 @@ fn an_entry_without_a_row_is_counted_and_no_damage(#[values(Memory, RocksDb)] on
     assert_eq!(stale_entries(&store), 1);
 }
 
-/// Where the last byte of the colour stands in an entry.
+/// The position of the last byte of the colour in an entry.
 const SHARD_AND_COLOUR: usize = 2 + 1 + 2;

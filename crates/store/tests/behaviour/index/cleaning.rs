@@ -132,7 +132,7 @@ fn wait_for_stale(store: &Store, at_most: u64) {
     }
 }
 
-/// Stale entries stayed until somebody asked for them to be taken out.
+/// Stale entries stayed until a caller asked for their removal.
 #[rstest]
 fn what_loads_leave_is_cleaned_in_the_background(#[values(Memory, RocksDb)] on: Backend) {
     let directory = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! Indexes are made, shown, dropped, and still there after reopening.
+//! Indexes are created, shown, dropped, and still there after reopening.
 
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::time::Duration;
@@ -107,7 +107,7 @@ fn an_index_is_made_from_a_definition(#[values(Memory, RocksDb)] on: Backend) {
     assert!(store.drop_index("cars", "by_year", false).unwrap());
 }
 
-/// How many red cars an index gives; nothing where it is being made or was dropped.
+/// How many red cars an index gives; nothing where it is being built or was dropped.
 fn count_red(index: &Index) -> Option<usize> {
     let read = || -> tonnage::Result<usize> {
         let red = index.scan(&IndexRange::prefix(["red"]), &IndexScanOptions::default())?;
@@ -123,7 +123,7 @@ fn count_red(index: &Index) -> Option<usize> {
     }
 }
 
-/// Reads by handles from before, while the index is dropped and made again and rows are written.
+/// Reads by handles from before, while the index is dropped and created again and rows are written.
 #[rstest]
 fn an_index_that_comes_and_goes_misses_no_row(#[values(Memory, RocksDb)] on: Backend) {
     const ROUNDS: usize = 40;

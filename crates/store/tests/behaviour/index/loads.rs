@@ -13,7 +13,7 @@ use crate::common::Backend::{self, Memory, RocksDb};
 
 const COLOURS: [Option<&str>; 3] = [Some("red"), Some("blue"), None];
 
-/// Cars as a record batch; the colour of each goes round from `first`.
+/// Cars as a record batch; the colours cycle from `first`.
 fn batch(plates: std::ops::Range<i64>, first: usize) -> RecordBatch {
     let colours: StringArray =
         plates.clone().map(|plate| COLOURS[(plate as usize + first) % 3]).collect();

@@ -109,7 +109,7 @@ fn carry_out(store: &mut TestStore, step: &Step) {
     }
 }
 
-/// What is asked of an index, and the condition that it stands for.
+/// A request to an index, and the condition that it means.
 type Request = (IndexRange, Box<dyn Fn(&Row) -> bool>);
 
 /// What may be asked of each index.

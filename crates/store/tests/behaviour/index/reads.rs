@@ -209,7 +209,7 @@ fn an_index_orders_each_type_as_its_keys_do(
             table.put(&row, &WriteOptions::default()).unwrap();
         }
     };
-    // Some rows are there when the index is made, the others come later.
+    // Some rows are there when the index is created, the others come later.
     put(&mut (0..2));
     store.execute("CREATE INDEX by_v ON cars (v)").unwrap();
     put(&mut (2..4).rev());

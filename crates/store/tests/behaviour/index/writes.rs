@@ -195,8 +195,8 @@ fn a_value_too_long_for_the_index_is_refused(#[values(Memory, RocksDb)] on: Back
     assert_eq!(of(&store, "red"), [1, 3]);
 }
 
-/// Each row of the batch is deleted on condition that it is the one that was read. One row that
-/// somebody wrote all the time used to make the whole batch begin anew, without end.
+/// Each row of the batch is deleted on condition that it is the one that was read. A row that was
+/// written all the time let the whole batch begin anew, without end.
 #[rstest]
 fn a_deleted_range_gets_through_beside_a_row_that_never_rests(
     #[values(Memory, RocksDb)] on: Backend,

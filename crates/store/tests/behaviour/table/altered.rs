@@ -31,7 +31,7 @@ fn now() -> WriteOptions {
     WriteOptions::default()
 }
 
-/// Adds a column and writes rows with it, behind those that are there.
+/// Adds a column and writes rows with it, after those that are there.
 fn alter(store: &TestStore) {
     store.execute("ALTER TABLE u ADD COLUMN extra STRING").unwrap();
     for id in 20..25 {

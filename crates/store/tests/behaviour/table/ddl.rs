@@ -1,4 +1,4 @@
-//! Tables are made, changed, dropped, and still there after reopening.
+//! Tables are created, changed, dropped, and still there after reopening.
 
 use rstest::rstest;
 use tonnage::{DdlOutcome, ErrorKind, Value, WriteOptions};

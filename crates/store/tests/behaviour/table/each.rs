@@ -139,8 +139,8 @@ fn rows_of_two_shard_keys_are_refused_whatever_holds_of_them(
     assert!(all_rows(&store, "t").is_empty());
 }
 
-/// Each of many threads adds one to the same row, by what the answer before told: no step is lost,
-/// and none is taken twice.
+/// Each of many threads adds one to the same row, from the answer before: no step is lost, and none
+/// is taken twice.
 #[rstest]
 fn groups_beside_each_other_lose_no_row(#[values(Memory, RocksDb)] on: Backend) {
     let store = open(on, true);

@@ -1,8 +1,8 @@
 //! A key column holds a value as it is given, or it is another value.
 //!
-//! Look-ups used to round what they were asked for: a moment with a fraction found the row of the
-//! whole second. Of two large whole numbers put under a DOUBLE key the second silently replaced the
-//! first.
+//! Look-ups used to round what they were asked for: a timestamp with a fraction found the row of
+//! the whole second. Of two large whole numbers put under a DOUBLE key the second silently replaced
+//! the first.
 
 use std::sync::Arc;
 
@@ -157,8 +157,8 @@ fn ends_of_ranges_lie_where_they_are_given(#[values(Memory, RocksDb)] on: Backen
     assert_eq!(entries(FieldRange::of("d").before(EXACT + 1)), 1);
 }
 
-/// Doubles made one number of two that differ behind their sixteenth digit, and so an end that lay
-/// beside a row counted as the row.
+/// Doubles merged two numbers that differ after their sixteenth digit, and so an end beside a row
+/// counted as the row.
 #[rstest]
 #[case("NUMBER(38, 0)", "12345678901234567890", "12345678901234567890.4", "12345678901234567890.6")]
 #[case(

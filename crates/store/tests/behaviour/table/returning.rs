@@ -71,7 +71,7 @@ fn a_delete_tells_the_row_that_went(
     assert_eq!((again.result.is_stored(), again.previous), (false, None));
 }
 
-/// Each of many threads adds one again and again, and is told what was there: no number is told
+/// Each of many threads adds one again and again, and gets what was there: no number is returned
 /// twice.
 #[rstest]
 fn no_row_is_replaced_by_two(#[values(Memory, RocksDb)] on: Backend) {

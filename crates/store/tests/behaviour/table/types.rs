@@ -193,7 +193,7 @@ fn nested_values_are_read_from_json_and_show_as_json(#[values(Memory, RocksDb)] 
     table.put(&row! { "id" => 1_i64, "v" => text }, &WriteOptions::default()).unwrap();
     let stored = table.get(&row! { "id" => 1_i64 }).unwrap().unwrap().row;
     let value = stored.get("v").unwrap();
-    // A document stands as it is written.
+    // A document keeps its text as written.
     assert_eq!(value.to_string(), r#"{"day":"2022-01-03","n":[1.5,null],"m":{"a":{"b": [1]}}}"#);
     assert_eq!(value.to_json()["n"][0], 1.5);
 }

@@ -6,9 +6,9 @@
 //! 2. The reader's own thread reads the first tasks, as long as that takes no longer than starting
 //!    threads would.
 //! 3. Then [`BulkGetOptions::max_concurrent_requests`] workers take task after task. A worker takes
-//!    the first request that has tasks left and whose keys no other worker draws at that moment. So
-//!    no more requests are open at a time than there are workers, which share the memory for keys,
-//!    and all workers read the last large one together.
+//!    the first request that has tasks left and whose keys no other worker is drawing. So no more
+//!    requests are open at a time than there are workers, which share the memory for keys, and all
+//!    workers read the last large one together.
 //! 4. Where rows come in the order of their keys, one worker reads a request from its first task to
 //!    its last.
 

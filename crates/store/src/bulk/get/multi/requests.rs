@@ -22,12 +22,12 @@ use crate::read::{ReadControl, ReadPlan, ReadTask, TaskSource};
 
 /// A table with its keys.
 pub(super) struct TableRequest {
-    /// Whether everything of it was taken. Beside the lock, so that it can be seen while somebody
-    /// else has that.
+    /// Whether everything of it was taken. Beside the lock, so that it can be seen while another
+    /// thread holds that.
     is_over: AtomicBool,
     /// Whether its rows come in the order of its keys.
     ordered: bool,
-    /// Ends whoever waits for its keys.
+    /// Ends the waits for its keys.
     control: Option<Arc<ReadControl>>,
     state: Mutex<Result<OpenRequest>>,
 }
@@ -91,7 +91,7 @@ pub(super) enum InlineRead {
     Over,
 }
 
-/// Takes what was read; answers false when nobody wants more.
+/// Takes what was read; answers false when no reader wants more.
 type EmitAnswer<'e> = dyn FnMut(RequestAnswer) -> bool + 'e;
 
 /// All requests of a call.
@@ -125,7 +125,7 @@ impl TableRequests {
         self.threads.lend(self.workers, 1)
     }
 
-    /// Nobody wants more.
+    /// No reader wants more.
     pub(super) fn stop(&self) {
         self.is_stopped.store(true, Ordering::Relaxed);
         for control in self.requests.iter().filter_map(|request| request.control.as_ref()) {
@@ -164,7 +164,7 @@ impl TableRequests {
         left.map(|number| self.end(number, no_thread())).collect()
     }
 
-    /// Reads until there is nothing left, or nobody wants more.
+    /// Reads until there is nothing left, or no reader wants more.
     pub(super) fn work(&self, emit: &mut EmitAnswer<'_>) {
         let mut is_wanted = true;
         while is_wanted && let Some((number, mut request)) = self.pick() {
@@ -174,7 +174,7 @@ impl TableRequests {
                 if self.requests[number].ordered {
                     is_wanted = self.read(number, &plan, &task, emit);
                 } else {
-                    // Whoever comes next draws the next keys while these are read.
+                    // Another worker draws the next keys while these are read.
                     drop(request);
                     is_wanted = self.read(number, &plan, &task, emit);
                     break;
@@ -183,9 +183,9 @@ impl TableRequests {
         }
     }
 
-    /// The first request with something left whose keys nobody is drawing. Where there is no such
-    /// the first one of which somebody is, unless that one's rows must come in order: then it needs
-    /// nobody else.
+    /// The first request with something left whose keys no worker is drawing. Without such a
+    /// request, the first one that a worker is drawing, unless its rows must come in order: then it
+    /// needs no second worker.
     fn pick(&self) -> Option<(usize, MutexGuard<'_, Result<OpenRequest>>)> {
         if self.is_stopped.load(Ordering::Relaxed) {
             return None;
@@ -220,7 +220,7 @@ impl TableRequests {
         }
         let next = match request {
             Ok(open) => catch_panic(|| open.next_task()),
-            // It is told once: then the request is over.
+            // It is reported once: then the request is over.
             Err(refused) => {
                 Err(std::mem::replace(refused, Error::internal("this request was answered")))
             }
@@ -235,7 +235,7 @@ impl TableRequests {
         None
     }
 
-    /// Reads a task and emits what comes of it. False when nobody wants more.
+    /// Reads a task and emits what comes of it. False when no reader wants more.
     fn read(
         &self,
         number: usize,
