@@ -33,7 +33,7 @@ pub struct Capability {
     /// [`crate::LoadSession`] promises beside the writes of others holds within one open store. To
     /// other openings, in this process or another, an entry takes its place when it is stored.
     pub shared: bool,
-    /// Whether a consistent copy can be made.
+    /// Whether a consistent copy is possible.
     pub checkpoint: bool,
     /// Whether the engine can wait for its background work ([`crate::Maintenance::settle`]).
     pub settle: bool,

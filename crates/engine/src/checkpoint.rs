@@ -1,4 +1,4 @@
-//! A staged checkpoint: its files still lie where the engine made them.
+//! A staged checkpoint: its files are still where the engine wrote them.
 
 use std::any::Any;
 use std::fmt;
@@ -16,8 +16,8 @@ pub struct CheckpointFile {
     pub is_immutable: bool,
 }
 
-/// A copy of the store, of one moment, whose files lie on the disks of the store itself. So nothing
-/// was copied yet: whoever holds it copies what he lacks. Dropping it removes its files.
+/// A copy of the store, of one point in time, whose files are on the disks of the store itself. So
+/// nothing was copied yet: its holder copies the missing files. Dropping it removes its files.
 pub struct StagedCheckpoint {
     /// The files, by shard. The names are unique.
     pub files: Vec<CheckpointFile>,

@@ -28,7 +28,7 @@ impl Clock for SystemClock {
     }
 }
 
-/// A clock that stands still until it is set.
+/// A clock that does not move until it is set.
 #[derive(Debug, Default)]
 pub struct ManualClock {
     now_ms: AtomicU64,

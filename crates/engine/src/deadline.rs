@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use crate::{Error, Result};
 
-/// The moment by which a call must be answered; none lets it wait as long as the engine does.
+/// The time by which a call must be answered; without one it waits as long as the engine does.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Deadline(Option<Instant>);
 
@@ -17,17 +17,17 @@ impl Deadline {
         Self(Instant::now().checked_add(time))
     }
 
-    /// That moment.
+    /// That time.
     pub fn at(moment: Instant) -> Self {
         Self(Some(moment))
     }
 
-    /// The moment, if there is one.
+    /// The time, if there is one.
     pub fn moment(self) -> Option<Instant> {
         self.0
     }
 
-    /// This moment or `limit`, whichever comes first.
+    /// This time or `limit`, whichever comes first.
     pub fn or_before(self, limit: Instant) -> Instant {
         self.0.map_or(limit, |moment| moment.min(limit))
     }
@@ -37,7 +37,7 @@ impl Deadline {
         self.0.is_some_and(|moment| Instant::now() >= moment)
     }
 
-    /// Goes on while there is time.
+    /// Continues while there is time.
     ///
     /// # Errors
     /// `TimedOut`, naming what was waited for.

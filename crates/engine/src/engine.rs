@@ -62,8 +62,8 @@ pub trait Engine: Maintenance + Send + Sync {
 
     /// Looks up keys. `rows` is cleared, then holds the rows found in the order of `keys`, each
     /// with the index of its key as origin; missing ones are left out, duplicates are answered
-    /// each. Sorted keys are the fastest. Rows under one shard key are seen at one moment, however
-    /// many keys there are.
+    /// each. Sorted keys are the fastest. Rows under one shard key are seen at one point in time,
+    /// however many keys there are.
     fn read(
         &self,
         space: SpaceId,
@@ -82,12 +82,12 @@ pub trait Engine: Maintenance + Send + Sync {
 
     /// The same for some of the keys, and for as many of them as their rows keep to a number of
     /// bytes. Answers how many keys it took, at least one where any are asked for: the next read
-    /// begins behind them, at a moment of its own. The engine's own memory for the read keeps to
-    /// such bounds too, as far as the rows before tell the size of the next. Origins count from the
+    /// begins after them, at a time of its own. The engine's own memory for the read keeps to such
+    /// bounds too, as far as the rows before tell the size of the next. Origins count from the
     /// first of all keys.
     ///
     /// # Panics
-    /// If the range of the options goes beyond the keys.
+    /// If the range of the options exceeds the keys.
     fn read_some(
         &self,
         space: SpaceId,
@@ -96,9 +96,9 @@ pub trait Engine: Maintenance + Send + Sync {
         rows: &mut Rows,
     ) -> Result<usize>;
 
-    /// The same for whoever acts on that a row is not there: once it is answered no write of these
-    /// keys that began before can still come to be stored, unless it is acknowledged. On a cluster
-    /// every copy is asked, and decisions that are under way are ended first.
+    /// Like `read_some`, but absence is final: no earlier unacknowledged write of these keys can
+    /// still appear. On a cluster every copy is asked, and decisions that are under way are ended
+    /// first.
     ///
     /// # Errors
     /// `Unavailable` while a copy is away.
@@ -166,8 +166,8 @@ pub trait Engine: Maintenance + Send + Sync {
         options: ScanOptions,
     ) -> Result<Box<dyn Scanner>>;
 
-    /// About how many rows some ranges of a space hold together, told by reading a few thousand of
-    /// them at most. Few rows are counted; those that expired or were replaced may be among many.
+    /// An estimate of the rows in some ranges of a space together, from a few thousand of them at
+    /// most. Few rows are counted; those that expired or were replaced may be among many.
     fn rows_estimate(&self, space: SpaceId, ranges: &Ranges) -> Result<u64>;
 
     /// How often a space was changed since the store was opened, about; nothing while a change is
@@ -179,15 +179,16 @@ pub trait Engine: Maintenance + Send + Sync {
         Ok(None)
     }
 
-    /// The store at one moment, with everything acknowledged before. From then on the spaces named
-    /// are followed: what is written into them is noted. Nothing where the engine cannot do so.
+    /// The store at one point in time, with everything acknowledged before. From then on the spaces
+    /// named are followed: what is written into them is noted. Nothing where the engine cannot do
+    /// so.
     fn snapshot(&self, followed: &[SpaceId]) -> Result<Option<Arc<dyn Snapshot>>> {
         let _ = followed;
         Ok(None)
     }
 
     /// Says that the rows of a range were copied at a snapshot, under the id that the range has.
-    /// False, and nothing is changed, where it cannot be told any more what was written since, or
+    /// False, and nothing is changed, where it is not known any more what was written since, or
     /// where a newer copy is there.
     fn track(&self, space: SpaceId, range: &TrackedRange, snapshot: &dyn Snapshot) -> Result<bool> {
         let _ = (space, range, snapshot);
@@ -200,10 +201,9 @@ pub trait Engine: Maintenance + Send + Sync {
         Ok(())
     }
 
-    /// Carries out a batch atomically, if its conditions hold. Whoever reads sees all of it or
-    /// nothing; others may do so before the batch is as durable as was asked for, which it is once
-    /// the call returns. The version it answers is greater than that of any earlier write of these
-    /// rows.
+    /// Carries out a batch atomically, if its conditions hold. Readers see all of it or nothing;
+    /// others may do so before the batch is as durable as was asked for, which it is once the call
+    /// returns. The version it answers is greater than that of any earlier write of these rows.
     ///
     /// # Errors
     /// `Invalid` when the keys are of more than one shard key, or, in shard-prefixed spaces, name another
@@ -214,8 +214,8 @@ pub trait Engine: Maintenance + Send + Sync {
         self.write_by(batch, durability, Deadline::NONE)
     }
 
-    /// The same by a deadline, whatever it has to wait for: writes of the same rows, a load that
-    /// stores a file, compaction that has fallen behind.
+    /// The same with a deadline for all waits: for writes of the same rows, a load that stores a
+    /// file, compaction that lags.
     ///
     /// # Errors
     /// `TimedOut`, naming what was waited for: nothing of the batch is stored.

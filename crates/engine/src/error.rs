@@ -201,7 +201,7 @@ impl Error {
         self
     }
 
-    /// The same error once more, for somebody else who has to be told; without its source.
+    /// A copy of the error for another caller, without its source.
     pub fn restated(&self) -> Self {
         Self {
             kind: self.kind,

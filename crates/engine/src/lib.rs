@@ -15,7 +15,7 @@
 //!   returns [`ErrorKind::Unsupported`] for what it cannot do.
 //!
 //! The memory engine ([`MemoryEngine`]) is the strict model that all others are compared with. The
-//! conformance suite (`conformance`, behind the feature of that name) runs against every engine.
+//! conformance suite (`conformance`, under the feature of that name) runs against every engine.
 
 #![warn(missing_debug_implementations)]
 

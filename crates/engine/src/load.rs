@@ -14,9 +14,8 @@ pub enum OnExisting {
     Keep,
     /// The entry is stored over it. Of equal keys in one stream the last is stored.
     Replace,
-    /// Like `Replace`, without telling new rows from replaced ones: whoever need not know spares
-    /// the engine the look at what is stored, which in a large store takes longer than all the
-    /// rest.
+    /// Like `Replace`, without distinguishing new rows from replaced ones: that spares the engine
+    /// the look-up of what is stored, which in a large store takes longer than all the rest.
     BlindReplace,
     /// The load stops with `Conflict`.
     Fail,
@@ -36,7 +35,7 @@ pub struct LoadOptions {
     pub parallelism: usize,
     /// Where sorted runs go that do not fit into memory; the engine's own place without it.
     pub spill_directory: Option<PathBuf>,
-    /// Is told what becomes of the entries.
+    /// Receives the outcomes of the entries.
     pub observer: Arc<dyn LoadObserver>,
 }
 
@@ -51,7 +50,7 @@ pub struct LoadOptions {
 pub struct StoredRun {
     /// The stream they came from.
     pub stream: u32,
-    /// How many made a row whose key was absent before the load. Where several entries bring one
+    /// How many added a row whose key was absent before the load. Where several entries bring one
     /// such key, exactly one of them counts here, of whichever stream. With
     /// [`OnExisting::BlindReplace`] all that are not overtaken.
     pub inserted: u64,
@@ -73,7 +72,7 @@ impl StoredRun {
         Self { stream, inserted: 0, replaced: 0, overtaken: 0, bytes: 0 }
     }
 
-    /// The same, with new rows and replaced ones told as one number: what [`OnExisting::BlindReplace`]
+    /// The same, with new rows and replaced ones as one number: what [`OnExisting::BlindReplace`]
     /// reports.
     #[must_use]
     pub fn without_replaced(self) -> Self {
@@ -81,7 +80,7 @@ impl StoredRun {
     }
 }
 
-/// Is told what becomes of the entries of a load, from the session's own threads, several at a
+/// Receives the outcomes of the entries of a load, from the session's own threads, several at a
 /// time.
 ///
 /// Every entry pushed is reported exactly once by the time [`LoadSession::flush`] or
@@ -110,16 +109,16 @@ pub trait LoadObserver: Send + Sync {
         self.existed(stream, position, space, key)
     }
 
-    /// Whether rows may still be sent: asked right before, by engines that several processes use.
-    /// A process may have stood still since they were pushed. An error ends the load with it, and
-    /// what was not sent yet is not stored.
+    /// Whether rows may still be sent: asked right before, by engines that several processes use. A
+    /// process may have paused since they were pushed. An error ends the load with it, and what was
+    /// not sent yet is not stored.
     fn check_may_send(&self) -> Result<()> {
         Ok(())
     }
 
-    /// Rows of a space that `check_may_send` objected to when they had been sent: the process stood
-    /// still behind the question, and they may have been stored at any time since. Told before they
-    /// are told of as stored; an error ends the load with it.
+    /// Rows of a space that `check_may_send` objected to when they had been sent: the process
+    /// paused after the check, and they may have been stored at any time since. Called before they
+    /// are reported as stored; its error ends the load.
     fn sent_late(&self, space: SpaceId, rows: &Entries) -> Result<()> {
         let _ = (space, rows);
         Ok(())
@@ -188,7 +187,7 @@ impl Default for LoadOptions {
 ///   the row without.
 /// - They are stored over whatever is there, whatever [`OnExisting`] says, and each is counted as
 ///   inserted or replaced: as which is up to the engine.
-/// - Those of a space that is dropped meanwhile are left out, and the load goes on.
+/// - Those of a space that is dropped meanwhile are left out, and the load continues.
 pub trait LoadSession: Send + Sync {
     /// Takes entries of one stream. Waits while the session's memory is full.
     ///
@@ -203,8 +202,8 @@ pub trait LoadSession: Send + Sync {
     /// The same by a deadline.
     ///
     /// # Errors
-    /// `TimedOut`, naming what was waited for. Where nothing of the batch was taken the load goes
-    /// on, and the same push may be tried again. Where a part was taken the load is stopped:
+    /// `TimedOut`, naming what was waited for. Where nothing of the batch was taken the load
+    /// continues, and the same push may be tried again. Where a part was taken the load is stopped:
     /// nothing of the batch is acknowledged, though the part may be stored.
     fn push_by(
         &self,
@@ -226,9 +225,9 @@ pub trait LoadSession: Send + Sync {
     /// The same by a deadline.
     ///
     /// # Errors
-    /// `TimedOut`, naming what was waited for. Where nothing was stored yet the load goes on, and
-    /// may be flushed again. Otherwise it is stopped: what the observer was told of is stored, of
-    /// the rest any part may be.
+    /// `TimedOut`, naming what was waited for. Where nothing was stored yet the load continues, and
+    /// may be flushed again. Otherwise it is stopped: what the observer received is stored, of the
+    /// rest any part may be.
     fn flush_by(&self, deadline: Deadline) -> Result<()>;
 
     /// Flushes and ends the session.

@@ -22,12 +22,13 @@ pub trait Maintenance {
     /// The same by a deadline.
     ///
     /// # Errors
-    /// `TimedOut`: background work goes on, and may be waited for again.
+    /// `TimedOut`: background work continues, and may be waited for again.
     fn settle_by(&self, deadline: Deadline) -> Result<()>;
 
     /// Writes a copy of the store to a directory that does not exist yet, to be opened as a store.
-    /// The copy is of one moment of the whole store, while writing goes on: everything acknowledged
-    /// before the call is in it, and whatever is in it comes with all that was acknowledged before.
+    /// The copy is of one point in time of the whole store, while writes continue: it has
+    /// everything acknowledged before the call, and every write in it comes with all that were
+    /// acknowledged before that write.
     fn checkpoint(&self, directory: &Path) -> Result<()>;
 
     /// Takes the same copy, and leaves its files where they are: what an incremental backup reads.

@@ -37,7 +37,7 @@ impl Part {
             .collect()
     }
 
-    /// The range that [`Part::of_keys`] made a part of.
+    /// The range that [`Part::of_keys`] turned into a part.
     ///
     /// # Errors
     /// `Invalid` for the part of an engine of another kind.

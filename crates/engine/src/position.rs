@@ -2,9 +2,9 @@
 
 use crate::{Error, Result};
 
-/// Where a scan stands: what is before it was given or passed over.
+/// The position of a scan: what is before it was given or passed over.
 ///
-/// Only the engine that made it can read it. Its bytes may be kept while the scan is closed, and
+/// Only the engine that created it can read it. Its bytes may be kept while the scan is closed, and
 /// handed to another process that has the same store open.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ScanPosition(Vec<u8>);
@@ -28,9 +28,9 @@ pub struct KeyPosition {
     pub range: u32,
     /// The shard under way; nothing before the range is entered.
     pub shard: Option<u32>,
-    /// The key that the scan stands at; nothing at the beginning of the range.
+    /// The key at the scan; nothing at the beginning of the range.
     pub key: Option<Vec<u8>>,
-    /// Whether the scan stands at that key, not behind it.
+    /// Whether the scan is at that key, not after it.
     pub is_before_key: bool,
     /// Rows counted towards the limit of the range.
     pub counted_in_range: u64,

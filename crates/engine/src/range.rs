@@ -5,9 +5,9 @@ use crate::{Cuts, KeyShape, Result, Slices};
 /// Half-open ranges of keys: each holds the keys from its start (included) to its end (excluded) in
 /// byte order.
 ///
-/// An empty end means "to the end of the space". A range either lies under one shard key, which
-/// every engine serves, or is [`Ranges::whole_space`], which every engine serves too; anything
-/// between needs [`crate::Capability::total_order`].
+/// An empty end means "to the end of the space". A range either is under one shard key, which every
+/// engine serves, or is [`Ranges::whole_space`], which every engine serves too; anything between
+/// needs [`crate::Capability::total_order`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Ranges {
     starts: Slices,

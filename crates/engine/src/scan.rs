@@ -82,7 +82,7 @@ pub struct ScanOptions {
     /// Whether what is read should stay in the cache.
     pub fill_cache: FillCache,
     /// Whether rows come too that only one copy has: those that were written with
-    /// [`Acks::None`](crate::Acks::None). For a scan that an index is made from.
+    /// [`Acks::None`](crate::Acks::None). For a scan that an index is built from.
     pub every_copy: bool,
     /// Where to go on: the position of an earlier scan of the same ranges or part, with the same
     /// direction, limits and filter. What is written meanwhile before it is not seen.

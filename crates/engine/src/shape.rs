@@ -7,11 +7,12 @@ use crate::{Error, Result, ShardId};
 pub enum KeyPart {
     /// Always this many bytes.
     Fixed(u16),
-    /// Escaped bytes: 0x00 stands as `00 FF`, and `00 01` ends the part.
+    /// Escaped bytes: 0x00 becomes `00 FF`, and `00 01` ends the part.
     Terminated,
     /// A path of terminated parts, ended by `00 00`.
     Path,
-    /// The number of a shard, two bytes big-endian. It stands alone: see [`KeyShape::shard_prefixed`].
+    /// The number of a shard, two bytes big-endian. It is used alone: see
+    /// [`KeyShape::shard_prefixed`].
     Shard,
 }
 

@@ -80,7 +80,7 @@ impl Slices {
         self.ends.push(self.data.len());
     }
 
-    /// Appends one byte string made of several parts.
+    /// Appends several parts as one byte string.
     #[inline]
     pub fn push_parts(&mut self, parts: &[&[u8]]) {
         for part in parts {

@@ -1,4 +1,4 @@
-//! Spaces: what is made, listed and dropped as a whole.
+//! Spaces: what is created, listed and dropped as a whole.
 
 use crate::KeyShape;
 

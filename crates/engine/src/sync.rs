@@ -1,5 +1,4 @@
-//! Locks whose holder may have panicked: what they guard is whole at every moment, so it stays in
-//! use.
+//! Locks whose holder may have panicked: what they guard is whole at all times, so it stays in use.
 
 use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
@@ -8,7 +7,7 @@ pub fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What a mutex guarded, for whoever has it alone.
+/// What a mutex guarded, for its only holder.
 pub fn get_mut<T: ?Sized>(mutex: &mut Mutex<T>) -> &mut T {
     mutex.get_mut().unwrap_or_else(PoisonError::into_inner)
 }

@@ -116,8 +116,7 @@ impl WriteBatch {
     }
 
     /// The spaces that the batch writes to, each with a run of operations on it. A space may come
-    /// more than once. A batch always has the space that it was made with, if only with an empty
-    /// run.
+    /// more than once. A batch always has its first space, if only with an empty run.
     pub fn runs(&self) -> impl Iterator<Item = (SpaceId, Range<usize>)> + '_ {
         let starts = std::iter::once((0, self.space)).chain(self.switches.iter().copied());
         let ends = self.switches.iter().map(|(first, _)| *first).chain([self.len()]);
@@ -159,8 +158,8 @@ impl WriteBatch {
         self.values.get(index)
     }
 
-    /// Forgets all operations but keeps the memory. What comes next is of the space that the batch
-    /// was made with.
+    /// Forgets all operations but keeps the memory. The next operations are of the first space of
+    /// the batch.
     pub fn clear(&mut self) {
         self.switches.clear();
         self.operations.clear();

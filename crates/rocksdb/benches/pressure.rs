@@ -1,11 +1,11 @@
-//! Small writes while compaction has fallen behind: how fast they are let in, and how long one
-//! waits, with RocksDB by itself, which delays its writers, as the yardstick.
+//! Small writes while compaction lags: their rate and the wait of one, beside RocksDB by itself,
+//! which delays its writers.
 //!
 //! `cargo bench -p tonnage-rocksdb --bench pressure -- --seconds 5 --rounds 3`
 //!
 //! Both databases have as many files at level 0 that writers are slowed down but not stopped, and
 //! compaction is held, by what it asks about each row, so that they stay as they are. Rounds take
-//! turns; the medians of their rates are told, and of the time that a writer waited. Files go to
+//! turns; the result is the medians of their rates and of a writer's wait. Files go to
 //! `TONNAGE_BENCH_DIR`, or to the directory for temporary files.
 
 use std::cell::Cell;
@@ -36,7 +36,7 @@ thread_local! {
     static OURS: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Holds compaction until it is told to go on.
+/// Holds compaction until it may continue.
 #[derive(Debug, Default)]
 struct Hold {
     is_over: Mutex<bool>,

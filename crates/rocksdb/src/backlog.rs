@@ -1,10 +1,10 @@
-//! How far compaction is behind, and the limits at which writers slow down and stop.
+//! How far compaction lags, and the limits at which writers slow down and stop.
 
 use rocksdb::{DB, Options};
 
 use crate::rows_family::ROWS;
 
-/// How far compaction may fall behind.
+/// How far compaction may lag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct BacklogLimits {
     /// Files at level 0 from which on writers are slowed down, and with which they are stopped.
@@ -40,7 +40,7 @@ impl BacklogLimits {
     }
 }
 
-/// How far compaction is behind.
+/// How far compaction lags.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct CompactionBacklog {
     pub(crate) files: u64,

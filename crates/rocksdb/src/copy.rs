@@ -1,20 +1,20 @@
 //! Copies of a store that is in use.
 //!
-//! A copy is of one moment, over all shards: a row that is there came after everything that was
-//! acknowledged before it, in whatever shard.
+//! A copy is of one point in time, over all shards: a row that is there came after everything that
+//! was acknowledged before it, in whatever shard.
 //!
-//! 1. Memtables are flushed, while writing goes on, so that little is left in the logs.
+//! 1. Memtables are flushed, while writes continue, so that little is left in the logs.
 //! 2. The gates of all shards are held exclusively. Of each shard the data files are linked, and
 //!    what is left of the log is copied, into a directory for it below the shard's own: on the same
-//!    disk, so that nobody waits for data to be copied.
-//!    That the log and the MANIFEST are on the disk is noted beside them.
+//!    disk, so that no caller waits for data to be copied. That the log and the MANIFEST are on the
+//!    disk is noted beside them.
 //! 3. The gates are given up, and these directories moved to where the copy is wanted; to another
 //!    disk their files are copied.
 //! 4. The manifest is written, and the copy gets its name.
 //!
 //! A backup takes the files from the directories of step 2 itself.
 //!
-//! The list of spaces stands still meanwhile, so no space is made or begins to go.
+//! The list of spaces does not change meanwhile, so no space is created or dropped.
 
 use std::fs::{self, File};
 use std::io;
@@ -33,7 +33,7 @@ use crate::error::translate;
 use crate::open_store::OpenStore;
 use crate::shard::Shard;
 
-/// What the directory of a copy in the making begins with; it lies in that for files of loads,
+/// The prefix of the directory of an unfinished copy; it is in the directory for files of loads,
 /// which the next opening empties.
 const STAGE: &str = "copy";
 
@@ -88,7 +88,7 @@ impl OpenStore {
         Ok(staged)
     }
 
-    /// The files of a copy, where they are; nobody waits for data to be copied.
+    /// The files of a copy, in place; no caller waits for data to be copied.
     pub(crate) fn stage_files(&self) -> Result<StagedCheckpoint> {
         let staged = self.stage()?;
         let mut files = Vec::new();
@@ -99,7 +99,7 @@ impl OpenStore {
         Ok(StagedCheckpoint::new(files, shards, staged))
     }
 
-    /// The one moment.
+    /// The one point in time.
     fn link_all(&self, staged: &[Stage]) -> Result<()> {
         let shards = self.shards().iter();
         let _alone: Vec<_> = shards.map(|shard| shard.gate.write()).collect();
@@ -114,7 +114,7 @@ fn flush(shard: &Shard) -> Result<()> {
     flushed.map_err(|error| translate(shard.display_name(), error))
 }
 
-/// Where the copy of a shard is made; removed when it goes out of scope.
+/// The directory for the copy of a shard; removed when this is dropped.
 struct Stage {
     directory: PathBuf,
 }
@@ -178,7 +178,7 @@ impl Stage {
 }
 
 impl Drop for Stage {
-    /// What is left of it is in nobody's way, and gone with the next opening.
+    /// What is left of it does no harm, and the next opening removes it.
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.directory);
     }

@@ -11,8 +11,8 @@ use rocksdb::{DB, Error, ErrorKind, WriteBatch, WriteOptions};
 use crate::directory::synced::LogFollower;
 use crate::directory::synced_manifest::ManifestFollower;
 
-/// An open database. Everything that goes into its log passes here, and is counted: a sync during
-/// which nobody else wrote is known to cover all of the log.
+/// An open database. Everything that is written to its log passes here, and is counted: a sync
+/// without other writes is known to cover all of the log.
 pub(crate) struct Database {
     db: Arc<DB>,
     begun: AtomicU64,

@@ -4,10 +4,10 @@
 //! lie wholly inside.
 //!
 //! - A file may hold rows that are newer than the tombstone. So files are dropped with the gate
-//!   held exclusively, while nobody writes.
+//!   held exclusively, while no write is in flight.
 //! - Snapshots would lose the rows of dropped files, too. So none are dropped while there are
-//!   snapshots; compaction removes the rows once these are gone. A dropped space loses its files all
-//!   the same: nobody finds it any more.
+//!   snapshots; compaction removes the rows once these are gone. A dropped space loses its files
+//!   all the same: it cannot be found any more.
 //! - RocksDB makes the drop of a file durable, whatever the caller asked for. So the tombstone is
 //!   synced first. Without it a power failure would bring back older rows of other files.
 //!
@@ -17,8 +17,8 @@
 //! step 2 or 3, the background thread repeats them: the space is gone all the same.
 //!
 //! 1. The space is marked as dropping, durably, and leaves the list. From now on it is not found.
-//! 2. Each shard deletes its range. The gate makes sure that whoever found the space before step 1
-//!    is done.
+//! 2. Each shard deletes its range. The gate ensures that calls that found the space before step 1
+//!    are done.
 //! 3. The mark is deleted.
 
 use std::sync::atomic::Ordering;
@@ -36,7 +36,7 @@ use crate::stall::StallDeadline;
 /// Which shards hold the rows of a range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ShardSpan {
-    /// The range lies under one shard key, in this shard. The shard key is so many bytes of the
+    /// The range is under one shard key, in this shard. The shard key is so many bytes of the
     /// start.
     One {
         /// The index of the shard.
@@ -49,8 +49,8 @@ pub(crate) enum ShardSpan {
 }
 
 impl OpenStore {
-    /// A range lies under one shard key when its start holds a whole one and its end is not past
-    /// the last key under it.
+    /// A range is under one shard key when its start holds a whole one and its end is not past the
+    /// last key under it.
     pub(crate) fn span(&self, space: SpaceId, start: &[u8], end: &[u8]) -> Result<ShardSpan> {
         let space = self.space(space)?;
         let Ok(len) = space.shape.shard_key_len(start) else { return Ok(ShardSpan::All) };
@@ -118,7 +118,7 @@ impl OpenStore {
         Ok(())
     }
 
-    /// With the stripe held, a write that found a row here commits before the row goes.
+    /// With the stripe held, a write that found a row here commits before the row is deleted.
     fn delete_narrow(
         &self,
         shard: &Shard,
@@ -134,7 +134,7 @@ impl OpenStore {
         write_tombstone(shard, start, end, durability)
     }
 
-    /// `check` is asked once nobody else writes.
+    /// `check` is called once no other write is in flight.
     fn delete_wide(
         &self,
         shard: &Shard,
@@ -146,8 +146,8 @@ impl OpenStore {
         Ok(())
     }
 
-    /// Nobody finds the space any more once this returns. What the deadline cuts short after that
-    /// is done in the background.
+    /// The space cannot be found any more once this returns. What the deadline cuts short after
+    /// that is done in the background.
     pub(crate) fn drop_whole_space(&self, space: SpaceId, deadline: Deadline) -> Result<()> {
         self.spaces_list().begin_drop(self.shards()[0].db(), space, deadline)?;
         self.complete_drop_soon(space, deadline);
@@ -188,7 +188,7 @@ struct PhysicalRange<'a> {
     deadline: Deadline,
 }
 
-/// `check` is asked once nobody else writes.
+/// `check` is called once no other write is in flight.
 fn remove_range(
     shard: &Shard,
     range: &PhysicalRange<'_>,
@@ -206,11 +206,11 @@ fn remove_range(
         {
             return Ok(AttemptOutcome::Stopped(refusal));
         }
-        // Whoever takes a snapshot from now on sees the tombstone.
+        // Snapshots from now on see the tombstone.
         if !is_space && shard.snapshots.load(Ordering::SeqCst) > 0 {
             return Ok(AttemptOutcome::Done(()));
         }
-        // Whoever counts after this line sees the tombstone.
+        // Counts after this line see the tombstone.
         shard.file_drops.fetch_add(1, Ordering::SeqCst);
         // A file whose last key is the end given here counts as inside.
         let files = shard.db().delete_file_in_range_cf(shard.rows(), start, &last);
@@ -255,7 +255,7 @@ fn write_tombstone(
 fn last_before(end: &[u8], len_max: usize) -> Vec<u8> {
     let mut last = end.to_vec();
     match last.pop() {
-        // Nothing lies between a key and the same key with a zero byte behind it.
+        // No key is between a key and the same key with a final zero byte.
         None | Some(0) => {}
         Some(byte) => {
             last.push(byte - 1);
@@ -325,7 +325,7 @@ mod tests {
         }
     }
 
-    /// Deletions had no deadline: they waited for whoever held a stripe or the gate.
+    /// Deletions had no deadline: they waited for any holder of a stripe or the gate.
     #[test]
     fn a_deletion_waits_no_longer_than_its_deadline() {
         let place = tempfile::tempdir().unwrap();
@@ -362,7 +362,7 @@ mod tests {
             .unwrap()
     }
 
-    /// The tombstone of a wide range stood in the log unsynced, while the files that it covers were
+    /// The tombstone of a wide range was in the log, unsynced, while the files that it covers were
     /// gone for good: after a power failure neither was there, and older rows of other files came
     /// back.
     #[test]

@@ -2,7 +2,7 @@
 //!
 //! RocksDB keeps its data files open if it may, so that a look-up need not search the table of open
 //! files. But systems start programs with as few as 1,024 descriptors, and a store of 60 GiB has
-//! more files than that. So the store raises the limit of the process as far as it goes without
+//! more files than that. So the store raises the limit of the process as far as it can without
 //! rights, and tells RocksDB how many files it may keep open. Beyond that RocksDB closes the least
 //! recently used.
 

@@ -38,9 +38,9 @@ impl RocksEngine {
     /// Opens the store in a directory, and makes it when there is none and the settings allow it.
     ///
     /// # Errors
-    /// - `NotFound` when there is no store and none may be made;
-    /// - `Invalid` for a directory that holds something else, for other data directories than the
-    ///   store was made with, and for data directories that were mixed up;
+    /// - `NotFound` when there is no store and none may be created;
+    /// - `Invalid` for a directory that holds something else, for other data directories than those
+    ///   of the store's creation, and for data directories that were mixed up;
     /// - `Unsupported` for a store of a newer format;
     /// - `Unavailable` when the store is open already, a disk is missing, or a directory cannot be
     ///   written;

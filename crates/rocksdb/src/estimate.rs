@@ -3,8 +3,8 @@
 //! 1. The first keys of a range are counted. Most ranges have no more, so their answer is exact.
 //! 2. RocksDB's indexes tell how many bytes of files these keys take, and how many the whole range.
 //!    The rest is in proportion.
-//! 3. Step 2 does not cover rows in memory. They are added to every large range, wherever they
-//!    belong.
+//! 3. Step 2 does not cover rows in memory. They are added to every large range, whichever they
+//!    belong to.
 
 use rocksdb::Range;
 use tonnage_engine::{Ranges, Result, SpaceId};

@@ -4,7 +4,7 @@
 //! a sync up to its sequence number:
 //!
 //! 1. If a sync that began after the write is done, there is nothing to do.
-//! 2. If nobody syncs, the writer syncs everything that is written by then.
+//! 2. If no sync is running, the writer syncs everything that is written by then.
 //! 3. Otherwise it waits for the sync under way to end, and looks again.
 //!
 //! So a hundred writers of one shard key share a few syncs, though each waits until its own write
@@ -42,7 +42,7 @@ struct SyncDoubt {
 }
 
 impl SyncState {
-    /// Whether a write is on the disk; an error where nobody can tell any more.
+    /// Whether a write is on the disk; an error where that is unknown.
     fn covers(&self, written: u64) -> Result<bool> {
         match &self.in_doubt {
             Some(doubt) if doubt.after < written && written <= doubt.up_to => {
@@ -189,7 +189,7 @@ mod tests {
         group.sync_up_to(10, || 10, || Ok(())).unwrap();
     }
 
-    /// Nobody waits for one who panicked.
+    /// No writer waits for one that panicked.
     #[test]
     fn a_sync_that_panics_is_over() {
         let group = GroupSync::default();

@@ -92,7 +92,7 @@ fn what_a_condition_was_refused_by_is_on_the_disk() {
     assert!(shard.is_synced());
 }
 
-/// After a failed sync nobody who waited for it is told that his row is durable.
+/// After a failed sync no writer that waited for it learns that its row is durable.
 #[test]
 fn a_failed_sync_fails_all_who_wait_for_it() {
     let place = tempfile::tempdir().unwrap();

@@ -11,7 +11,7 @@
 //!    back. Its size and the id of the session that wrote it identify the file: both MANIFEST and
 //!    file hold them.
 //!
-//! A process that is killed at any moment in between leaves the link of step 1, too.
+//! A process that is killed at any time in between leaves the link of step 1, too.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom};
@@ -26,7 +26,7 @@ use crate::directory::version_edits::LiveState;
 /// just before the footer.
 const TAIL_BYTES: u64 = 1 << 20;
 
-/// What stands before the id of the session in the properties of a data file: the end of its name.
+/// What precedes the id of the session in the properties of a data file: the end of its name.
 const SESSION_NAME: &[u8] = b"session.identity";
 const SESSION_LEN: usize = 20;
 

@@ -4,9 +4,9 @@
 //!   directories. Each of them is a shard: one RocksDB with two column families, `default` for what
 //!   the engine notes (spaces, versions) and `rows`.
 //! - The shard of a row is a hash of its shard key modulo the number of shards, fixed when the
-//!   store is made.
-//! - A row stands under its space as four big-endian bytes, then its key; its value is the header
-//!   of [`tonnage_engine::Header`] and the payload.
+//!   store is created.
+//! - The key of a row is its space as four big-endian bytes, then its own key; its value is the
+//!   header of [`tonnage_engine::Header`] and the payload.
 //! - Small writes go through the write-ahead log in one batch (`write`); bulk loads are merged
 //!   into files that are ingested (`load`). A gate (`shard`) and windows (`window`) keep the two
 //!   from overwriting each other.

@@ -11,9 +11,9 @@ use crate::open_store::OpenStore;
 use crate::rows_family::ROWS;
 use crate::shard::Shard;
 
-/// Properties of RocksDB that are told by their own names. Writes are held up while
+/// Properties of RocksDB that are reported by their own names. Writes are held up while
 /// `is_write_stopped` is 1. They are slowed down to so many bytes a second while
-/// `actual_delayed_write_rate` is not 0; that is told by the shard, see [`crate::write_throttle`].
+/// `actual_delayed_write_rate` is not 0; the shard reports that, see [`crate::write_throttle`].
 const DETAILS: [&str; 5] = [
     "num-running-compactions",
     "num-running-flushes",
@@ -98,7 +98,7 @@ impl OpenStore {
             rows_estimate: property("rocksdb.estimate-num-keys")?,
             disk_bytes: property("rocksdb.total-sst-files-size")?,
             memtable_bytes: property("rocksdb.cur-size-all-mem-tables")?,
-            // The cache serves all shards; each is told its share.
+            // The cache serves all shards; each gets its share.
             cache_bytes: self.cache().get_usage() as u64 / self.shards().len() as u64,
             compaction_pending_bytes: property("rocksdb.estimate-pending-compaction-bytes")?,
             files: files.len() as u64,

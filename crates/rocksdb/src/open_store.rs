@@ -19,7 +19,8 @@ use crate::shard::{Shard, SharedResources};
 use crate::spaces::Spaces;
 use tonnage_engine::placement_hash;
 
-/// What the engine, its scans and its loads share: the store is closed when the last of them goes.
+/// What the engine, its scans and its loads share: the store is closed when the last of them is
+/// dropped.
 pub(crate) struct OpenStore {
     // Dropped first: databases are closed before the locks in `_directories` are given up.
     shards: Arc<[Shard]>,

@@ -4,14 +4,14 @@ use tonnage_engine::{Deadline, Result};
 
 use crate::shard::Shard;
 
-/// An open window of a shard, closed when it goes out of scope.
+/// An open window of a shard, closed when it is dropped.
 pub(crate) struct OpenWindow<'a> {
     shard: &'a Shard,
     start: u64,
 }
 
 impl<'a> OpenWindow<'a> {
-    /// Opens a window at a moment when no small write is half done.
+    /// Opens a window at a time when no small write is half done.
     ///
     /// # Errors
     /// `TimedOut` when there is none before the deadline.

@@ -1,8 +1,8 @@
 //! Locks on ranges of keys.
 //!
-//! Whoever holds one keeps others out of every range that overlaps it. Among those who wait whoever
-//! asked first comes first, so two large loads of the same keys take turns range by range, and
-//! neither waits for the whole of the other.
+//! A holder keeps others out of every range that overlaps it. Waiting threads are served in order,
+//! so two large loads of the same keys take turns range by range, and neither waits for the whole
+//! of the other.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
@@ -41,7 +41,7 @@ impl Claim {
     }
 }
 
-/// A locked range, free again when this goes out of scope.
+/// A locked range, free again when this is dropped.
 #[derive(Debug)]
 pub(crate) struct LockedRange<'a> {
     locks: &'a RangeLocks,
@@ -49,8 +49,8 @@ pub(crate) struct LockedRange<'a> {
 }
 
 impl RangeLocks {
-    /// Locks the keys from `lower` on and before `upper`, as soon as nobody who asked before holds
-    /// or wants one of them.
+    /// Locks the keys from `lower` on and before `upper`, as soon as no earlier claim holds or
+    /// wants one of them.
     ///
     /// # Errors
     /// `TimedOut` when that is not before the deadline.
@@ -68,7 +68,7 @@ impl RangeLocks {
             lower: lower.map(<[u8]>::to_vec),
             upper: upper.map(<[u8]>::to_vec),
         });
-        // From here on the claim goes with this, whether or not it is granted.
+        // From here on the claim is dropped with this, whether or not it is granted.
         let locked = LockedRange { locks: self, number };
         while claims.is_blocked(number) {
             claims = match deadline.moment() {
@@ -150,7 +150,7 @@ mod tests {
         assert!(locks.claims().list.is_empty());
     }
 
-    /// Who gave up keeps nobody out.
+    /// A claim that was given up keeps no other out.
     #[test]
     fn a_range_is_waited_for_until_the_deadline() {
         let locks = RangeLocks::default();

@@ -79,7 +79,7 @@ pub fn equal_counts_mean_that_nothing_changed(harness: &mut dyn Harness) {
     assert_eq!(count(&fixture, second).is_some(), can_tell);
 }
 
-/// Beside writers whatever is read between two equal counts is the same wherever the count is.
+/// Beside writers, reads between two equal counts are the same whenever the count is the same.
 pub fn what_is_read_between_equal_counts_stays_true_beside_writers(harness: &mut dyn Harness) {
     const WRITES: usize = 60;
     let fixture = Fixture::new(harness);

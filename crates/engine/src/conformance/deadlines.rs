@@ -1,4 +1,4 @@
-//! Deadlines: a call whose time is over returns `TimedOut` and leaves nothing behind.
+//! Deadlines: a call whose time is over returns `TimedOut` and leaves nothing.
 
 use std::time::Duration;
 
@@ -56,7 +56,7 @@ pub fn a_read_after_its_deadline_times_out(harness: &mut dyn Harness) {
     assert!(rows.is_empty());
 }
 
-/// A scan whose time is over ends; another one goes on from where it stood.
+/// A scan whose time is over ends; another one continues from its position.
 pub fn a_scan_after_its_deadline_can_be_resumed(harness: &mut dyn Harness) {
     let fixture = Fixture::new(harness);
     fixture.fill(&["a"], 20);
@@ -109,7 +109,7 @@ fn load(fixture: &Fixture<'_>) -> Box<dyn LoadSession> {
     fixture.engine().load(LoadOptions::default()).unwrap()
 }
 
-/// A push whose time is over brings nothing, and the load goes on.
+/// A push whose time is over brings nothing, and the load continues.
 pub fn a_push_after_its_deadline_takes_nothing(harness: &mut dyn Harness) {
     let fixture = Fixture::new(harness);
     let session = load(&fixture);

@@ -74,7 +74,7 @@ pub fn an_unknown_space_is_not_found_by_its_number(harness: &mut dyn Harness) {
 }
 
 /// A push with a key over the limit, or without its shard key, is invalid, names the entry, and
-/// nothing of it is taken. The load goes on.
+/// nothing of it is taken. The load continues.
 pub fn a_push_with_a_wrong_key_is_not_taken(harness: &mut dyn Harness) {
     let fixture = Fixture::new(harness);
     let session = fixture.engine().load(LoadOptions::default()).unwrap();
@@ -105,8 +105,8 @@ pub fn a_push_with_a_value_over_the_limit_is_not_taken(harness: &mut dyn Harness
     assert!(fixture.all_names().is_empty());
 }
 
-/// A push of columns that differ in length is invalid, and nothing of it is taken. The load goes
-/// on: no flush waits for that push.
+/// A push of columns that differ in length is invalid, and nothing of it is taken. The load
+/// continues: no flush waits for that push.
 pub fn a_push_of_uneven_columns_is_not_taken(harness: &mut dyn Harness) {
     let fixture = Fixture::new(harness);
     let session = fixture.engine().load(LoadOptions::default()).unwrap();
@@ -127,7 +127,7 @@ pub fn a_push_of_uneven_columns_is_not_taken(harness: &mut dyn Harness) {
     assert_eq!(fixture.all_names(), ["b/1"]);
 }
 
-/// A push to a space that does not exist is `NotFound`, and the load goes on.
+/// A push to a space that does not exist is `NotFound`, and the load continues.
 pub fn a_push_to_an_unknown_space_is_not_found(harness: &mut dyn Harness) {
     let fixture = Fixture::new(harness);
     let session = fixture.engine().load(LoadOptions::default()).unwrap();

@@ -238,7 +238,7 @@ pub fn order_within_a_stream_holds_across_full_memory(harness: &mut dyn Harness)
     }
 }
 
-/// Existing entries of one key and stream are told in the order of the stream.
+/// Existing entries of one key and stream are reported in the order of the stream.
 pub fn existing_entries_of_a_key_are_told_in_stream_order(harness: &mut dyn Harness) {
     let fixture = Fixture::new(harness);
     let keys = [key("a", "1"), key("b", "1")];
@@ -318,7 +318,7 @@ impl LoadObserver for HaltedObserver {
     }
 }
 
-/// Where several processes have a store, one that stood still must not go on where it was.
+/// Where several processes have a store, one that paused must not continue where it was.
 pub fn a_load_that_may_not_go_on_stores_nothing(harness: &mut dyn Harness) {
     let fixture = Fixture::new(harness);
     if !fixture.engine().capability().shared {

@@ -22,7 +22,7 @@ fn count(fixture: &Fixture) -> usize {
     fixture.scan(Ranges::whole_space(), ScanOptions::default()).len()
 }
 
-/// When `flush` returns, what was pushed can be read and is reported; the session goes on.
+/// When `flush` returns, what was pushed can be read and is reported; the session continues.
 pub fn a_flush_makes_rows_visible_and_reports_them(harness: &mut dyn Harness) {
     let fixture = Fixture::new(harness);
     let recorder = Arc::new(LoadRecorder::default());

@@ -162,7 +162,7 @@ pub fn a_deletion_and_a_conditional_write_take_turns(harness: &mut dyn Harness) 
                 engine.write(&batch, Durability::Write).unwrap()
             });
             together.wait();
-            // Now and then a little later, so that the deletion comes at any moment of the write.
+            // Now and then a little later, so that the deletion comes at any time during the write.
             (0..round * 2_000).for_each(|step| _ = std::hint::black_box(step));
             engine.delete_range(space, &group_range("a"), Durability::Write).unwrap();
             writer.join().unwrap()

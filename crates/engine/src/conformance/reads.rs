@@ -121,7 +121,7 @@ fn read_some(
     (taken, rows)
 }
 
-/// A caller that reads on behind the keys taken gets every row once, and never more bytes at a time
+/// A caller that continues after the keys taken gets every row once, and never more bytes at a time
 /// than it asked for.
 pub fn a_read_of_some_keys_keeps_to_its_bytes(harness: &mut dyn Harness) {
     const BYTES_MAX: usize = 10_000;
@@ -161,7 +161,7 @@ pub fn a_row_larger_than_the_bytes_of_a_read_still_comes(harness: &mut dyn Harne
     }
 }
 
-/// Keys without rows take no bytes: a read goes on over them.
+/// Keys without rows take no bytes: a read continues past them.
 pub fn missing_keys_do_not_end_a_read_of_some(harness: &mut dyn Harness) {
     let fixture = Fixture::new(harness);
     fixture.fill(&["a"], 1);

@@ -181,7 +181,7 @@ pub fn an_empty_space_is_one_part(harness: &mut dyn Harness) {
     assert_eq!(kind(split(crate::SpaceId(999))), ErrorKind::NotFound);
 }
 
-/// What another engine made of its parts, or of a position, is refused.
+/// Parts and positions of another engine are refused.
 pub fn parts_and_positions_of_others_are_invalid(harness: &mut dyn Harness) {
     let fixture = Fixture::new(harness);
     fixture.fill(&["a"], 3);
@@ -277,7 +277,7 @@ pub fn batches_keep_to_their_rows(harness: &mut dyn Harness) {
     }
 }
 
-/// A scan under way is told how much its further batches hold, and loses nothing by it.
+/// The size of further batches of an open scan can be changed, and no row is lost.
 pub fn batches_change_their_size_within_a_scan(harness: &mut dyn Harness) {
     let fixture = Fixture::new(harness);
     for row in 0..60 {
@@ -373,7 +373,7 @@ pub fn writes_during_a_scan_do_not_disturb_it(harness: &mut dyn Harness) {
     assert_eq!(names, (0..20).map(|row| format!("a/{row:02}")).collect::<Vec<_>>());
 }
 
-/// A scan borrows nothing of the engine, and goes on when the engine is gone.
+/// A scan borrows nothing of the engine, and continues when the engine is gone.
 pub fn a_scan_outlives_its_engine(harness: &mut dyn Harness) {
     let mut fixture = Fixture::new(harness);
     fixture.fill(&["a"], 20);

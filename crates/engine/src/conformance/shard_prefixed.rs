@@ -28,7 +28,7 @@ fn shard_number(engine: &dyn Engine, group_name: &str) -> [u8; 2] {
     (engine.shard_of(&group(group_name)).0 as u16).to_be_bytes()
 }
 
-/// What lies in a shard-prefixed space behind the shard numbers, sorted.
+/// The content of a shard-prefixed space after the shard numbers, sorted.
 fn all_rests(engine: &dyn Engine, space: SpaceId) -> Vec<String> {
     let rows = scan(engine, space, Ranges::whole_space(), ScanOptions::default()).unwrap();
     let mut rests: Vec<_> =
@@ -136,8 +136,7 @@ pub fn a_key_that_names_another_shard_is_invalid(harness: &mut dyn Harness) {
     let shards = engine.capability().shards as u16;
     let own = engine.shard_of(&group("a")).0 as u16;
     for number in (0..=shards).filter(|number| *number != own) {
-        // The shard of the batch is told by its first row or by its first entry: both must be
-        // checked.
+        // The first row or the first entry gives the shard of the batch: both must be checked.
         for rows_first in [true, false] {
             let entry = [&number.to_be_bytes()[..], b"red/1"].concat();
             let mut batch = WriteBatch::new(fixture.space);
@@ -275,7 +274,7 @@ pub fn a_large_load_stores_placed_entries(harness: &mut dyn Harness) {
     }
     session.finish().unwrap();
     assert_eq!(recorder.of_stream(0), (ROWS as u64, 0));
-    // What lies in files must be found by an engine that was opened anew.
+    // A newly opened engine must find what is in files.
     fixture.reopen();
     let rests = all_rests(fixture.engine(), index);
     assert!(

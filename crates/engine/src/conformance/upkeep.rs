@@ -67,7 +67,7 @@ pub fn statistics_have_one_reading_a_shard(harness: &mut dyn Harness) {
     assert!(statistics.rows_estimate() > 0);
 }
 
-/// An estimate of few rows is their number, and knows nothing of what lies outside its ranges.
+/// An estimate of few rows is their number, and excludes what is outside its ranges.
 pub fn few_rows_are_estimated_by_counting(harness: &mut dyn Harness) {
     let mut fixture = Fixture::new(harness);
     let estimate = |fixture: &Fixture, ranges: &Ranges| {

@@ -34,7 +34,7 @@ pub fn each_batch_has_an_outcome_of_its_own(harness: &mut dyn Harness) {
     let mut mixed = WriteBatch::new(space);
     mixed.put(&key("a", "2"), b"", NEVER_MS, Condition::Always);
     mixed.put(&key("c", "2"), b"", NEVER_MS, Condition::Always);
-    // Bad batches lie between good ones: none may stop or shift the outcomes behind it.
+    // Bad batches are among good ones: none may stop or shift the outcomes after it.
     let batches = [
         put(space, &key("a", "1"), b"first", Condition::Always),
         mixed,
@@ -142,7 +142,7 @@ pub fn calls_in_opposite_orders_lose_nothing(harness: &mut dyn Harness) {
     }
 }
 
-/// Adds one to each row, those that somebody else wrote meanwhile again.
+/// Adds one to each row, and repeats those that another writer changed meanwhile.
 fn count_up(engine: &dyn Engine, space: SpaceId, rows: &[Vec<u8>]) {
     let mut rest: Vec<&[u8]> = rows.iter().map(Vec::as_slice).collect();
     while !rest.is_empty() {

@@ -154,7 +154,7 @@ pub fn concurrent_counters_lose_nothing(harness: &mut dyn Harness) {
     assert_eq!(fixture.value(&key), Some((THREADS * STEPS).to_le_bytes().to_vec()));
 }
 
-/// Adds one if nobody wrote the row since it was read.
+/// Adds one if the row was not written since it was read.
 fn count_up(engine: &dyn Engine, space: SpaceId, key: &[u8]) -> bool {
     let keys = [key].into_iter().collect();
     let mut rows = Rows::new();
@@ -165,7 +165,7 @@ fn count_up(engine: &dyn Engine, space: SpaceId, key: &[u8]) -> bool {
     matches!(engine.write(&batch, Durability::Write).unwrap(), WriteOutcome::Applied { .. })
 }
 
-/// Whoever reads while batches are written sees all of a batch or nothing of it.
+/// Readers beside writers see all of a batch or nothing of it.
 pub fn readers_see_a_batch_as_a_whole(harness: &mut dyn Harness) {
     let fixture = Fixture::new(harness);
     let keys = [key("a", "1"), key("a", "2")];
@@ -186,8 +186,8 @@ pub fn readers_see_a_batch_as_a_whole(harness: &mut dyn Harness) {
     });
 }
 
-/// So does whoever looks up many keys. An engine that took them in portions saw the rows of one
-/// batch in two of them, half of it.
+/// So do look-ups of many keys. An engine that took them in portions saw the rows of one batch in
+/// two of them, half of it.
 pub fn a_large_read_sees_a_batch_as_a_whole(harness: &mut dyn Harness) {
     const READS: usize = 60;
     let fixture = Fixture::new(harness);
@@ -219,7 +219,7 @@ pub fn a_large_read_sees_a_batch_as_a_whole(harness: &mut dyn Harness) {
                 halves + usize::from(rows.values.get(0) != rows.values.get(rows.len() - 1)),
             )
         });
-        // Before the assertions: a writer that is not told to end never does, and the scope waits
+        // Before the assertions: a writer without a signal to end never does, and the scope waits
         // for it.
         done.store(true, Ordering::Relaxed);
         assert_eq!(halves.unwrap(), 0, "so many of {READS} reads saw half a batch");

@@ -1,12 +1,12 @@
 //! The memory engine: the strict model of the contract, and what `memory:` opens.
 //!
-//! Each space is one ordered map behind one lock. Where the contract leaves a choice, this engine
+//! Each space is one ordered map under one lock. Where the contract leaves a choice, this engine
 //! takes the strictest one. So code that works here works on every engine:
 //!
 //! - It checks every bound of the capability and every key before it changes anything.
 //! - A scan holds no lock between its batches, and fails once its space is dropped.
 //! - A write takes its version under the lock of the space, and a load stores no older row over a
-//!   newer one: the version of a row never goes back.
+//!   newer one: the version of a row never decreases.
 //! - Pushed entries are invisible until a flush, or until they outgrow the memory of their session.
 //!
 //! Nothing outlives the process. All three durabilities are accepted and mean the same. The
@@ -170,7 +170,7 @@ impl Engine for MemoryEngine {
     }
 
     fn snapshot(&self, followed: &[SpaceId]) -> Result<Option<Arc<dyn Snapshot>>> {
-        // Where it stands for a cluster, others write what this process does not see.
+        // Where it acts as a cluster, others write what this process does not see.
         if self.store.capability.shared {
             return Ok(None);
         }

@@ -27,7 +27,7 @@ pub(super) struct MemoryScanner {
     space: SpaceId,
     ranges: Ranges,
     options: ScanOptions,
-    /// The range that the cursor stands in; all ranges before it are done.
+    /// The range of the cursor; all ranges before it are done.
     range: usize,
     cursor: ScanCursor,
 }
@@ -82,7 +82,7 @@ impl MemoryScanner {
         self.options.deadline.check("the next batch of a scan")?;
         // Looked up for each batch: a scan fails once its space is dropped.
         let space = self.store.space(self.space)?;
-        // Locked once for the whole batch: what it gives is of one moment.
+        // Locked once for the whole batch: what it gives is of one point in time.
         let stored = space.rows();
         let now_ms = self.store.clock.now_ms();
         let shape = &space.info().shape;
@@ -144,7 +144,7 @@ impl Scanner for MemoryScanner {
 }
 
 impl ScanCursor {
-    /// Where the cursor stands, as a position.
+    /// The position of the cursor.
     fn position(&self, range: u32, direction: Direction) -> KeyPosition {
         if self.high == Bound::Excluded(Vec::new()) && direction != Direction::Reverse {
             // A jump over the last shard key that there can be.
@@ -167,7 +167,7 @@ impl ScanCursor {
         }
     }
 
-    /// Goes on from a position in the range that the cursor stands at. False when it lies outside.
+    /// Resumes from a position in the current range of the cursor. False when it is outside.
     fn resume(&mut self, position: KeyPosition, direction: Direction) -> bool {
         let is_reverse = direction == Direction::Reverse;
         if let Some(key) = position.key {

@@ -139,7 +139,7 @@ impl MemoryLoad {
         let mut outcomes = Vec::with_capacity(CHUNK_ENTRIES.min(run.len()));
         for chunk in run.chunks(CHUNK_ENTRIES) {
             deadline.check("the load to store what was pushed")?;
-            // Before each chunk: others may have gone on without a process that stood still.
+            // Before each chunk: others may have continued without a process that paused.
             if self.store.capability.shared {
                 self.options.observer.check_may_send()?;
             }

@@ -1,4 +1,4 @@
-//! One space: an ordered map of rows behind a lock.
+//! One space: an ordered map of rows under a lock.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -34,7 +34,7 @@ pub(super) struct MemorySpace {
     rows: RwLock<Arc<RowMap>>,
     /// How often the rows were locked to be changed. Counted under that lock.
     changes: AtomicU64,
-    /// What is written, once somebody follows the space. Locked within the rows.
+    /// What is written, once the space is followed. Locked within the rows.
     book: Mutex<Option<TicketBook>>,
 }
 
@@ -63,7 +63,7 @@ impl MemorySpace {
         Self::with_rows(info, Arc::default())
     }
 
-    /// A space with the rows of another at one moment.
+    /// A space with the rows of another at one point in time.
     pub(super) fn with_rows(info: SpaceInfo, rows: Arc<RowMap>) -> Self {
         let (rows, book) = (RwLock::new(rows), Mutex::new(None));
         Self { info, rows, changes: AtomicU64::new(0), book }
@@ -91,13 +91,12 @@ impl MemorySpace {
         lock(&self.book)
     }
 
-    /// Has the space followed from now on. Nobody may change its rows meanwhile.
+    /// Has the space followed from now on. Its rows must not change meanwhile.
     pub(super) fn follow(&self) {
         self.book().get_or_insert_with(|| TicketBook::new(CHANGES_MAX));
     }
 
-    /// Notes what is written, while the rows are locked: whoever has them locked sees both or
-    /// neither.
+    /// Notes what is written, while the rows are locked: a holder of the lock sees both or neither.
     pub(super) fn note(&self, note: impl FnOnce(&mut TicketBook, u64)) {
         if let Some(book) = &mut *self.book() {
             let ticket = book.begin();

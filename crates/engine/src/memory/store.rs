@@ -9,7 +9,7 @@ use crate::{Capability, Clock, Error, Result, SpaceId, WriteBatch};
 use super::space::MemorySpace;
 use super::versions::MemoryVersions;
 
-/// How many operations a batch may have where the engine stands for a cluster.
+/// How many operations a batch may have where the engine acts as a cluster.
 const OPERATIONS_OF_CLUSTER: usize = 1_000;
 
 /// What the engine, its scans and its loads share.
@@ -19,7 +19,7 @@ pub(super) struct MemoryStore {
     pub(super) clock: Arc<dyn Clock>,
     pub(super) spaces: RwLock<MemorySpaces>,
     pub(super) versions: MemoryVersions,
-    /// Whether it is the store at one moment.
+    /// Whether it is the store at one point in time.
     pub(super) is_snapshot: bool,
 }
 
@@ -44,7 +44,7 @@ impl MemoryStore {
                 spaces_per_batch: usize::MAX,
                 total_order: true,
                 absolute_consistency: true,
-                // It stands for a cluster then.
+                // It acts as a cluster then.
                 acks_all: !shared,
                 fsync: false,
                 persistent: false,
@@ -71,7 +71,7 @@ impl MemoryStore {
         spaces.by_id.get(&id).cloned().ok_or_else(|| no_such_space(id))
     }
 
-    /// Refuses to change what is of one moment.
+    /// Refuses to change a store of one point in time.
     pub(super) fn check_writable(&self) -> Result<()> {
         match self.is_snapshot {
             true => Err(Error::invalid("a snapshot is not written to: write to its store")),

@@ -57,7 +57,7 @@ impl BatchSpaces {
         now_ms: u64,
         versions: &MemoryVersions,
     ) -> WriteOutcome {
-        // All spaces stay locked until the end: nobody sees one half of the batch.
+        // All spaces stay locked until the end: no reader sees one half of the batch.
         let mut maps: Vec<_> = self.0.iter().map(|space| space.rows_mut()).collect();
         for (space, run) in batch.runs() {
             let rows = &maps[self.index_of(space)];
@@ -71,7 +71,7 @@ impl BatchSpaces {
                 }
             }
         }
-        // Taken under the locks, so that the version of a row never goes back.
+        // Taken under the locks, so that the version of a row never decreases.
         let version = versions.next();
         for (space, run) in batch.runs() {
             let rows = &mut maps[self.index_of(space)];

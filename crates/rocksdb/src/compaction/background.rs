@@ -1,4 +1,4 @@
-//! A background thread that nobody waits for. It compacts deleted ranges, and repeats drops of
+//! A background thread that no caller waits for. It compacts deleted ranges, and repeats drops of
 //! spaces that the disk refused.
 
 use std::sync::{Arc, Mutex};

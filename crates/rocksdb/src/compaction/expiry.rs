@@ -17,8 +17,8 @@ pub(crate) fn drop_expired(options: &mut Options, clock: Arc<dyn Clock>) {
     });
 }
 
-/// A value that cannot be read is not expired: it is damaged, and stays for whoever reads it to
-/// see. The clock is asked only for rows that expire at all.
+/// A value that cannot be read is not expired: it is damaged, and stays so that readers see it. The
+/// clock is asked only for rows that expire at all.
 fn is_expired(value: &[u8], clock: &dyn Clock) -> bool {
     match Header::split(value) {
         Ok((header, _)) => header.expires_at_ms != NEVER_MS && !header.is_live(clock.now_ms()),

@@ -28,11 +28,11 @@ use crate::backlog::{BacklogLimits, CompactionBacklog, STEADY};
 use crate::rows_family::ROWS;
 use crate::write_throttle::WriteThrottle;
 
-/// How long no load may have merged before compaction goes on.
+/// How long no load may have merged before compaction continues.
 const PAUSE: Duration = Duration::from_secs(2);
-/// Loads that may leave files at level 0 before compaction goes on all the same.
+/// Loads that may leave files at level 0 before compaction continues all the same.
 const OVERLAPPING_MAX: usize = 16;
-/// Files at level 0 with which compaction goes on all the same.
+/// Files at level 0 with which compaction continues all the same.
 const FILES_MAX: u64 = 64;
 /// Files at level 0 and bytes that wait for compaction with which the usual limits hold again: well
 /// below the slowdown.
@@ -83,7 +83,7 @@ struct PauseShared {
 
 struct PauseState {
     phase: PausePhase,
-    /// Loads that merge at this moment.
+    /// Loads that are merging now.
     merging: usize,
     /// Loads that left files at level 0 since compaction last worked.
     overlapping: usize,
@@ -191,7 +191,7 @@ impl PauseShared {
         lock(&self.state)
     }
 
-    /// Goes to the next phase if it is time. Tells whether that leaves nothing to look after; then
+    /// Enters the next phase if it is time. Tells whether that leaves nothing to look after; then
     /// the watcher ends.
     fn advance_phase(&self) -> bool {
         let mut state = self.state();
@@ -247,7 +247,7 @@ impl PauseShared {
         CompactionBacklog::of(&self.db).files
     }
 
-    /// Whether so little waits for compaction that the usual limits hold nobody up.
+    /// Whether so little waits for compaction that the usual limits delay no writer.
     fn is_usual(&self) -> bool {
         let backlog = CompactionBacklog::of(&self.db);
         backlog.files <= USUAL.files && backlog.bytes <= USUAL.bytes

@@ -42,7 +42,7 @@ mod tests {
     use super::*;
     use crate::wal::log_format::checksum;
 
-    /// A MANIFEST that begins as those of RocksDB 11.8: tag 8193, and the identity behind its
+    /// A MANIFEST that begins as those of RocksDB 11.8: tag 8193, and the identity after its
     /// length.
     fn manifest(id: &[u8]) -> Vec<u8> {
         let edit = [&[0x81, 0x40, id.len() as u8][..], id].concat();
@@ -64,7 +64,7 @@ mod tests {
     fn the_head_of_a_manifest_tells_the_identity() {
         let mut manifest = manifest(b"a196dc48");
         assert_eq!(told(&manifest), Some("a196dc48".to_owned()));
-        // What a copy cuts off, or a crash tears, stands behind it.
+        // What a copy cuts off, or a crash tears, follows it.
         manifest.extend(b"torn");
         assert_eq!(told(&manifest), Some("a196dc48".to_owned()));
     }

@@ -11,7 +11,7 @@ use super::owner;
 /// The name of the file in each of them.
 pub(super) const LOCK_NAME: &str = "LOCK";
 
-/// Directories that nobody else uses, until this is dropped.
+/// Directories that no other process uses, until this is dropped.
 #[derive(Default)]
 pub(super) struct DirectoryLocks(Vec<File>);
 

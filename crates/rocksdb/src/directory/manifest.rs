@@ -20,9 +20,9 @@
 //! shard 1 of 2
 //! ```
 //!
-//! A store is made in this order: the manifest in state `making`, then the data directories with
-//! their databases, then the manifest in state `ready`. Whoever opens a store in state `making`
-//! finishes the work. Once it is `ready`, nothing missing is ever made anew: a disk that is not
+//! A store is created in this order: the manifest in state `making`, then the data directories with
+//! their databases, then the manifest in state `ready`. An opening of a store in state `making`
+//! finishes the work. Once it is `ready`, nothing missing is ever created again: a disk that is not
 //! mounted must not look like an empty shard.
 
 use std::fs::{self, File};
@@ -165,7 +165,7 @@ fn replace_file(directory: &Path, name: &str, name_new: &str, text: &str) -> Res
     replace().map_err(|error| unavailable(&path, error))
 }
 
-/// Makes what was renamed or made in a directory durable.
+/// Makes renamed and created entries of a directory durable.
 pub(crate) fn sync_directory(directory: &Path) -> io::Result<()> {
     File::open(directory)?.sync_all()
 }

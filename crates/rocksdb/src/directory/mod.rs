@@ -33,7 +33,7 @@ pub(crate) struct StoreDirectories {
 
 impl StoreDirectories {
     /// Finds the store in `root`, or begins to make it. [`StoreDirectories::is_fresh`] then says
-    /// whether databases may be made; [`StoreDirectories::finish`] must follow once they are.
+    /// whether databases may be created; [`StoreDirectories::finish`] must follow once they are.
     pub(crate) fn open(root: &Path, settings: &Settings) -> Result<Self> {
         if !root.join(manifest::NAME).exists() {
             if !settings.create_if_missing {
@@ -41,7 +41,7 @@ impl StoreDirectories {
             }
             make_directory(root)?;
             match check_empty(root, &[LOCK_NAME, manifest::NAME, manifest::NAME_NEW]) {
-                // Someone else is making a store here at this moment: the lock tells.
+                // The lock shows that another process is creating a store here.
                 Err(_) if root.join(manifest::NAME).exists() => {}
                 checked => checked?,
             }
@@ -49,13 +49,13 @@ impl StoreDirectories {
         let mut locks = DirectoryLocks::default();
         locks.add(root)?;
         let root = fs::canonicalize(root).map_err(|error| unavailable(root, error))?;
-        // Read behind the lock: before that somebody else may just be making the store.
+        // Read under the lock: before that another process may be creating the store.
         let manifest = match Manifest::read(&root)? {
             Some(manifest) => manifest,
             None => begin(&root, settings)?,
         };
         let mut directories = Self { root, manifest, locks };
-        // Before data directories are made or locked: a wrong list touches none of them.
+        // Before data directories are created or locked: a wrong list touches none of them.
         directories.check_list(settings)?;
         match directories.manifest.state {
             StoreState::Making => directories.make_directories()?,
@@ -67,7 +67,7 @@ impl StoreDirectories {
         Ok(directories)
     }
 
-    /// Whether the store is still being made, so that its databases may be missing.
+    /// Whether the store is still being created, so that its databases may be missing.
     pub(crate) fn is_fresh(&self) -> bool {
         self.manifest.state == StoreState::Making
     }
@@ -117,15 +117,14 @@ impl StoreDirectories {
         if directory == self.root { Ok(()) } else { self.locks.add(directory) }
     }
 
-    /// A restore that made the store may have been cut short before it removed its notes. As long
-    /// as they are there a restore into the same data directory would empty it.
+    /// A restore that created the store may have been cut short before it removed its notes. As
+    /// long as they are there a restore into the same data directory would empty it.
     fn end_restore(&self) -> Result<()> {
         let root = std::iter::once(self.root.clone());
         self.directories().chain(root).try_for_each(|directory| remove_note(&directory))
     }
 
-    /// The list of directories is fixed when the store is made; an empty list asks for whatever it
-    /// is.
+    /// The list of directories is fixed when the store is created; an empty list accepts any.
     fn check_list(&self, settings: &Settings) -> Result<()> {
         let given: Vec<PathBuf> =
             settings.data_directories.iter().map(|given| absolute(given)).collect::<Result<_>>()?;
@@ -212,8 +211,8 @@ pub(crate) fn write_copy(root: &Path, shards: Vec<PathBuf>) -> Result<()> {
 }
 
 /// Makes a directory and those above it that are missing, and has all of them on the disk. Those
-/// that are there already may have been made by a process that was cut short, so they are synced as
-/// well.
+/// that are there already may have been created by a process that was cut short, so they are synced
+/// as well.
 pub(crate) fn make_directory(directory: &Path) -> Result<()> {
     fs::create_dir_all(directory).map_err(|error| unavailable(directory, error))?;
     let directory = fs::canonicalize(directory).map_err(|error| unavailable(directory, error))?;
@@ -223,7 +222,7 @@ pub(crate) fn make_directory(directory: &Path) -> Result<()> {
     })
 }
 
-/// A directory that cannot be opened or synced by this user was not made by it.
+/// A directory that cannot be opened or synced by this user was not created by it.
 fn is_not_ours(error: &io::Error) -> bool {
     use io::ErrorKind::{InvalidInput, PermissionDenied, ReadOnlyFilesystem, Unsupported};
     matches!(error.kind(), InvalidInput | PermissionDenied | ReadOnlyFilesystem | Unsupported)

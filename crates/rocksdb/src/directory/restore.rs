@@ -1,7 +1,7 @@
 //! The directories that a backup is restored into.
 //!
 //! 1. Each directory is locked, and gets a note, `RESTORE`, before anything else.
-//! 2. The note tells what an interrupted restore left from somebody's data. Such a directory is
+//! 2. The note distinguishes what an interrupted restore left from other data. Such a directory is
 //!    emptied and filled again. The lock tells that a restore is still at work.
 //! 3. The manifest is written last. Only then is it a store.
 
@@ -24,7 +24,7 @@ pub struct RestoreTarget {
 
 impl RestoreTarget {
     /// Takes directories that are empty or do not exist: the store's own and one for each shard,
-    /// which lies below it where none are given.
+    /// which is below it where none are given.
     ///
     /// # Errors
     /// `Invalid` when a directory holds anything, or there are not as many as shards;
@@ -43,14 +43,14 @@ impl RestoreTarget {
             )));
         }
         make_directory(root)?;
-        // Before the lock, which leaves a file: the directory of somebody else stays as it is.
+        // Before the lock, which leaves a file: another owner's directory stays as it is.
         if !root.join(NOTE).exists() {
             check_empty(root, &[LOCK_NAME])?;
         }
         let mut locks = DirectoryLocks::default();
         locks.add(root)?;
         let root = fs::canonicalize(root).map_err(|error| unavailable(root, error))?;
-        // Behind the lock: whoever holds it may be a restore that is still at work here.
+        // Under the lock: its holder may be a restore that is still at work here.
         take(&root, &root)?;
         let mut target = Self { root, shards: Vec::new(), locks };
         for index in 0..shards {
@@ -121,7 +121,7 @@ fn empty(directory: &Path) -> Result<()> {
             continue;
         }
         // Every name that a restore writes before the manifest, which makes a store of it. One left
-        // out here would make its directory somebody else's.
+        // out here would give its directory to another owner.
         let is_ours = ["db", "SYNCED", "SYNCED-MANIFEST", "SHARD.new", MARKER_NAME, NAME_NEW]
             .iter()
             .any(|ours| name == **ours)
@@ -133,7 +133,7 @@ fn empty(directory: &Path) -> Result<()> {
                 name.display()
             )));
         }
-        // Removed after all of them were looked at: somebody else's file keeps everything in place.
+        // Removed after all of them were looked at: a foreign file keeps everything in place.
         left.push(entry);
     }
     for entry in left {
@@ -190,7 +190,7 @@ mod tests {
     }
 
     /// The story of a bug: a restore was killed when the store was whole, but before it had removed
-    /// the notes in all data directories. Months later somebody named one of these for a restore of
+    /// the notes in all data directories. Months later a user named one of these for a restore of
     /// another store, by mistake. It was emptied, and that shard of the first store was gone.
     #[test]
     fn the_data_directory_of_a_store_is_never_emptied_by_a_restore() {
@@ -229,7 +229,7 @@ mod tests {
         refused(&note);
     }
 
-    /// A restore that was killed between the markers and the manifest made no store.
+    /// A restore that was killed between the markers and the manifest created no store.
     #[test]
     fn a_data_directory_with_the_marker_of_a_store_that_never_was_is_emptied() {
         let place = tempfile::tempdir().unwrap();

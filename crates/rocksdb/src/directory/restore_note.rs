@@ -1,8 +1,8 @@
 //! The note in a directory that a restore fills, until the directory belongs to a store.
 //!
-//! The note names the store's own directory. So whoever finds a note can tell two cases apart: the
-//! restore was interrupted, or it made a store and was killed before it removed its notes. Notes of
-//! older versions are empty.
+//! The note names the store's own directory. So a note distinguishes two cases: the restore was
+//! interrupted, or it created a store and was killed before it removed its notes. Notes of older
+//! versions are empty.
 
 use std::fs::{self, File};
 use std::io::{self, Write};

@@ -139,7 +139,7 @@ impl LogFile {
     }
 }
 
-/// How long the newest log was at some moment.
+/// The length of the newest log at some time.
 pub(crate) struct LogLength {
     log: LogFile,
     len: u64,
@@ -183,9 +183,8 @@ impl LogFollower {
         log.len().map(|len| LogLength { len, log })
     }
 
-    /// To be told after a sync has succeeded: what was there before it is on the disk. Where
-    /// `is_alone` says so afterwards, nobody else has written meanwhile, and so is what is there
-    /// now.
+    /// To be called after a sync has succeeded: what was there before it is on the disk. Where
+    /// `is_alone` says so afterwards, no other write came meanwhile, and so is what is there now.
     pub(crate) fn note_synced(&self, before: Option<LogLength>, is_alone: impl FnOnce() -> bool) {
         let Some(before) = before else { return };
         let after = match before.log.len() {
@@ -197,7 +196,7 @@ impl LogFollower {
         self.state().note(SyncedPosition { log: seen.log.number, bytes: seen.len });
     }
 
-    /// To be told after a sync has failed: nothing more is noted.
+    /// To be called after a sync has failed: nothing more is noted.
     pub(crate) fn note_failed(&self) {
         self.state().in_doubt = true;
     }

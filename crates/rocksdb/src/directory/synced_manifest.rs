@@ -8,20 +8,20 @@
 //! check 5f0c1a2b
 //! ```
 //!
-//! RocksDB takes a MANIFEST that ends early for the trace of a crash, and goes on with the older
+//! RocksDB takes a MANIFEST that ends early for the trace of a crash, and continues with the older
 //! list of data files that it leads to: the rows of all other files would be missing without a
 //! word. So the length that is known to be on the disk is noted, and a MANIFEST that is sound for
 //! less than that is [damage](check).
 //!
-//! What is known is told by the data files that RocksDB shows as live:
+//! The data files that RocksDB lists as live show what is known:
 //!
 //! 1. RocksDB syncs the record that adds a file before it shows the file. So the MANIFEST is on the
-//!    disk up to the first record that names a live file, and whatever stands before it.
+//!    disk up to the first record that names a live file, and so is everything before it.
 //! 2. A later record may move the file to another level. It shows nothing, because the file was
 //!    live before.
 //! 3. RocksDB begins a new MANIFEST now and then, syncs it, and then names it in `CURRENT`. The
 //!    directory is synced before anything is noted of a new one, so `CURRENT` stays with it.
-//! 4. Records behind that add no files. Without them RocksDB finds a list that leads to the same
+//! 4. Records after that add no files. Without them RocksDB finds a list that leads to the same
 //!    rows, or misses a file that is gone, and refuses.
 //!
 //! Nothing of the MANIFEST is synced here, and the note is never synced itself: it says less than
@@ -65,7 +65,7 @@ pub(crate) fn check(directory: &Path, db: &Path, to_damage: bool) -> Result<Opti
     let Some(current) = current(db).map_err(|error| unavailable(db, error))? else {
         return Ok(None);
     };
-    // The note may lag behind the truth: of a newer MANIFEST nothing is known yet.
+    // The note may lag the truth: of a newer MANIFEST nothing is known yet.
     if current > noted {
         return Ok(None);
     }
@@ -170,7 +170,7 @@ impl ManifestFollower {
         if !grown && state.unproven.is_empty() {
             return;
         }
-        // Asked after the records were read: what is live now and stands there was synced there.
+        // Read after the records: a file that is live now and listed there was synced there.
         let Some(live) = live() else { return };
         let is_live = |(_, files): &(u64, Vec<u64>)| files.iter().any(|file| live.contains(file));
         let Some(last) = state.unproven.iter().rposition(is_live) else { return };

@@ -97,7 +97,7 @@ impl LiveState {
                 _ => return None,
             }
         }
-        // Behind the loop: RocksDB writes the number of a log before that of its family.
+        // After the loop: RocksDB writes the number of a log before that of its family.
         if let Some(log) = log {
             let first = self.first_logs.entry(family).or_default();
             *first = log.max(*first);
@@ -196,7 +196,7 @@ impl<'a> EditReader<'a> {
         None
     }
 
-    /// Bytes behind their length.
+    /// Bytes after their length.
     fn bytes(&mut self) -> Option<&'a [u8]> {
         let len = usize::try_from(self.varint()?).ok()?;
         let (bytes, rest) = self.0.split_at_checked(len)?;

@@ -128,8 +128,8 @@ impl<'a> ConflictResolver<'a> {
         }
     }
 
-    /// Looks at what is stored now, instead of when the resolver was made.
-    /// The entries follow one whose key and outcome are these.
+    /// Looks at what is stored now, instead of when the resolver was created. The entries follow
+    /// one whose key and outcome are these.
     pub(super) fn refresh(
         &mut self,
         rules: ConflictRules<'a>,
@@ -221,7 +221,7 @@ struct StoredRowCursor<'a> {
     shard: &'a Shard,
     iterator: DBRawIterator<'a>,
     now_ms: u64,
-    /// The stored key that the iterator stands on.
+    /// The stored key at the iterator.
     fence: Vec<u8>,
     state: FenceState,
     /// Walks that did not arrive, less those that did.
@@ -290,8 +290,9 @@ impl<'a> StoredRowCursor<'a> {
         header(self.iterator.value().unwrap_or_default()).map(Some)
     }
 
-    /// Asks for one key, without moving. A row written since the resolver was made is seen here and
-    /// not by the iterator, which is just as well: it is in the load window, and looked at again.
+    /// Asks for one key, without moving. A row written since the resolver was created is seen here
+    /// and not by the iterator, which is just as well: it is in the load window, and looked at
+    /// again.
     fn look_up(&self, key: &[u8]) -> Result<Option<Header>> {
         let value = self.shard.db().get_pinned_cf_opt(self.shard.rows(), key, &self.options);
         let value = value.map_err(|error| translate(self.shard.directory.display(), error))?;
@@ -319,8 +320,8 @@ impl<'a> StoredRowCursor<'a> {
         Ok(false)
     }
 
-    /// After many look-ups the iterator is far behind: steps would never arrive. From where it
-    /// stands then walking is tried again, once.
+    /// After many look-ups the iterator lags far: steps would never arrive. From its position then,
+    /// walking is tried again, once.
     fn seek_again(&mut self, key: &[u8]) -> Result<bool> {
         self.lookups_since_walk = 0;
         self.missed_walks = MISSED_WALKS_MAX - 1;

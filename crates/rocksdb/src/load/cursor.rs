@@ -11,8 +11,8 @@ use super::spill::{SpillFile, SpillReader};
 const TOUCH_AHEAD: usize = 32;
 const CACHE_LINE: usize = 64;
 
-/// Walks the entries of a source that lie in a key range. It stands before the first entry until it
-/// is advanced.
+/// Walks the entries of a source that lie in a key range. It is before the first entry until it is
+/// advanced.
 #[derive(Debug)]
 pub(super) enum SourceCursor<'a> {
     Memory(RunCursor<'a>),
@@ -43,7 +43,7 @@ impl<'a> SourceCursor<'a> {
         }))
     }
 
-    /// Goes to the next entry; `false` at the end.
+    /// Moves to the next entry; `false` at the end.
     #[inline]
     pub(super) fn advance(&mut self) -> Result<bool> {
         match self {
@@ -52,7 +52,7 @@ impl<'a> SourceCursor<'a> {
         }
     }
 
-    /// The entry that the cursor stands on, after [`SourceCursor::advance`] said that there is one.
+    /// The entry at the cursor, after [`SourceCursor::advance`] said that there is one.
     #[inline]
     pub(super) fn record(&self) -> LoadRecord<'_> {
         match self {

@@ -49,7 +49,7 @@ fn entries(keys: std::ops::Range<u64>, value_bytes: usize) -> Entries {
     entries
 }
 
-/// Late enough that a machine that stands still for 3 seconds comes to the wait before it.
+/// Late enough that a machine that pauses for 3 seconds reaches the wait before it.
 fn soon() -> Deadline {
     Deadline::after(Duration::from_secs(4))
 }
@@ -95,7 +95,7 @@ fn a_large_flush_waits_for_small_writes_until_its_deadline() {
     assert_eq!(store.rows(), 0);
 }
 
-/// Pushes of one entry are taken or not, so the load goes on after one that was not.
+/// Pushes of one entry are taken or not, so the load continues after one that was not.
 #[test]
 fn a_push_waits_for_memory_until_its_deadline() {
     let store = Store::new();

@@ -85,8 +85,7 @@ fn carry_out(context: &LoadContext<'_>, task: &FlushTask<'_>) -> Result<()> {
 }
 
 /// Entries of shard-prefixed spaces may have gone into the log, by this flush or one before. A file
-/// survives a power failure at once, what stands in the log only once it is synced: so that comes
-/// first.
+/// survives a power failure at once, the log only once it is synced: so that comes first.
 fn sync_prefixed(context: &LoadContext<'_>, ordinary: &[FlushTask<'_>]) -> Result<()> {
     if context.prefixed_spaces.is_empty() {
         return Ok(());
@@ -145,7 +144,8 @@ fn plan<'a>(context: &LoadContext<'_>, sources: &'a BTreeMap<Lane, Sources>) -> 
         };
         match lane.space_kind {
             SpaceKind::Ordinary => cut(&everything, StorageRoute::File),
-            // A file of one space alone goes with that space, and all threads have a part of each.
+            // A file of one space alone is dropped with that space, and all threads have a part of
+            // each.
             SpaceKind::ShardPrefixed => context.prefixed_spaces.iter().for_each(|space| {
                 cut(&KeyBounds::of_space(*space), StorageRoute::IndexFile(*space))
             }),

@@ -1,12 +1,12 @@
-//! Ingests a file, and corrects it by what others wrote while it was being made.
+//! Ingests a file, and corrects it by what others wrote while it was being built.
 //!
 //! 1. While others write, gather the entries whose keys were touched since the window was opened:
 //!    the suspects.
-//! 2. Shut the gate: nobody writes now. If keys of the file were touched that are no suspects, open
-//!    the gate and begin again, up to [`ROUNDS_MAX`] times. After that, look at all entries while
-//!    the gate is shut.
+//! 2. Shut the gate: no write is in flight now. If keys of the file were touched that are no
+//!    suspects, open the gate and begin again, up to [`ROUNDS_MAX`] times. After that, look at all
+//!    entries while the gate is shut.
 //! 3. Look up the keys of the suspects once more. If an entry is overtaken, or gets a new version,
-//!    the right row goes into a second file, the patch.
+//!    the right row is written to a second file, the patch.
 //! 4. Have RocksDB ingest both files in one step, the patch over the other, and open the gate.
 
 use rocksdb::Options;
@@ -34,7 +34,7 @@ struct GatedIngest<'a> {
     window: &'a OpenWindow<'a>,
 }
 
-/// What is known of the entries of a pending output, up to one moment.
+/// What is known of the entries of a pending output, up to one point in time.
 struct Survey {
     /// Whatever was noted up to this count was looked at.
     mark: u64,
@@ -65,7 +65,7 @@ impl RangeOutput<'_> {
 }
 
 impl GatedIngest<'_> {
-    /// Has the file of a pending output ingested while nobody writes.
+    /// Has the file of a pending output ingested while no write is in flight.
     fn ingest(&self, pending: &mut PendingOutput) -> Result<()> {
         let shard = self.output.shard;
         let Some(file) = pending.file.take() else { return Ok(()) };

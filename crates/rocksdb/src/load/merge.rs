@@ -1,8 +1,8 @@
 //! Merges sorted sources into one sorted sequence.
 //!
 //! A tree of losers: each leaf is a source, each inner node remembers which source lost the match
-//! there, and the overall winner stands above the root. When the winner moves on, only the matches
-//! on its path are played again: one comparison a level. Sources are compared by sixteen bytes of
+//! there, and the overall winner is above the root. When the winner moves on, only the matches on
+//! its path are played again: one comparison a level. Sources are compared by sixteen bytes of
 //! their key, cached as a number, and by the records only when those are equal.
 
 use tonnage_engine::Result;

@@ -4,30 +4,30 @@
 //!
 //! 1. **Push** ([`session`]): entries are copied into *runs*, buffers of tens of megabytes, by as
 //!    many threads as push. A fixed number of runs bounds the memory ([`pool`]). Those of one push
-//!    are copied in about the order of their keys, so that what lies together in order lies
-//!    together in memory.
-//! 2. **Sort** ([`sort`]): a full run is sorted by a worker, on integers made of key bytes.
+//!    are copied in about the order of their keys, so that neighbours in order are neighbours in
+//!    memory.
+//! 2. **Sort** ([`sort`]): a full run is sorted by a worker, on integers of key bytes.
 //! 3. **Spill** ([`spill`]): when the memory is full of sorted runs, they go to disk.
 //! 4. **Merge** ([`merge`]): a flush cuts the keys into ranges ([`range`]), and the threads of the
 //!    load take one range after another. Of each they merge all runs, decide what becomes of every
 //!    entry ([`conflict`]), write the winners to a file and have RocksDB ingest it ([`output`],
-//!    [`gated_ingest`]). The files of a load never overlap, so there is nothing to compact.
-//!    Entries of shard-prefixed spaces (indexes) lie in runs of their own ([`lane`]). They are
-//!    stored first, without a look at what is there ([`index_output`]): nobody ever sees a row
-//!    without them.
-//! 5. **Report** ([`tally`]): the observer is told of entries when they are durable.
+//!    [`gated_ingest`]). The files of a load never overlap, so there is nothing to compact. Entries
+//!    of shard-prefixed spaces (indexes) lie in runs of their own ([`lane`]). They are stored
+//!    first, without a look at what is there ([`index_output`]): no reader ever sees a row without
+//!    them.
+//! 5. **Report** ([`tally`]): the observer is called when entries are durable.
 //!
-//! A load of a few megabytes skips all that and goes through the write-ahead log after all
-//! ([`small`]).
+//! A load of a few megabytes skips all that and uses the write-ahead log after all ([`small`]).
 //!
 //! Of large loads of the same keys one waits for the other at each file ([`crate::range_locks`]);
 //! small ones wait for none. The observer is called when nothing is held.
 //!
 //! Entries carry the version that they took when they were pushed. A stored row with a greater
 //! version was written later, and such an entry loses to it: it is overtaken. What is written while
-//! a file is being made is caught by a load window, see [`crate::window`]; a window over the whole
-//! session ([`concurrent_writes`]) tells a load that overwrites without looking of later rows, and which of
-//! them were stored on a condition: over those an entry is stored all the same, with a new version.
+//! a file is being built is caught by a load window, see [`crate::window`]; a window over the whole
+//! session ([`concurrent_writes`]) shows a load that overwrites without looking the later rows, and
+//! which of them were stored on a condition: over those an entry is stored all the same, with a new
+//! version.
 
 mod concurrent_writes;
 mod conflict;
@@ -69,8 +69,7 @@ use crate::open_store::OpenStore;
 use session::RocksSession;
 
 self_cell! {
-    /// A session together with the store that it loads into: whoever has it need not borrow the
-    /// engine.
+    /// A session together with the store that it loads into: its holder need not borrow the engine.
     struct OwnedSession {
         owner: Arc<OpenStore>,
         #[not_covariant]

@@ -1,7 +1,7 @@
 //! The memory of a load session, handed out as runs.
 //!
-//! A fixed number of *permits* bounds the memory. Each is good for one run. A run goes through
-//! these stages:
+//! A fixed number of *permits* bounds the memory. Each is good for one run. A run passes these
+//! stages:
 //!
 //! ```text
 //! open --checked out by a pusher, who copies entries into it--> open
@@ -9,9 +9,9 @@
 //! ```
 //!
 //! A pusher without room takes a free permit. If there is none, it waits for the workers. If these
-//! have nothing to do, it first seals the fullest idle run for them. Nobody holds a run while
-//! waiting, so somebody can always go on. The first full run starts the workers, or the first
-//! pusher that must wait: a small load on few shards has none.
+//! have nothing to do, it first seals the fullest idle run for them. No thread holds a run while it
+//! waits, so one can always continue. The first full run starts the workers, or the first pusher
+//! that must wait: a small load on few shards has none.
 
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -90,7 +90,7 @@ impl DrainedRuns {
     }
 }
 
-/// A run in the hands of a pusher. It goes back to the pool whatever happens to the pusher: a flush
+/// A run in the hands of a pusher. It returns to the pool whatever happens to the pusher: a flush
 /// waits for it.
 pub(super) struct RunLease<'p> {
     pool: &'p Pool,
@@ -388,7 +388,7 @@ impl PoolState {
         Some(run)
     }
 
-    /// When all memory lies in idle runs of other lanes, one of them has to make room.
+    /// When idle runs of other lanes hold all memory, one of them has to free room.
     fn seal_idle_run(&mut self) {
         let others_will_do = self.busy > 0 || !self.sealed.is_empty() || !self.sorted.is_empty();
         let fullest = self.open.iter().enumerate().max_by_key(|(_, run)| run.bytes());

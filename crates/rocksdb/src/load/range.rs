@@ -8,7 +8,7 @@ use tonnage_engine::SpaceId;
 use super::run::SortedRun;
 use super::spill::SpillFile;
 
-/// About how many bytes of records one sample stands for.
+/// About how many bytes of records one sample represents.
 const SAMPLE_BYTES: u64 = 256 << 10;
 
 /// Keys from `lower` on and before `upper`; no bound where there is none.
@@ -53,8 +53,8 @@ impl Samples {
         self.samples.extend(file.index().map(|(key, bytes)| (key.to_vec(), bytes)));
     }
 
-    /// Cuts what lies in `all` into ranges of about `range_bytes`, but at least `ranges_min` where
-    /// there is enough to cut.
+    /// Cuts `all` into ranges of about `range_bytes`, but at least `ranges_min` where there is
+    /// enough to cut.
     pub(super) fn cut(&self, all: &KeyBounds, range_bytes: u64, ranges_min: u64) -> Vec<KeyBounds> {
         let mut samples: Vec<&(Vec<u8>, u64)> =
             self.samples.iter().filter(|(key, _)| all.contains(key)).collect();

@@ -1,4 +1,4 @@
-//! One entry of a load, as it lies in memory and in spill files.
+//! One entry of a load, as stored in memory and in spill files.
 //!
 //! `varint key length, varint value length, varint stream, varint position, key, value`: the key is
 //! the one that RocksDB keeps (space first), the value has its header. A record says everything
@@ -38,7 +38,7 @@ impl NewRecord<'_> {
         NUMBERS_LEN_MAX + 4 + self.key.len() + 17 + self.payload.len()
     }
 
-    /// Appends the record, and tells where its key lies.
+    /// Appends the record, and returns the position of its key.
     #[inline]
     pub(super) fn append_to(&self, arena: &mut Vec<u8>) -> Range<usize> {
         arena.reserve(self.encoded_len_max());
@@ -100,7 +100,7 @@ impl RecordSpan {
     }
 }
 
-/// An entry, borrowed from the buffer it lies in.
+/// An entry, borrowed from its buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct LoadRecord<'a> {
     /// All of it, to be copied as it is.

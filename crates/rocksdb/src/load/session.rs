@@ -234,8 +234,7 @@ struct PushBatch<'e> {
 }
 
 impl RocksSession<'_> {
-    /// Takes entries. Where time is over when some of them are taken the load is stopped: nobody
-    /// could tell which.
+    /// Takes entries. A timeout when some of them are taken stops the load: which ones is unknown.
     pub(super) fn push(
         &self,
         space: SpaceId,
@@ -256,7 +255,7 @@ impl RocksSession<'_> {
         deadline.check("its turn")?;
         self.pool.check()?;
         let info = self.engine.space(space)?;
-        // All of them before the first is copied: a push that is wrong leaves nothing behind.
+        // All of them before the first is copied: a refused push leaves nothing.
         self.check(&info, stream, entries)?;
         let space_kind = if info.shape.is_shard_prefixed() {
             SpaceKind::ShardPrefixed
@@ -266,7 +265,7 @@ impl RocksSession<'_> {
         if space_kind == SpaceKind::ShardPrefixed {
             self.note_prefixed(space);
         }
-        // What lies together in order then lies together in memory, and the sort has less to do.
+        // Neighbours in order are then neighbours in memory, and the sort has less to do.
         let order = rough_order(&entries.keys);
         let places = (0..entries.len())
             .map(|place| order.as_ref().map_or(place, |order| order[place] as usize));

@@ -36,7 +36,7 @@ const CHUNK_ENTRIES: usize = 1024;
 /// those who wait for their stripes.
 const READ_AHEAD_MIN: usize = 16;
 
-/// Stores what lies in a range of `sources`.
+/// Stores the entries in a range of `sources`.
 pub(super) fn store(
     context: &LoadContext<'_>,
     shard: &Shard,
@@ -154,8 +154,8 @@ impl<'a> SmallLoad<'a> {
         self.shard.attempt(false, &notes, batch)
     }
 
-    /// Keeps others from writing rows of the same shard keys, as a small write does. Nobody has to
-    /// yield to entries of shard-prefixed spaces.
+    /// Keeps others from writing rows of the same shard keys, as a small write does. No write has
+    /// to yield to entries of shard-prefixed spaces.
     fn stripes(&self, chunk: &SmallChunk) -> Result<Vec<Stripe<'a>>> {
         if self.space_kind == SpaceKind::ShardPrefixed {
             return Ok(Vec::new());

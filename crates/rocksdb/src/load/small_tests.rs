@@ -1,4 +1,4 @@
-//! A small load waits for nobody whom a small write would not wait for.
+//! A small load waits only for what a small write waits for, too.
 
 use std::thread;
 

@@ -1,12 +1,12 @@
 //! Sorts the records of a run.
 //!
-//! 1. Each record becomes one number: the twelve key bytes behind what all keys share, then the
+//! 1. Each record becomes one number: the twelve key bytes after what all keys share, then the
 //!    record's offset.
 //! 2. The numbers are sorted as integers: no branches to mispredict, no reads outside the array.
 //!    Records that were pushed together came in about the order of their keys ([`rough_order`]), so
 //!    this is mostly a merge of stretches that are sorted already.
-//! 3. Records whose twelve bytes are equal form a group. A large group starts again at 1 behind
-//!    what its keys share; a small one is sorted by whole keys, then by origin.
+//! 3. Records whose twelve bytes are equal form a group. A large group starts again at 1 after what
+//!    its keys share; a small one is sorted by whole keys, then by origin.
 
 use std::cmp::Ordering;
 
@@ -45,8 +45,8 @@ pub(super) fn sorted_offsets(
     items.into_iter().map(offset).collect()
 }
 
-/// The places of keys, about in the order of the keys: as far as twelve bytes behind what all of
-/// them share can tell. Nothing when they are given in that order.
+/// The positions of keys, about in the order of the keys: as far as twelve bytes after what all of
+/// them share can show. Nothing when they are given in that order.
 pub(super) fn rough_order(keys: &Slices) -> Option<Vec<u32>> {
     let first = keys.iter().next()?;
     let common = keys.iter().fold(first.len(), |common, key| common_len(&first[..common], key));

@@ -23,7 +23,7 @@ impl Sources {
         runs + self.files.iter().map(SpillFile::bytes).sum::<u64>()
     }
 
-    /// Merges what lies in a range.
+    /// Merges the entries in a range.
     pub(super) fn merge(
         &self,
         range: &KeyBounds,

@@ -4,7 +4,7 @@
 //! at once, and its checksum is verified before a record of it is believed. The first keys of
 //! frames are kept in memory as a sparse index.
 //!
-//! A file is unlinked as soon as it is made, so nothing is left of it whatever happens to the
+//! A file is unlinked as soon as it is created, so nothing is left of it whatever happens to the
 //! process.
 
 use std::fs::{File, OpenOptions};
@@ -180,14 +180,14 @@ pub(super) struct SpillReader<'a> {
 }
 
 impl SpillReader<'_> {
-    /// The frame that the last span lies in.
+    /// The frame of the last span.
     #[inline]
     pub(super) fn frame(&self) -> &[u8] {
         &self.frame
     }
 
-    /// Where the next record lies in [`SpillReader::frame`], which is another one than before at
-    /// times.
+    /// The position of the next record in [`SpillReader::frame`], which is another one than before
+    /// at times.
     #[inline]
     pub(super) fn next_span(&mut self) -> Result<Option<RecordSpan>> {
         if self.next_record == self.frame.len() && !self.read_frame()? {

@@ -81,7 +81,7 @@ impl OpenStore {
             true => self.space(space.id).map(|_| end),
             false => Ok(end),
         });
-        // Nobody may take a part of the rows for the answer.
+        // A part of the rows must not be taken for the answer.
         if end.is_err() {
             rows.clear();
         }
@@ -316,7 +316,7 @@ impl<'a> LookupChunk<'a> {
             if group.physical.is_empty() {
                 continue;
             }
-            // RocksDB would sort the keys again where it is not told that they are sorted.
+            // RocksDB would sort the keys again unless it knows that they are sorted.
             let sorted = group.physical.iter().is_sorted();
             let found = shard.db().batched_multi_get_cf_opt(
                 shard.rows(),

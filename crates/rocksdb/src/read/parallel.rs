@@ -7,7 +7,7 @@
 //! 2. The caller's thread reads the first part, a thread each of the others: all at the caller's
 //!    moment, each with its part of the bytes that the answer has left.
 //! 3. The parts are joined in the order of the keys. Where a part did not come to its end the
-//!    answer ends; what lies behind is read again by the next call.
+//!    answer ends; what follows is read again by the next call.
 //!
 //! Threads are started for each call: that costs some 0.2 ms, and one call takes the time of
 //! hundreds of blocks. A store has a [bound](crate::read::helpers) for all of its calls; one that

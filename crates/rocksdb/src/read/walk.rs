@@ -44,7 +44,7 @@ pub(crate) enum KeyDensity {
     Dense,
     /// About one in a block: to be walked to unless the blocks are in the cache.
     Sparse {
-        /// Whether what is read goes into the cache.
+        /// Whether the cache keeps what is read.
         fills_cache: bool,
         /// Bytes of files for each key, compressed.
         bytes_per_key: u64,
@@ -54,7 +54,7 @@ pub(crate) enum KeyDensity {
 }
 
 impl KeyDensity {
-    /// Whether what is read goes into the cache.
+    /// Whether the cache keeps what is read.
     pub(crate) fn fills_cache(self) -> bool {
         match self {
             Self::Dense => false,

@@ -13,9 +13,9 @@ use tonnage_rocksdb::RocksEngine;
 use crate::common::open;
 
 const ROWS: u64 = 60_000;
-/// After so long without a load compaction goes on: a copy of `compaction::pause::PAUSE`.
+/// After so long without a load compaction continues: a copy of `compaction::pause::PAUSE`.
 const PAUSE: Duration = Duration::from_secs(2);
-/// How often loads are tried on a machine that stands still between them.
+/// How often loads are tried on a machine that pauses between them.
 const MAX_TRIES: usize = 10;
 
 fn space(engine: &RocksEngine) -> SpaceId {

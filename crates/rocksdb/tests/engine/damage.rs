@@ -88,7 +88,7 @@ fn is_noticed(root: &Path, space: SpaceId, file: &Path, bit: usize) -> bool {
     }
 }
 
-/// A store of which every row lies in one data file.
+/// A store with all rows in one data file.
 fn store_in_a_file(root: &Path) -> (SpaceId, PathBuf) {
     let space = fill(root);
     // Recovery at open writes what is in the log to a data file.
@@ -139,8 +139,8 @@ fn a_flipped_bit_in_the_log_is_reported() {
     }
 }
 
-/// A log cut anywhere behind what was synced is the trace of a crash: the store opens, with all
-/// rows before the cut.
+/// A log cut anywhere after what was synced is the trace of a crash: the store opens, with all rows
+/// before the cut.
 #[test]
 fn a_torn_log_is_recovered() {
     let place = tempfile::tempdir().unwrap();

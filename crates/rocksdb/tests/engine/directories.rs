@@ -217,8 +217,8 @@ fn of_those_who_make_one_store_at_once_each_has_it_or_is_told_that_it_is_open() 
     }
 }
 
-/// What a crash leaves behind while a store is being made: a lock; half a manifest; a manifest in
-/// state `making`, with or without directories.
+/// What a crash leaves while a store is being created: a lock; half a manifest; a manifest in state
+/// `making`, with or without directories.
 #[test]
 fn a_store_whose_making_was_cut_short_is_completed() {
     let place = tempfile::tempdir().unwrap();
@@ -266,7 +266,7 @@ fn a_checkpoint_opens_as_a_store_of_its_own() {
 }
 
 /// The story of a bug: what a copy that was cut short had left kept old data files on the disk, and
-/// no copy could be made at that place before someone had removed it by hand.
+/// no copy could be written there before a user had removed it by hand.
 #[test]
 fn a_copy_takes_the_place_of_one_that_was_cut_short() {
     let place = tempfile::tempdir().unwrap();

@@ -70,7 +70,7 @@ fn rows_of_a_space_that_goes_are_not_taken_for_missing() {
     const ROWS: u32 = 20_000;
     let place = tempfile::tempdir().unwrap();
     let engine = Arc::new(open(&place.path().join("store")).unwrap());
-    // Every third, so that they are looked up at one moment, and not walked to.
+    // Every third, so that they are looked up together, and not walked to.
     let keys: Vec<[u8; 4]> = (0..ROWS).rev().step_by(3).map(u32::to_be_bytes).collect();
     let keys: Slices = keys.iter().map(|key| &key[..]).collect();
     for round in 0..12 {

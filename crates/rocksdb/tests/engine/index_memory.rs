@@ -96,7 +96,7 @@ fn filters_and_indexes_lie_in_the_cache_once_the_store_is_large_beside_it() {
 }
 
 /// The bug's story: where filters and indexes lie was decided when the store was opened. One that
-/// was made, filled and kept open took memory without a bound.
+/// was created, filled and kept open took memory without a bound.
 #[test]
 fn a_store_that_outgrows_its_memory_for_indexes_while_it_is_open_takes_no_more_of_it() {
     let place = tempfile::tempdir().unwrap();

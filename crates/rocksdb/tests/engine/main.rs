@@ -1,4 +1,4 @@
-//! The engine over RocksDB, as whoever calls it sees it.
+//! The engine over RocksDB, as its callers see it.
 
 mod common;
 mod compaction_pause;

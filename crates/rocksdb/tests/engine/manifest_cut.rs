@@ -1,5 +1,5 @@
-//! A MANIFEST that is shorter than it was: RocksDB takes that for the trace of a crash, and goes on
-//! with an older list of data files.
+//! A MANIFEST that is shorter than it was: RocksDB takes that for the trace of a crash, and
+//! continues with an older list of data files.
 //!
 //! The story of a bug: a MANIFEST that was cut between two of its records led to such a list, and
 //! the rows of all other files were missing without a word.
@@ -166,7 +166,7 @@ fn the_rows_of_files_that_are_not_listed_any_more_can_be_given_up() {
     drop(fill(&root));
     let manifest = fs::read(manifest_of(&root)).unwrap();
     let giving_up = Settings { recover_log_to_damage: true, ..settings() };
-    // From behind, as far as data files are missing from the list.
+    // From the end, as far as data files are missing from the list.
     let found = ends_of_records(&manifest).into_iter().rev().find_map(|end| {
         let cut = place.path().join(format!("cut-{end}"));
         copy_tree(&root, &cut);

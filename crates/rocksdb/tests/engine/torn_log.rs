@@ -2,7 +2,7 @@
 //!
 //! A power failure takes what was not synced, in whole or in part. So a store that was open is
 //! copied, and the end of its log is changed in the copy: what was synced is there after each of
-//! them, what follows is there up to some moment.
+//! them, what follows is there up to some point in time.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -158,7 +158,7 @@ fn an_end_that_was_never_written_is_given_up_and_counted() {
         assert!(zeros > crashed.synced_bytes);
         change(&log, |log| log[zeros as usize..].fill(0));
         if !known {
-            // A store made before there was such a record.
+            // A store created before there was such a record.
             fs::remove_file(root.join("SYNCED")).unwrap();
         }
         let engine = open(&root).unwrap();

@@ -3,7 +3,7 @@
 //!
 //! The story of a bug: these tests hung, once in some twenty runs. After space was freed a writer
 //! waited inside RocksDB for the memtables to be flushed, at the head of the queue of writers, and
-//! RocksDB's recovery, which had to flush them, waited in the same queue behind it. Since then no
+//! RocksDB's recovery, which had to flush them, waited in the same queue after it. Since then no
 //! write waits inside RocksDB, see `src/stall.rs`.
 
 use std::time::{Duration, Instant};

@@ -1,5 +1,5 @@
-//! A load that fills the disk: an error, nothing left behind, and the same load works once there is
-//! space. Needs root for a small tmpfs.
+//! A load that fills the disk: an error, no remains, and the same load works once there is space.
+//! Needs root for a small tmpfs.
 
 use std::path::PathBuf;
 
@@ -62,7 +62,8 @@ fn a_full_disk_stops_a_load_until_space_is_freed(#[values(true, false)] spill_el
     );
 
     drop(ballast);
-    // Compaction may have met the full disk too, and needs a moment to notice that there is room.
+    // Compaction may have met the full disk too, and needs a short time to notice that there is
+    // room.
     wait_until("the load works", || match load(&engine, space, 10_000, 15_000, spill.clone()) {
         Ok(()) => true,
         Err(error) => {

@@ -1,6 +1,6 @@
-//! Directories that are made are on the disk before anything in them is acknowledged.
+//! Directories that are created are on the disk before anything in them is acknowledged.
 //!
-//! The story of a bug: a directory was made and its content synced, but not the directory above,
+//! The story of a bug: a directory was created and its content synced, but not the directory above,
 //! which holds its name. By the letter of POSIX the store was gone after a power failure, though
 //! many file systems keep it.
 

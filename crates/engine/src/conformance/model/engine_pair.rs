@@ -50,7 +50,7 @@ impl<'h> EnginePair<'h> {
 
     /// Carries an operation out on both sides and compares answers, then everything stored.
     pub(super) fn apply(&mut self, operation: &ModelOperation) {
-        // One moment for both sides: expiries are made of it, and must be equal.
+        // One timestamp for both sides: expiries are computed from it, and must be equal.
         let now_ms = self.clock.now_ms();
         match operation {
             ModelOperation::CreateSpace(space) => {
@@ -239,7 +239,7 @@ impl<'h> EnginePair<'h> {
     }
 }
 
-/// Where a row stands among those whose order is fixed: its range and its shard key.
+/// The position of a row among those whose order is fixed: its range and its shard key.
 fn range_and_shard_key(row: &ScannedRow) -> (u32, &[u8]) {
     let (origin, key, ..) = row;
     (*origin, &key[..shape().shard_key_len(key).expect("a key of the suite's shape")])

@@ -90,7 +90,7 @@ fn push_all(session: &dyn LoadSession, space: SpaceId, count: u64) {
     }
 }
 
-/// Does something bad when it is told of rows.
+/// Misbehaves when it is called with rows.
 struct Moody {
     on_stored: fn(),
     on_existed: fn() -> Result<()>,
@@ -296,7 +296,7 @@ fn the_rows_of_a_load_are_there_after_reopening() {
     assert_eq!(Store { directory, engine }.count(space), 30_000);
 }
 
-/// What makes it quick: it goes by way of the log, as a small write does.
+/// What makes it quick: it uses the log, as a small write does.
 #[test]
 fn a_small_load_makes_no_files() {
     let store = Store::new(1);
@@ -313,7 +313,7 @@ fn a_small_load_makes_no_files() {
     assert_eq!(store.count(space), 50);
 }
 
-/// Every entry is told of once, with the counts of its stream, however the keys of several streams
+/// Every entry is reported once, with the counts of its stream, however the keys of several streams
 /// collide.
 #[rstest]
 fn counts_add_up(

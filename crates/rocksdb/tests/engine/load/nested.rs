@@ -1,4 +1,4 @@
-//! Loads that are made while another load tells its observer.
+//! Loads that run while another load calls its observer.
 //!
 //! The bug's story: the observer was called while its load kept all others out of the shard, or
 //! small writes even. Its own load, the obvious thing to do with a duplicate, waited for ever.

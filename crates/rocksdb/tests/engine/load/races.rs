@@ -128,7 +128,7 @@ fn no_acknowledged_write_is_lost(
             begun.fetch_add(1, Ordering::SeqCst);
             session.push(space, 0, &round_of_entries(round, padding)).unwrap();
             ended.fetch_add(1, Ordering::SeqCst);
-            // Between any two pushes somebody writes.
+            // Between any two pushes another thread writes.
             let enough = writes.load(Ordering::SeqCst) + 100;
             while writes.load(Ordering::SeqCst) < enough {
                 thread::yield_now();

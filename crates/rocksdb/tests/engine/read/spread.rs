@@ -187,7 +187,7 @@ fn scans_of_everything_fill_the_cache_where_it_is_small_and_scanned_often(
 }
 
 /// The first keys of a read are looked up on their own, to see where their blocks are. Reads of so
-/// few keys that no snapshot is taken for them were cut in two by that, at two moments.
+/// few keys that no snapshot is taken for them were cut in two by that, at two points in time.
 #[test]
 fn a_read_of_few_keys_sees_all_of_a_batch_or_nothing() {
     const WRITES: u32 = 3_000;
