@@ -1,13 +1,13 @@
 //! Scans over ranges.
 //!
-//! 1. A range lies in one shard or in all of them; its shards are scanned one after another.
-//! 2. The iterator of a shard is made once and refreshed for each range, so that many small ranges
-//!    do not pay for many iterators, and each range sees what is stored when the scan reaches it.
-//!    It is bounded by the space; the ends of ranges are checked here.
-//!    A scan at one moment sees each range as it was then.
-//! 3. The iterator stands on the next row between batches. Limits either end the range or jump over
-//!    the rest of a shard key: first by a few steps, since shard keys often hold few rows, then by
-//!    a seek.
+//! 1. A range is in one shard or in all of them; its shards are scanned one after another.
+//! 2. The iterator of a shard is created once and refreshed for each range, so that many small
+//!    ranges do not pay for many iterators, and each range sees what is stored when the scan
+//!    reaches it. It is bounded by the space; the ends of ranges are checked here. A scan of a
+//!    snapshot sees each range as it was then.
+//! 3. The iterator is at the next row between batches. Limits either end the range or jump over the
+//!    rest of a shard key: first by a few steps, since shard keys often hold few rows, then by a
+//!    seek.
 
 use std::sync::Arc;
 
@@ -56,9 +56,9 @@ pub(crate) struct RocksScanner<'a> {
     range: usize,
     /// The shard under way and the first one past this range; nothing before the range is entered.
     shards: Option<(usize, usize)>,
-    /// Whether the iterator of the shard under way stands inside the range.
+    /// Whether the iterator of the current shard is inside the range.
     positioned: bool,
-    /// Where that iterator stands while it is closed, physically.
+    /// The physical position of that iterator while it is closed.
     closed_at: Option<Vec<u8>>,
     start: Vec<u8>,
     end: Vec<u8>,
@@ -80,7 +80,7 @@ enum ShardScanStep {
 pub(crate) enum ScanSource {
     /// The store, each range as it is when the scan reaches it.
     Now(Arc<OpenStore>),
-    /// The store at one moment.
+    /// The snapshot to read.
     Then(Arc<Moment>),
 }
 
@@ -166,7 +166,7 @@ impl OpenStore {
 }
 
 self_cell! {
-    /// A scan together with what it reads: whoever has it need not borrow the engine.
+    /// A scan together with what it reads: its holder need not borrow the engine.
     struct OwnedScan {
         owner: ScanSource,
         #[not_covariant]
@@ -260,7 +260,7 @@ impl RocksScanner<'_> {
         Ok(())
     }
 
-    /// Goes on where another scan stood.
+    /// Resumes from the position of another scan.
     fn resume(&mut self, position: KeyPosition) -> Result<()> {
         self.range = position.range as usize;
         if self.range > self.ranges.len() {
@@ -275,7 +275,7 @@ impl RocksScanner<'_> {
             return Err(not_of_this_scan());
         }
         self.shards = Some((shard, end));
-        // Behind `enter_range`, which sets the counts back.
+        // After `enter_range`, which resets the counts.
         self.counted_in_range = position.counted_in_range;
         let Some(key) = position.key.filter(|_| shard < end) else { return Ok(()) };
         let mut physical = Vec::new();
@@ -297,7 +297,7 @@ impl RocksScanner<'_> {
         Ok(())
     }
 
-    /// Opens the iterator of the shard under way again, where it stood.
+    /// Opens the iterator of the current shard again at its position.
     fn reopen(&mut self, shard: usize, physical: &[u8]) {
         let whole_space = self.ranges.is_whole_space(self.range);
         let mut iterator = self.open_iterator(shard, whole_space);
@@ -342,11 +342,11 @@ impl<'a> RocksScanner<'a> {
                 WalkOutcome::ShardIsDone => shard + 1,
                 WalkOutcome::RangeIsDone => shards_end,
             };
-            // No shard key lies in two shards, so its count begins anew; that of the range goes on.
+            // No shard key is in two shards, so its count begins anew; that of the range continues.
             self.positioned = false;
             self.shards = Some((next, shards_end));
         }
-        // Whoever drops a space takes it off the list before its rows go. Ranges that were entered
+        // A drop takes the space off the list before its rows are deleted. Ranges that were entered
         // after that would seem empty.
         self.engine.space(self.space.id).map(drop)
     }
@@ -387,8 +387,8 @@ impl<'a> RocksScanner<'a> {
     /// Puts the iterator of a shard on the first row of the range.
     fn enter_shard(&mut self, shard: usize) -> Result<()> {
         let target = &self.engine.shards()[shard];
-        // Refreshed rather than made anew: many small ranges need not pay for many iterators. One
-        // of a moment would leave it by that.
+        // Refreshed rather than created anew: many small ranges need not pay for many iterators.
+        // One of a snapshot would leave it by that.
         match &mut self.iterators[shard] {
             Some(_) if self.moment.is_some() => {}
             Some(iterator) => {
@@ -490,7 +490,7 @@ impl<'a> RocksScanner<'a> {
                 if let Some(step) = self.limit_reached() {
                     return Ok(step);
                 }
-                // Behind the look at the limits, which tells whether this row is one too many.
+                // After the check of the limits, which shows whether this row is one too many.
                 self.counted_in_range += 1;
                 self.counted_in_shard_key += 1;
             }
@@ -524,7 +524,7 @@ impl<'a> RocksScanner<'a> {
         }
     }
 
-    /// No shard key is a prefix of another, so a key that begins with the last shard key lies under
+    /// No shard key is a prefix of another, so a key that begins with the last shard key is under
     /// it.
     fn enter_shard_key(&mut self, physical: &[u8], key: &[u8]) -> Result<()> {
         if self.shard_key.is_empty() || !physical.starts_with(&self.shard_key) {

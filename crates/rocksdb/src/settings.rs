@@ -31,8 +31,8 @@ pub enum Compression {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
     /// Where the rows live: one shard a directory, best one a disk. Empty for the store's own
-    /// directory. Fixed when the store is made; opening an existing store with an empty list takes
-    /// the directories that it remembers.
+    /// directory. Fixed when the store is created; opening an existing store with an empty list
+    /// takes the directories that it remembers.
     pub data_directories: Vec<PathBuf>,
     /// Memory that keeps blocks of rows, in all shards together. By default a quarter of the
     /// machine's memory, at least 64 MiB and at most 32 GiB.
@@ -48,9 +48,9 @@ pub struct Settings {
     /// Whether to make the store when there is none.
     pub create_if_missing: bool,
     /// Whether a store with a damaged write-ahead log, or with a MANIFEST that lacks its end, is
-    /// opened with what lies before the damage. What lies behind is given up: acknowledged writes
-    /// among it are lost, and the statistics say how many bytes of which file went. Without it, which is the default, such a store does not
-    /// open. A log that only a crash cut short always opens.
+    /// opened with what precedes the damage. What follows is given up: acknowledged writes among it
+    /// are lost, and the statistics say how many bytes of which file were cut. Without it, which is
+    /// the default, such a store does not open. A log that only a crash cut short always opens.
     pub recover_log_to_damage: bool,
     /// Whether data files are read and written past the operating system's cache.
     pub direct_io: bool,
@@ -163,7 +163,7 @@ fn rows(
     let mut table = BlockBasedOptions::default();
     table.set_block_size(8 << 10);
     table.set_block_restart_interval(8);
-    // From format 6 on a checksum also fails where a sound block stands in a wrong place.
+    // From format 6 on a checksum also fails where a sound block is at a wrong position.
     table.set_format_version(6);
     if filters {
         table.set_bloom_filter(10.0, false);
@@ -197,7 +197,7 @@ pub(crate) fn memtable_bound(settings: &Settings, shards: usize) -> WriteBufferM
     // they are flushed earlier.
     let own = MEMTABLES * settings.memtable_bytes;
     let all = shards.saturating_mul(own).min((tonnage_engine::memory_bytes() / 8).max(own));
-    // Nobody is stalled by it: see `stall`.
+    // It stalls no writer: see `stall`.
     WriteBufferManager::new_write_buffer_manager(all, false)
 }
 
@@ -214,7 +214,7 @@ pub(crate) fn db_options(settings: &Settings, with: &DatabaseShare<'_>) -> Optio
     options.create_if_missing(with.create);
     options.create_missing_column_families(with.create);
     options.set_paranoid_checks(true);
-    // `wal::audit` has cut off what a crash left behind; what is left to RocksDB is sound.
+    // `wal::audit` has cut off what a crash left; what is left to RocksDB is sound.
     options.set_wal_recovery_mode(DBRecoveryMode::TolerateCorruptedTailRecords);
     options.set_max_total_wal_size(4 * settings.memtable_bytes as u64);
     options.set_max_open_files(with.max_open_files);

@@ -54,8 +54,8 @@ pub(crate) struct Shard {
     /// open).
     pub(crate) directory: PathBuf,
     /// Held shared by a small write from before it records its keys in the windows until it is
-    /// committed, exclusively by an ingestion and by the removal of a wide range. Whoever holds it
-    /// asks first whether the space still exists.
+    /// committed, exclusively by an ingestion and by the removal of a wide range. Its holder checks
+    /// first whether the space still exists.
     pub(crate) gate: RwLock<()>,
     /// Open load windows.
     pub(crate) windows: LoadWindows,
@@ -69,7 +69,7 @@ pub(crate) struct Shard {
     pub(crate) ingestions: AtomicU64,
     /// How often each space was changed.
     pub(crate) changes: ChangeCounters,
-    /// What is written into spaces that somebody follows.
+    /// What is written into followed spaces.
     pub(crate) books: ChangeBooks,
     /// How many snapshots there are: what they show must not go with its files.
     pub(crate) snapshots: AtomicUsize,
@@ -99,7 +99,7 @@ pub(crate) struct SharedResources<'a> {
     pub(crate) settings: &'a Settings,
     pub(crate) cache: &'a Cache,
     pub(crate) clock: &'a Arc<dyn Clock>,
-    /// Whether a database that is missing may be made.
+    /// Whether a missing database may be created.
     pub(crate) create: bool,
     /// How many shards there are.
     pub(crate) shards: usize,
@@ -265,7 +265,7 @@ impl Shard {
     }
 
     /// Leaves a note in the log of the sequence numbers that an ingestion took since `before`. The
-    /// caller holds the gate exclusively: what is written later stands behind the note.
+    /// caller holds the gate exclusively: what is written later follows the note.
     pub(crate) fn note_taken_sequences(&self, before: u64) {
         let last = self.db.latest_sequence_number();
         if last > before {
@@ -305,8 +305,8 @@ impl Shard {
         (placement_hash(shard_key) >> 32) as usize % STRIPES
     }
 
-    /// Takes a stripe by its number and by a deadline. Whoever takes several takes those of lower
-    /// numbers first.
+    /// Takes a stripe by its number and by a deadline. A caller that takes several takes those of
+    /// lower numbers first.
     ///
     /// # Errors
     /// `TimedOut`.
@@ -357,7 +357,7 @@ impl Shard {
     }
 }
 
-/// How much memory a shard may use for what is written into spaces that somebody follows.
+/// How much memory a shard may use for what is written into followed spaces.
 fn lists_bytes_max(shards: usize) -> usize {
     (tonnage_engine::memory_bytes() / 64).clamp(16 << 20, 1 << 30) / shards.max(1)
 }

@@ -1,7 +1,7 @@
 //! Cutting a space into parts for several readers.
 //!
 //! 1. The first and the last key of the space are looked up, and what they have in common is set
-//!    aside. The sixteen bytes behind that are taken for a number.
+//!    aside. The sixteen bytes after that are taken for a number.
 //! 2. RocksDB tells from its indexes about how many bytes of files lie before a key. For each cut,
 //!    bisection between the two numbers finds where its share of the bytes ends.
 //! 3. A cut is the next key that is stored there, so that callers may find its shard key.
@@ -22,7 +22,7 @@ use crate::shard::{SPACE_LEN, Shard, space_end};
 const PART_BYTES_MIN: u64 = 1 << 20;
 /// Bisection ends when a cut is off by no more than this share of a part.
 const SLACK: u64 = 16;
-/// Bytes behind the common prefix that tell keys apart.
+/// Bytes after the common prefix that distinguish keys.
 const NUMBER_LEN: usize = 16;
 
 impl OpenStore {
@@ -95,7 +95,7 @@ impl<'a> SpaceWeights<'a> {
             self.iterator.seek(&place);
             let Some(key) = self.iterator.key() else { break };
             let key = &key[SPACE_LEN..];
-            // Cuts fall together where keys differ only far behind. The first key of all cuts
+            // Cuts fall together where keys differ only far to the right. The first key of all cuts
             // nothing off.
             let last = cuts.len().checked_sub(1).map(|last| cuts.get(last));
             if last.is_none_or(|last| last < key) && !key.is_empty() {

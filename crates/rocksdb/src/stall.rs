@@ -28,7 +28,7 @@ const LONGEST_SLEEP: Duration = Duration::from_millis(50);
 pub(crate) struct StallDeadline {
     /// When it gives up.
     pub(crate) end: Instant,
-    /// `TimedOut` where the caller set that moment, `Unavailable` where it is the usual one.
+    /// `TimedOut` where the caller set that time, `Unavailable` where it is the usual one.
     pub(crate) kind: tonnage_engine::ErrorKind,
 }
 

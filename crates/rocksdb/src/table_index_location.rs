@@ -5,7 +5,7 @@
 //!    seconds. Once its data files have outgrown the bound, RocksDB keeps in the cache what files
 //!    written and opened from then on have of both.
 //! 3. What the files that are open by then have outside of the cache stays there, and grows no
-//!    more. It goes with them: when compaction replaces them, and with the next opening.
+//!    more. It is removed with them: when compaction replaces them, and with the next opening.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

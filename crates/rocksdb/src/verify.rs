@@ -2,7 +2,7 @@
 //!
 //! 1. Each shard is read from its first key to its last, past the cache, with every checksum
 //!    verified.
-//! 2. A scan ends at a damaged file. The damage is noted, and the scan goes on behind the last key
+//! 2. A scan ends at a damaged file. The damage is noted, and the scan continues after the last key
 //!    of the file that RocksDB's message names, or of the nearest file if it names none.
 //! 3. Each value's header is read too.
 
@@ -78,7 +78,7 @@ fn verify_rows(
         };
         note(report, shard.display_name().to_string(), message);
         iterator.seek(&next);
-        // `next` lies past `reached`, so each round gets further, and the loop ends.
+        // `next` is past `reached`, so each round gets further, and the loop ends.
         reached = next;
     }
 }
@@ -93,7 +93,7 @@ fn read_on(
 ) -> Result<()> {
     let mut until_look = ROWS_BETWEEN_LOOKS;
     while let Some((key, value)) = iterator.item() {
-        // A header that cannot be read is noted, and hides none of the rows behind it.
+        // A header that cannot be read is noted, and hides none of the rows after it.
         match Header::split(value) {
             Ok((header, payload)) if header.is_live(now_ms) => {
                 report.rows += 1;
@@ -106,7 +106,7 @@ fn read_on(
                 error.to_string(),
             ),
         }
-        // Kept for damage in the next step: the scan then goes on behind the file that holds this
+        // Kept for damage in the next step: the scan then continues after the file that holds this
         // key.
         reached.clear();
         reached.extend_from_slice(key);
@@ -120,7 +120,7 @@ fn read_on(
     Ok(())
 }
 
-/// The first key behind the damaged file, which lies past `reached`; nothing when there is no such
+/// The first key after the damaged file, which is past `reached`; nothing when there is no such
 /// file.
 fn behind_damage(files: &[LiveFile], message: &str, reached: &[u8]) -> Option<Vec<u8>> {
     let ends_behind = |file: &&LiveFile| file.end_key.as_deref().is_some_and(|end| end >= reached);

@@ -21,7 +21,7 @@ use crate::stall;
 /// How many numbers one synced write buys.
 const BLOCK: u64 = 1_000_000;
 
-/// Where the mark stands in the metadata of a shard.
+/// The position of the mark in the metadata of a shard.
 const KEY: &[u8] = b"version high-water mark";
 
 /// Hands out the versions of one shard.
@@ -34,7 +34,7 @@ pub(crate) struct VersionCounter {
 }
 
 impl VersionCounter {
-    /// Goes on where the last opening left off.
+    /// Continues where the last opening left off.
     pub(crate) fn open(db: Arc<Database>) -> Result<Self> {
         let mark = match db.get(KEY).map_err(|error| translate("the version mark", error))? {
             Some(bytes) => u64::from_le_bytes(bytes.try_into().map_err(|_| damaged())?),

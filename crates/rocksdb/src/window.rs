@@ -19,9 +19,9 @@
 //! however many windows are open.
 //!
 //! - The book forgets what no window can ask for.
-//! - It lies in parts, by hash. A part that would still grow past its share of [`KEYS_MAX`] forgets
-//!   everything. Each of its keys then counts as touched, and as judged by nobody, for the windows
-//!   that are open at that time.
+//! - It is kept in parts, by hash. A part that would still grow past its share of [`KEYS_MAX`]
+//!   forgets everything. Each of its keys then counts as touched, and as judged by no condition,
+//!   for the windows that are open at that time.
 //! - A key also counts as touched if another one with the same hash was. That costs the load a look
 //!   at the stored row, never a wrong answer.
 //!

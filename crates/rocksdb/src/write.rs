@@ -1,31 +1,30 @@
 //! Small atomic writes.
 //!
-//! 1. The batch is checked. It waits at the [throttle](crate::write_throttle) while compaction is
-//!    far behind or writes are stopped.
-//! 2. The stripe of its shard key is taken: from here on nobody else writes these rows.
+//! 1. The batch is checked. It waits at the [throttle](crate::write_throttle) while compaction lags
+//!    far or writes are stopped.
+//! 2. The stripe of its shard key is taken: from here on no other writer changes these rows.
 //! 3. The gate is held shared; the spaces are looked up again, since one may have been dropped
 //!    meanwhile.
 //! 4. Conditions are judged against the rows that are stored now.
 //! 5. A version is drawn, the keys are recorded in open load windows, and everything is committed
-//!    as one RocksDB batch. Where RocksDB takes no writes at this moment, all locks are given up,
-//!    and the batch goes back to the throttle.
+//!    as one RocksDB batch. Where RocksDB takes no writes now, all locks are released, and the
+//!    batch returns to the throttle.
 //! 6. The locks are given up. With `Durability::Fsync` the log is then synced up to this batch, one
 //!    sync for all who wait for one ([`group_sync`](crate::group_sync)). So the rows of one shard
 //!    key are written as fast as others. What a condition was refused by is synced likewise: the
-//!    answer stands after a power failure.
+//!    answer holds after a power failure.
 //!
 //! So others may read a row that is not on the disk yet, as they may with the other durabilities.
-//! What is written to the same shard because of it stands behind it in the log, so it never
-//! outlives it.
+//! What is written to the same shard because of it follows it in the log, so it never outlives it.
 //!
-//! There is one deadline for the way to 5, so that nobody waits out the stalls of those before
-//! him. A sync under way is waited for: what is in the log cannot be taken back.
+//! There is one deadline for the way to 5, so that no writer waits out the stalls of those before
+//! it. A sync under way is waited for: what is in the log cannot be taken back.
 //!
 //! RocksDB applies a batch to memory only after it is in the log. After a failed write or sync of
 //! the log RocksDB refuses every further write: for a full disk until there is space again, which
-//! it looks for every few seconds; for any other failure until it is opened again. All who waited
-//! for a sync that failed are told so: their rows can be read, and may or may not be there after
-//! the next opening.
+//! it looks for every few seconds; for any other failure until it is opened again. All writers that
+//! waited for a failed sync get its error: their rows can be read, and may or may not be there
+//! after the next opening.
 
 use std::sync::Arc;
 
@@ -44,7 +43,7 @@ use crate::shard::{Shard, physical_key};
 use crate::stall::StallDeadline;
 use crate::tracking::notes::ChangeNotes;
 
-/// Where a batch goes.
+/// The destination of a batch.
 pub(crate) struct Destination<'b> {
     /// The index of the shard.
     pub(crate) shard: usize,
@@ -74,11 +73,11 @@ impl OpenStore {
             let stripe = Shard::stripe_of(destination.shard_key);
             let _stripe = shard.stripe_by(stripe, deadline)?;
             let _gate = shard.gate_by(deadline)?;
-            // Again, under the gate: a space dropped since the check would get rows that nobody
-            // removes.
+            // Again, under the gate: a space dropped since the check would get rows that are never
+            // removed.
             self.check_spaces(batch, &mut None)?;
             if let Some(refused) = self.failed_condition(shard, batch, &BatchEffects::default())? {
-                // A refusal is synced too: the row that it goes by may not be on the disk yet.
+                // A refusal is synced too: the row that it depends on may not be on the disk yet.
                 return Ok(AttemptOutcome::Done((refused, shard.written())));
             }
             let version = shard.versions.next_until(stall_deadline.end)?;
@@ -122,7 +121,7 @@ impl OpenStore {
         left: &BatchEffects<'_>,
     ) -> Result<Option<WriteOutcome>> {
         // Read options cost as much as the look-up of a cached row: without conditions none are
-        // made.
+        // created.
         if !has_conditions(batch) {
             return Ok(None);
         }
@@ -162,7 +161,7 @@ impl OpenStore {
         let mut prefixed: Option<(usize, &[u8])> = None;
         let mut bytes = 0;
         for (space, run) in batch.runs() {
-            // Batches of one space in a row spare the look at the list, which is behind a lock.
+            // Batches of one space in a row spare the look-up in the list, which is under a lock.
             let known = known_space.take().filter(|known| known.id == space);
             let space: &SpaceInfo = known_space.insert(match known {
                 Some(known) => known,

@@ -26,7 +26,7 @@ const PORTION_BYTES: usize = 16 << 20;
 
 /// A sound batch of a shard.
 struct GroupedBatch<'b> {
-    /// Where it stands among all batches of the call.
+    /// Its position among all batches of the call.
     index: usize,
     batch: &'b WriteBatch,
     stripe: usize,
@@ -155,7 +155,7 @@ fn sync(
     }
 }
 
-/// Cuts what goes to a shard.
+/// Cuts the part of a shard.
 fn portions<'m, 'b>(
     mut members: &'m [GroupedBatch<'b>],
 ) -> impl Iterator<Item = &'m [GroupedBatch<'b>]> {

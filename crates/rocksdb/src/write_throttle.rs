@@ -1,4 +1,4 @@
-//! Slows small writes down, or stops them, while compaction is behind.
+//! Slows small writes down, or stops them, while compaction lags.
 //!
 //! RocksDB can slow writers down by itself, but only while they wait inside, which none may
 //! ([`stall`](crate::stall)). Those that it refuses instead are charged as if they had been
@@ -28,7 +28,7 @@ use crate::attempt_outcome::AttemptOutcome;
 use crate::backlog::{BacklogLimits, CompactionBacklog, STEADY};
 use crate::stall::{StallBackoff, StallDeadline};
 
-/// How often somebody checks.
+/// How often a waiting writer checks.
 const CHECK_INTERVAL: Duration = Duration::from_millis(100);
 /// How often while writes are stopped: stops are often short.
 const CHECK_INTERVAL_STOPPED: Duration = Duration::from_millis(5);
@@ -88,7 +88,7 @@ impl WriteThrottle {
     }
 
     /// Lets `attempt` write so many bytes, again whenever it meets writes stopped. It takes its
-    /// locks itself and gives them up before it answers: nobody waits with a lock in hand.
+    /// locks itself and gives them up before it answers: no writer waits while it holds a lock.
     ///
     /// # Errors
     /// Those of `attempt`, and the kind of `stall_deadline` when it could not write before
@@ -138,7 +138,7 @@ impl WriteThrottle {
         }
     }
 
-    /// RocksDB refused a write: whoever comes waits, the caller too.
+    /// RocksDB refused a write: later writers wait, the caller too.
     #[cold]
     fn wait_out(&self, refusal: &rocksdb::Error, stall_deadline: StallDeadline) -> Result<()> {
         self.slots().refusal = Some(refusal.to_string());

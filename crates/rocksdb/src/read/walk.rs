@@ -92,7 +92,7 @@ impl Lookup<'_> {
         bytes_between(&shards[0], &start, &end).saturating_mul(shards.len() as u64)
     }
 
-    /// Whether the cache could hold what lies in so many bytes of files.
+    /// Whether the cache could hold the content of so many bytes of files.
     fn fits_cache(&self, bytes: u64) -> bool {
         bytes.saturating_mul(2) <= self.engine.settings().cache_bytes as u64
     }
@@ -117,7 +117,7 @@ impl Lookup<'_> {
         let wanted = first..self.options.keys.end;
         let (mut physical, mut end) = (Vec::new(), Vec::new());
         if let Some(last) = wanted.clone().next_back() {
-            // Right behind the last key.
+            // Directly after the last key.
             physical_key(self.space.id, keys.get(last), &mut end);
             end.push(0);
         }
@@ -157,14 +157,14 @@ impl Lookup<'_> {
     }
 }
 
-/// An iterator that only goes forward.
+/// An iterator that only moves forward.
 struct Walker<'a> {
     iterator: DBRawIterator<'a>,
     started: bool,
 }
 
 impl Walker<'_> {
-    /// Goes to the first row that is not before `key`.
+    /// Moves to the first row that is not before `key`.
     fn go_to(&mut self, key: &[u8]) {
         if !self.started {
             self.started = true;

@@ -1,9 +1,9 @@
 //! An audit of the write-ahead logs before RocksDB recovers from them.
 //!
-//! RocksDB cannot tell a crash from damage. At the end of a log it takes whatever it does not
-//! understand for the trace of a crash, and goes on with the next log. So a flipped bit would make
-//! acknowledged rows disappear without a word, and a later write might survive an earlier one that
-//! is lost. In the middle of a log RocksDB refuses what a power failure may well leave there.
+//! RocksDB cannot tell a crash from damage. At the end of a log it takes anything that it does not
+//! understand for the trace of a crash, and continues with the next log. So a flipped bit would
+//! make acknowledged rows disappear without a word, and a later write might survive an earlier one
+//! that is lost. In the middle of a log RocksDB refuses what a power failure may well leave there.
 //!
 //! This audit reads the logs first, and tells two cases apart:
 //!
@@ -16,13 +16,13 @@
 //! 1. Skip logs that RocksDB needs no more, as its MANIFEST says.
 //! 2. Read records in turn while they are sound.
 //! 3. What [`SyncedPosition`] says is on the disk must be sound. If it is not, that is damage.
-//! 4. A power failure may have taken what lies behind, in whole or in part. A log whose end was
-//!    never written ends early or in zeros. A page that was lost while later ones were written is
-//!    zero from some byte on to its end. A record that such zeros or the end of the file break is
-//!    torn. It is damage after all if it was whole once: its checksum fits the bytes that are there
-//!    under another length or type, or sound records follow.
-//! 5. Anything else is damage. Bits flip, but lost writes do not leave other bytes behind.
-//! 6. Behind a torn log no log counts: it was written later than what is lost. The same goes for a
+//! 4. A power failure may have taken what follows, in whole or in part. A log whose end was never
+//!    written ends early or in zeros. A page that was lost while later ones were written is zero
+//!    from some byte on to its end. A record that such zeros or the end of the file break is torn.
+//!    It is damage after all if it was whole once: its checksum fits the bytes that are there under
+//!    another length or type, or sound records follow.
+//! 5. Anything else is damage. Bits flip, but lost writes do not leave other bytes.
+//! 6. After a torn log no log counts: it was written later than what is lost. The same applies to a
 //!    log that begins later than the one before it ends. Sequence numbers tell: each record has as
 //!    many as it has rows. An ingestion takes some, too, and leaves a note of them in the log
 //!    ([`sequence_note`]).
@@ -99,7 +99,7 @@ fn logs_in(db: &Path) -> Result<Vec<(u64, PathBuf)>> {
     Ok(logs)
 }
 
-/// Cuts the latest log first: whoever is interrupted finds the same verdict again.
+/// Cuts the latest log first: after an interruption the verdict is the same.
 fn cut(db: &Path, cuts: &[LogCut]) -> Result<()> {
     for cut in cuts.iter().rev() {
         let path = log_path(db, cut.log);
@@ -153,8 +153,8 @@ struct LogScan {
     /// Where its last whole record ends.
     sound_end: usize,
     broken: Option<LogBreak>,
-    /// The sequence numbers from that of the first record to that behind the last one; nothing for
-    /// a log without records.
+    /// The sequence numbers from that of the first record to that after the last one; nothing for a
+    /// log without records.
     sequences: Option<Range<u64>>,
     /// Sequence numbers that ingestions took.
     taken: Vec<Range<u64>>,
@@ -166,7 +166,7 @@ struct LogBreak {
     /// Where what is broken there would have ended.
     end: usize,
     what: &'static str,
-    /// Whether a crash leaves that behind.
+    /// Whether a crash leaves that.
     is_torn: bool,
 }
 
@@ -221,7 +221,7 @@ impl LogScan {
 /// `needed` is the number of a log that must be there.
 fn judge(logs: &[LogScan], synced: Option<SyncedPosition>, needed: Option<u64>) -> LogVerdict {
     let mut verdict = LogVerdict::default();
-    // Of all logs: the note of an ingestion may stand in the log that begins behind its gap.
+    // Of all logs: the note of an ingestion may be in the log that begins after its gap.
     let taken: Vec<_> = logs.iter().flat_map(|log| log.taken.iter().cloned()).collect();
     let mut is_over = false;
     for (index, log) in logs.iter().enumerate() {
@@ -330,7 +330,7 @@ fn fits_otherwise(crc: u32, payload: &[u8]) -> bool {
 }
 
 /// Whether a sound fragment begins anywhere from here on. A torn one is the last thing in its file,
-/// so it lies in the last block, and so does all that is looked at here.
+/// so it is in the last block, and so is all that is checked here.
 fn sound_fragment_follows(log: &[u8], from: usize) -> bool {
     (from..log.len()).any(|offset| {
         let Some(header) = FragmentHeader::at(log, offset) else { return false };

@@ -1,4 +1,4 @@
-//! Writers while compaction falls behind.
+//! Writers while compaction lags.
 //!
 //! The bug's story: RocksDB slowed writers down, and charged those that it refused because they may
 //! not wait inside. A batch of a mebibyte was refused for a minute and then given up, and what it
@@ -16,7 +16,7 @@ use super::*;
 use crate::{RocksEngine, Settings};
 
 const SOON: Duration = Duration::from_secs(60);
-/// Late enough that a machine that stands still for 3 seconds comes to the wait before it.
+/// Late enough that a machine that pauses for 3 seconds reaches the wait before it.
 const A_WHILE: Duration = Duration::from_secs(4);
 
 fn open() -> (tempfile::TempDir, RocksEngine, SpaceId) {
@@ -38,7 +38,7 @@ fn set(engine: &RocksEngine, options: &[(&str, &str)]) {
     shard.db().set_options_cf(shard.rows(), options).unwrap();
 }
 
-/// Leaves so many files at level 0, which nobody compacts.
+/// Leaves so many files at level 0 without compaction.
 fn pile_up(engine: &RocksEngine, space: SpaceId, files: u64) {
     set(engine, &[("level0_file_num_compaction_trigger", "1000")]);
     let shard = &engine.store().shards()[0];

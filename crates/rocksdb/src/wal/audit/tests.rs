@@ -1,4 +1,4 @@
-//! What crashes leave behind, and what they cannot.
+//! What crashes leave, and what they cannot.
 
 use rstest::rstest;
 
