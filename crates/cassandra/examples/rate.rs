@@ -46,7 +46,7 @@ const LOOP_ROWS: u64 = 50_000;
 const SCANS: usize = 4;
 const PARTS: usize = 64;
 
-/// Single rows that are timed, behind others that are not.
+/// Single rows that are timed, after others that are not.
 const SINGLES: usize = 2_000;
 const SINGLES_WARM: usize = 1_000;
 
@@ -297,7 +297,7 @@ impl Dsbulk {
         Self { jars: format!("{folder}/*"), file, rows }
     }
 
-    /// What it tells of itself at its end.
+    /// Its report at its end.
     fn load(&self, address: &Address, table: &str, options: &[&str]) -> Rate {
         let logs = tempfile::tempdir().expect("a folder");
         let before = node_seconds();

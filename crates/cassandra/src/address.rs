@@ -21,21 +21,21 @@ pub struct Address {
     pub hosts: Vec<String>,
     /// The keyspace.
     pub keyspace: String,
-    /// Who asks (`USER:PASSWORD@`, `password_file`); nobody in particular without it.
+    /// The user (`USER:PASSWORD@`, `password_file`); anonymous without it.
     pub login: Option<Login>,
     /// How connections are encrypted (`tls`, `ca`, `cert`, `key`); not at all without it.
     pub tls: Option<TlsFiles>,
     /// The data centre whose nodes are asked (`dc`); the nearest without it.
     pub data_center: Option<String>,
-    /// The data centre whose majority decides (`home`), fixed when the store is made. Without it
+    /// The data centre whose majority decides (`home`), fixed when the store is created. Without it
     /// that of all data centres does.
     pub home: Option<String>,
-    /// How the keyspace is made if it is missing (`create`).
+    /// How a missing keyspace is created (`create`).
     pub replication: Option<Replication>,
     /// How many buckets a new store spreads its rows over (`buckets`). A store that exists keeps
     /// its own number.
     pub buckets: u32,
-    /// Whether a store is made where the keyspace holds none. No part of the URL.
+    /// Whether a store is created where the keyspace holds none. No part of the URL.
     pub create_if_missing: bool,
 }
 
@@ -69,7 +69,7 @@ impl Address {
             .find_map(|scheme| url.strip_prefix(scheme))
             .ok_or_else(|| wrong("the scheme is neither cassandra:// nor scylla://"))?;
         let (place, query) = rest.split_once('?').unwrap_or((rest, ""));
-        // Before any error that shows a part of the address: behind such a '?' there is a password.
+        // Before any error that shows a part of the address: after such a '?' there is a password.
         if Login::is_cut(place, query) {
             return Err(wrong("a '?' in a password is written '%3F'"));
         }

@@ -23,7 +23,7 @@ impl Bucket {
         self.0.to_be_bytes()
     }
 
-    /// Where the partition stands on the ring.
+    /// The position of the partition on the ring.
     pub(crate) fn token(self) -> i64 {
         Murmur3Partitioner.hash_one(&self.partition_key()).value()
     }
@@ -35,7 +35,7 @@ mod tests {
 
     use super::*;
 
-    /// A scan goes on behind a token: of two buckets with one token it would miss the second.
+    /// A scan resumes after a token: of two buckets with one token it would miss the second.
     #[test]
     fn no_two_buckets_have_the_same_token() {
         let tokens: HashSet<i64> = (0..1 << 20).map(|number| Bucket(number).token()).collect();

@@ -44,7 +44,7 @@ impl KeyspaceCatalog {
     /// Opens the store of a keyspace, and makes what is missing of it.
     ///
     /// # Errors
-    /// `NotFound` for a keyspace that does not exist and is not to be made; `Unsupported` for the
+    /// `NotFound` for a keyspace that does not exist and must not be created; `Unsupported` for the
     /// store of a newer Tonnage.
     pub(crate) async fn open(cluster: &mut Cluster, address: &Address) -> Result<Self> {
         match address.create_if_missing {
@@ -147,7 +147,7 @@ impl KeyspaceCatalog {
         if self.read(cluster, SPACES, name.as_bytes()).await?.is_some() {
             return Err(exists(name));
         }
-        // The table is made before its row: a space that is listed always has one.
+        // The table is created before its row: a space that is listed always has one.
         let id = SpaceId(self.next(cluster, "next space").await?);
         let table = table_name(cluster.keyspace(), id);
         let comment = name.replace('\'', "''");
@@ -161,7 +161,8 @@ impl KeyspaceCatalog {
         if self.put(cluster, SPACES, name.as_bytes(), None, &bytes).await? {
             return Ok(SpaceInfo { id, name: name.to_owned(), shape: shape.clone() });
         }
-        // Somebody else was faster with this name. The table has a number of its own, so it can go.
+        // Another process was faster with this name. The table has a number of its own, so it can
+        // go.
         cluster.change_schema(&format!("DROP TABLE IF EXISTS {table}")).await?;
         Err(exists(name))
     }
@@ -218,8 +219,8 @@ impl KeyspaceCatalog {
         }
     }
 
-    /// Stores what nobody else stores, if what is there is as expected. Answers whether it is
-    /// there now.
+    /// Stores a row that no other process stores, if the current one is as expected. Answers
+    /// whether it is there now.
     async fn put(
         &self,
         cluster: &Cluster,
@@ -232,7 +233,7 @@ impl KeyspaceCatalog {
         loop {
             match self.put_once(cluster, part, name, expected, bytes).await {
                 Ok(true) => return Ok(true),
-                // Perhaps for an earlier try, which was carried out after the read behind it.
+                // Perhaps for an earlier try, which was executed after the read that followed it.
                 Ok(false) if tries.wait_again().await => {}
                 Ok(false) => return Ok(false),
                 Err(failure) => tries.wait_after(failure).await?,

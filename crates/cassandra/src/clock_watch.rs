@@ -18,7 +18,7 @@ async fn watch(store: Weak<ClusterStore>) {
     loop {
         tokio::time::sleep(PERIOD).await;
         let Some(store) = store.upgrade() else { return };
-        // Whoever needs the clocks meets the error: what was measured grows old.
+        // Calls that need the clocks get the error: measurements expire.
         let _ = store.time.measure(&store.cluster).await;
     }
 }

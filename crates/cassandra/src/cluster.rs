@@ -36,14 +36,14 @@ use crate::stamp::Stamp;
 /// Requests under way at a time, of all callers.
 const IN_FLIGHT_MAX: usize = 256;
 
-/// The KiB of rows of loads under way at a time, of all callers. A larger chunk goes alone.
+/// The KiB of rows of loads under way at a time, of all callers. A larger chunk is sent alone.
 const IN_FLIGHT_KIB: usize = 64 << 10;
 
 /// How long a request may take. Nodes give up by themselves after some seconds.
 const REQUEST_TIME: Duration = Duration::from_secs(15);
 
-/// When another node is asked too, for what changes nothing when it comes twice: a node that stands
-/// still must not hold everybody up.
+/// When another node is asked too, for what changes nothing when it comes twice: a paused node must
+/// not delay all calls.
 const ANOTHER_NODE_AFTER: Duration = Duration::from_millis(500);
 
 /// How long a decision on conditions may take. Only one node is asked, since it must come once.
@@ -103,8 +103,7 @@ impl Cluster {
                 retry_interval: ANOTHER_NODE_AFTER,
             })))
             .build()
-            // A handle, so that `use_home` can put another profile behind it while the session
-            // stays.
+            // A handle, so that `use_home` can give it another profile while the session stays.
             .into_handle();
         let mut builder = SessionBuilder::new()
             .known_nodes(&address.hosts)
@@ -410,7 +409,7 @@ impl Cluster {
         deadline: Deadline,
     ) -> std::result::Result<bool, RequestFailure> {
         let _permit = self.permit().await;
-        // The last moment at which nothing is done yet: this process may have stood still.
+        // The last check before anything is done: this process may have paused.
         deadline.check(AN_ANSWER).map_err(RequestFailure::Refused)?;
         let answer = self.session.execute_unpaged(statement, values).await;
         let answer =

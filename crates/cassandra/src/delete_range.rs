@@ -103,7 +103,7 @@ impl ClusterStore {
                 self.cluster.store(level, what, statement, (stamp.0, p, start)).await
             }
         };
-        // What got no answer may be carried out too: nobody may write under an earlier stamp.
+        // Unanswered requests may be executed too: no write may use an earlier stamp.
         let passed = self.time.pass(stamp).await;
         deleted.and(passed)
     }

@@ -27,8 +27,8 @@ impl CassandraEngine {
     /// Opens the store at an address, and makes it if the keyspace has none.
     ///
     /// # Errors
-    /// `Unavailable` when no node answers; `NotFound` for a keyspace that does not exist and is not
-    /// to be made; `Unsupported` for the store of a newer Tonnage.
+    /// `Unavailable` when no node answers; `NotFound` for a keyspace that does not exist and must
+    /// not be created; `Unsupported` for the store of a newer Tonnage.
     pub fn open(address: &Address) -> Result<Self> {
         Self::open_with_clock(address, Arc::new(SystemClock))
     }
@@ -48,7 +48,7 @@ impl CassandraEngine {
 ///
 /// # Errors
 /// As [`CassandraEngine::open`], and `Invalid` for a URL that is no address; `NotFound` where there
-/// is no store and none is to be made.
+/// is no store and none must be created.
 pub fn open_url(url: &str, create: bool, clock: Arc<dyn Clock>) -> Result<Arc<dyn Engine>> {
     let address = Address { create_if_missing: create, ..Address::parse(url)? };
     Ok(Arc::new(CassandraEngine::open_with_clock(&address, clock)?))

@@ -8,7 +8,7 @@ use tonnage_engine::{Error, ErrorKind};
 pub(crate) enum RequestFailure {
     /// The cluster refused it and did nothing.
     Refused(Error),
-    /// Nobody knows whether it was carried out.
+    /// It is unknown whether it was executed.
     InDoubt(Error),
 }
 

@@ -6,7 +6,7 @@ use crate::bucket::Bucket;
 use crate::store::ClusterStore;
 use crate::table::SpaceTable;
 
-/// A range of the ring: tokens behind `after`, up to `last`.
+/// A range of the ring: tokens after `after`, up to `last`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TokenRange {
     pub(crate) after: i64,
@@ -65,7 +65,7 @@ impl TokenRange {
         }
     }
 
-    /// What lies behind its beginning, if anything does.
+    /// What follows its beginning, if anything does.
     pub(crate) fn behind(self, first: Self) -> Option<Self> {
         (first.last < self.last).then_some(Self { after: first.last, ..self })
     }

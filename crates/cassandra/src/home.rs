@@ -1,7 +1,7 @@
 //! The home of a store: the data centre whose majority decides about its rows.
 //!
-//! Two data centres would decide about one row without knowing of each other. So all processes go
-//! by the same home, which is fixed when the store is made. A row of the engine's own table names
+//! Two data centres would decide about one row without knowing of each other. So all processes use
+//! the same home, which is fixed when the store is created. A row of the engine's own table names
 //! it: part `place`, name `home`. It is empty if the majority of all data centres decides.
 
 use scylla::statement::Consistency;
@@ -15,8 +15,8 @@ const WHAT: &str = "the home of a store";
 const PART: &str = "place";
 const NAME: &[u8] = b"home";
 
-/// Finds the home of the store in `table`, which is settled by the address if the store is new. From
-/// then on the connection goes by it.
+/// Finds the home of the store in `table`, which is settled by the address if the store is new.
+/// From then on the connection uses it.
 ///
 /// # Errors
 /// `Invalid` for an address that names another home, or asks nodes elsewhere.

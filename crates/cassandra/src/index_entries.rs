@@ -1,9 +1,9 @@
 //! Index entries, written beside the small writes of their rows.
 //!
-//! Entries follow from rows, and whoever reads them checks them against the rows. So nothing need
-//! be decided about them: they are plain writes, each under a time stamp of its own that is later
-//! than all that this process wrote before. A quorum stores new entries before the rows are
-//! written. Deleted entries go after the rows are.
+//! Entries follow from rows, and readers check them against the rows. So nothing need be decided
+//! about them: they are plain writes, each under a time stamp of its own that is later than all
+//! that this process wrote before. A quorum stores new entries before the rows are written. Deleted
+//! entries go after the rows are.
 //!
 //! Rows are decided by conditions, entries never are: the two would get in each other's way.
 

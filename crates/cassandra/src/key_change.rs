@@ -59,7 +59,7 @@ pub(crate) const WRITTEN_SINCE: &str = "the rows were written again since";
 pub(crate) const STILL_UNDER_WAY: &str =
     "an earlier try got no answer, and may still be carried out";
 
-/// That nobody knows what became of a write.
+/// That the outcome of a write is unknown.
 #[cold]
 pub(crate) fn in_doubt(table: &SpaceTable, error: &Error, why: &dyn Display) -> Error {
     Error::unavailable(format!(

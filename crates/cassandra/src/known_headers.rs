@@ -1,8 +1,8 @@
 //! Headers of rows that this process has just read or written.
 //!
-//! A small write reads its rows first, and makes what is stored its condition. If the process knows
-//! the rows from a moment ago, the write skips the read. If a row has changed since, the condition
-//! fails, nothing is changed, and the write begins anew with a read.
+//! A small write reads its rows first, and makes what is stored its condition. If the process has
+//! just read the rows, the write skips the read. If a row has changed since, the condition fails,
+//! nothing is changed, and the write begins anew with a read.
 //!
 //! - Only headers of small writes are kept. Rows of loads have time stamps that may lie ahead, and
 //!   a write over them must wait.

@@ -6,7 +6,7 @@ use tonnage_engine::{Capability, Result};
 use crate::cluster::Cluster;
 use crate::error::{RequestInfo, failure, not_understood};
 
-/// The longest clustering key of Cassandra, less the byte that stands for "behind this key".
+/// The longest clustering key of Cassandra, less the byte that means "after this key".
 const KEY_BYTES_MAX: usize = 65_535 - 1;
 
 /// What a mutation holds besides its rows: names, time stamps, the state of a decision.

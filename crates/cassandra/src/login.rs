@@ -21,7 +21,7 @@ pub struct Login {
 }
 
 impl Login {
-    /// Reads `USER` or `USER:PASSWORD`, in which `%40` stands for `@`.
+    /// Reads `USER` or `USER:PASSWORD`, in which `%40` means `@`.
     pub(crate) fn parse(text: &str) -> std::result::Result<Self, String> {
         let (user, password) = match text.split_once(':') {
             Some((user, password)) => (user, Some(percent_decoded(password)?)),
@@ -59,8 +59,8 @@ impl Login {
         })
     }
 
-    /// Whether a '?' in a password cuts an address: what stands before it has no '@', and no port
-    /// behind its ':'.
+    /// Whether a '?' in a password cuts an address: the text before it has no '@', and no port
+    /// after its ':'.
     pub(crate) fn is_cut(place: &str, query: &str) -> bool {
         let Some((user, rest)) = place.split_once(':') else { return false };
         let port = &rest[..rest.find([',', '/']).unwrap_or(rest.len())];
@@ -90,7 +90,7 @@ impl fmt::Debug for Login {
     }
 }
 
-/// A text in which `%41` stands for the byte 0x41.
+/// A text in which `%41` means the byte 0x41.
 pub(crate) fn percent_decoded(text: &str) -> std::result::Result<String, String> {
     let wrong = || "a '%' needs two hexadecimal digits behind it, '%25' for itself".to_owned();
     let mut bytes = Vec::with_capacity(text.len());

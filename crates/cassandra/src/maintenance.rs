@@ -13,7 +13,7 @@ use crate::scan::ClusterScan;
 use crate::store::ClusterStore;
 
 impl ClusterStore {
-    /// Reads every row, and tells of partitions that are too large. Checksums are verified by the
+    /// Reads every row, and reports partitions that are too large. Checksums are verified by the
     /// nodes that answer.
     pub(crate) fn verify_all(self: &Arc<Self>, deadline: Deadline) -> Result<VerifyReport> {
         let mut report = VerifyReport::default();
@@ -35,7 +35,8 @@ impl ClusterStore {
                 match scan.next_batch(&mut rows) {
                     Ok(true) => {}
                     Ok(false) => break,
-                    // Somebody drops it, or was killed when its table was gone and its row was not.
+                    // Another process drops it, or was killed when its table was gone and its row
+                    // was not.
                     Err(error) if error.kind() == ErrorKind::NotFound => break,
                     Err(error) => return Err(error),
                 }
@@ -51,13 +52,13 @@ impl ClusterStore {
         Ok(report)
     }
 
-    /// One reading: what the cluster does inside is told by its own tools.
+    /// One reading: the cluster's own tools show its internals.
     pub(crate) async fn read_statistics(&self) -> Result<Statistics> {
         let mut rows_estimate = 0;
         let spaces = self.spaces().await?;
         for space in &spaces {
             rows_estimate += match self.estimate_rows(space.id, &Ranges::whole_space()).await {
-                // Somebody dropped it after the list was read: that is no error of the statistics.
+                // It was dropped after the list was read: that is no error of the statistics.
                 Err(error) if error.kind() == ErrorKind::NotFound => 0,
                 estimate => estimate?,
             };

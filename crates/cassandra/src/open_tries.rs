@@ -7,8 +7,8 @@
 //!    never are again: headers are unique, and deleted rows keep one ([`crate::header`]). So at
 //!    most one try is carried out.
 //! 2. If the new try finds other rows with the mark of an earlier try, that one was carried out.
-//! 3. If it finds other rows without such a mark, nobody can tell: an earlier try may have been
-//!    carried out, and its rows written again. That is an error, even if the conditions of the
+//! 3. If it finds other rows without such a mark, the outcome is unknown: an earlier try may have
+//!    been executed, and its rows written again. That is an error, even if the conditions of the
 //!    write hold now.
 //! 4. Anything else that ends the write then leaves it in doubt: a deadline, or a refusal.
 //! 5. However it ends, a try may have been carried out. Loads look for its rows.
@@ -139,7 +139,7 @@ mod tests {
         assert_eq!(open.carried_out(&CHANGES, &deleted), Some(700));
     }
 
-    /// It was answered "refused", though somebody had seen the row that it put.
+    /// It was answered "refused", though a reader had seen the row that it put.
     #[test]
     fn rows_that_others_wrote_since_leave_a_try_without_an_answer_in_doubt() {
         let open = left_over(&StoredRows::new());

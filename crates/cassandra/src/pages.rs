@@ -1,12 +1,12 @@
 //! Reads an extent page by page.
 //!
-//! Each page names the key behind which it goes on, and depends on nothing else. So a scan may be
+//! Each page names the key after which it resumes, and depends on nothing else. So a scan may be
 //! closed and go on anywhere.
 //!
 //! - Within a partition, pages follow each other by key.
 //! - Along the ring, a page holds rows of several partitions. If it is full, its last partition may
 //!   be cut. If that gave few rows, they are dropped, and the next page begins with that partition.
-//!   Otherwise the next page is the rest of that partition, and the ring goes on behind it.
+//!   Otherwise the next page is the rest of that partition, and the ring continues after it.
 //! - Deleted rows stay for days, and a node gives up a request that meets too many. Then less of
 //!   the ring is asked for at a time.
 //! - Cassandra gives no rows of several partitions backwards. So a scan backwards finds out which
@@ -49,7 +49,7 @@ const NARROWEST: u64 = 1 << 44;
 /// What is read next.
 #[derive(Clone, Debug)]
 enum NextPage {
-    /// A range of a partition, and what of the ring comes behind it.
+    /// A range of a partition, and the part of the ring after it.
     Within {
         bucket: Bucket,
         start: Vec<u8>,
@@ -105,7 +105,7 @@ impl Pages {
         self.level.unwrap_or(store.cluster.quorum_scope().majority())
     }
 
-    /// The pages behind a key of an extent, or behind all keys that begin with it.
+    /// The pages after a key of an extent, or after all keys that begin with it.
     pub(crate) fn behind(
         extent: &Extent,
         bucket: Bucket,
@@ -122,7 +122,7 @@ impl Pages {
             }
             Extent::Nothing => return pages,
         };
-        // No key lies behind all that begin with bytes of 0xFF: a successor of them does not exist.
+        // No key is after all that begin with bytes of 0xFF: a successor of them does not exist.
         let is_empty = !pages.is_reverse && is_prefix && key.iter().all(|byte| *byte == 0xFF);
         pages.next = match (pages.is_reverse, is_empty) {
             (true, _) => NextPage::Within { bucket, start: first, end: Some(key.to_vec()), then },

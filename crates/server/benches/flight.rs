@@ -64,7 +64,7 @@ fn batch(numbers: impl Iterator<Item = u64> + Clone, with_values: bool) -> Recor
     RecordBatch::try_from_iter(columns).expect("columns of one length")
 }
 
-/// Batches as messages, made as they are asked for.
+/// Batches as messages, built on request.
 fn messages(
     command: &str,
     schema: &arrow::datatypes::Schema,

@@ -45,7 +45,7 @@ impl ConcurrencyLimit {
         }
     }
 
-    /// A place, if one is free and nobody waits for it.
+    /// A slot, if one is free and no call waits for it.
     pub(crate) fn try_acquire(&self) -> Option<Permit> {
         self.free.clone().try_acquire_owned().ok()
     }

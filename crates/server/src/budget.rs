@@ -20,7 +20,7 @@ pub(crate) struct MemoryBudget {
     what: &'static str,
 }
 
-/// What somebody has of them; dropping it gives that back.
+/// A caller's share of them; dropping it gives that back.
 #[derive(Debug)]
 pub(crate) struct MemoryReservation {
     budget: Arc<MemoryBudget>,

@@ -106,7 +106,7 @@ pub struct Settings {
     /// Memory for sorts, joins and groupings of all statements together [default: 1GiB]
     #[arg(long, env = "TONNAGE_SQL_MEMORY", value_name = "SIZE")]
     pub sql_memory: Option<String>,
-    /// Memory for columns of tables that are scanned again and again while nobody writes to them; 0
+    /// Memory for columns of tables that are scanned again and again without writes in between; 0
     /// for none [default: an eighth of the machine's]
     #[arg(long, env = "TONNAGE_COLUMN_CACHE", value_name = "SIZE")]
     pub column_cache: Option<String>,
@@ -223,7 +223,7 @@ impl Settings {
     /// These settings, and those of `other` where these are silent.
     #[must_use]
     pub fn or(self, other: Settings) -> Settings {
-        // Each field stands here, without `..other`: one that is forgotten does not compile.
+        // Each field is listed, without `..other`: one that is forgotten does not compile.
         Settings {
             http: self.http.or(other.http),
             flight: self.flight.or(other.flight),
@@ -234,7 +234,7 @@ impl Settings {
             nosql: self.nosql.or(other.nosql),
             http_hosts: self.http_hosts.or(other.http_hosts),
             console: self.console.or(other.console),
-            // A `false` that was given counts over a `true` behind it: only silence is None.
+            // A given `false` counts over a later `true`: only silence is None.
             insecure: self.insecure.or(other.insecure),
             tls_cert: self.tls_cert.or(other.tls_cert),
             tls_key: self.tls_key.or(other.tls_key),

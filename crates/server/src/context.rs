@@ -152,7 +152,7 @@ impl ServerContext {
         F: FnOnce(&ServerContext, &Cancel) -> Result<T> + Send + 'static,
     {
         let cancel = Cancel::new();
-        // Dropped with the call where the client goes away.
+        // Dropped with the call where the client disconnects.
         let _called = CancelOnDrop(cancel.clone());
         let shared = cancel.clone();
         let mut work = std::pin::pin!(self.blocking(move |context| call(context, &shared)));
@@ -178,8 +178,8 @@ impl ServerContext {
         });
         call.await.unwrap_or_else(|_| Err(Error::internal("the call panicked: see the log")))
     }
-    /// The same for a call that goes on behind its answer, such as one that writes a body. An error
-    /// is the answer if none was told before.
+    /// The same for a call that continues after its answer, such as one that writes a body. An
+    /// error is the answer if none was sent before.
     pub(crate) async fn blocking_with_answer<T, F>(self: &Arc<Self>, call: F) -> Result<T>
     where
         T: Send + 'static,

@@ -33,12 +33,12 @@ struct BodyMemory {
     refused: Option<Error>,
 }
 
-/// What the body of a call has of the memory. It stands among the request's extensions.
+/// What the body of a call has of the memory. It is one of the request's extensions.
 #[derive(Clone, Default)]
 pub(crate) struct CallMemory(Arc<Mutex<BodyMemory>>);
 
 impl CallMemory {
-    /// Has the call keep it beyond its answer. Whoever says so releases it.
+    /// Has the call keep it beyond its answer. The caller that says so releases it.
     pub(crate) fn keep(&self) {
         lock(&self.0).kept = true;
     }

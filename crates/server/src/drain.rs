@@ -20,7 +20,7 @@ pub(crate) enum DrainPhase {
     Stopping,
 }
 
-/// The phase, for whoever must know of it.
+/// The phase, for those that depend on it.
 #[derive(Clone, Debug)]
 pub(crate) struct Phases(watch::Receiver<DrainPhase>);
 

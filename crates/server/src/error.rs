@@ -28,7 +28,7 @@ pub(crate) fn error_code(error: &Error) -> Option<&'static str> {
     TooManyErrors::caused(error).then_some("too-many-errors")
 }
 
-/// The kind of an error, as clients are told it: a missing right is none of the store's kinds.
+/// The kind of an error, as clients see it: a missing right is none of the store's kinds.
 pub(crate) fn kind_label(error: &Error) -> &'static str {
     match is_denied(error) {
         true => "not allowed",
@@ -98,7 +98,7 @@ fn cut(message: &str) -> &str {
     &message[..end]
 }
 
-/// An error of a handler, told to HTTP clients as RFC 9457 says.
+/// An error of a handler, in the form of RFC 9457 for HTTP clients.
 #[derive(Debug)]
 pub(crate) struct Problem {
     status: StatusCode,

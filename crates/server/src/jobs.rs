@@ -100,14 +100,14 @@ pub(crate) struct LoadJob {
     _place: Permit,
 }
 
-/// A job that somebody watches. It holds no place among the loads.
+/// A watched job. It holds no place among the loads.
 pub(crate) struct JobSubscription {
     job: Weak<LoadJob>,
     outcome: watch::Receiver<Option<Arc<serde_json::Value>>>,
 }
 
 impl JobSubscription {
-    /// How the job stands; nothing once it has ended.
+    /// The state of the job; nothing once it has ended.
     pub(crate) fn view(&self) -> Option<serde_json::Value> {
         let is_over = self.outcome.borrow().is_some();
         self.job.upgrade().filter(|_| !is_over).map(|job| job.view())
@@ -216,7 +216,7 @@ impl Jobs {
         Ok(JobMembership { job, load })
     }
 
-    /// What whoever opens a load of this name holds meanwhile.
+    /// The lock of a call that is opening a load of this name.
     fn opening_lock(&self, name: &str) -> Arc<Mutex<()>> {
         let mut opening = lock(&self.opening);
         opening.retain(|_, lock| lock.strong_count() > 0);
@@ -263,7 +263,7 @@ impl Jobs {
     ) -> Option<JobResult> {
         let JobMembership { job, load } = membership;
         let load = {
-            // Held, so that nobody joins meanwhile.
+            // Held, so that no stream joins meanwhile.
             let _known = self.registry();
             let mut shared = job.state();
             drop(load);

@@ -13,7 +13,7 @@ use tonnage_sql::Prepared;
 use crate::budget::{MemoryBudget, MemoryReservation, bytes_of};
 use crate::random::random_name;
 
-/// A statement that nobody used for so long is forgotten when there are too many.
+/// A statement unused for so long is forgotten when there are too many.
 const IDLE_MAX: Duration = Duration::from_secs(30 * 60);
 /// Statements that may be prepared at a time.
 const PREPARED_MAX: usize = 10_000;
@@ -51,7 +51,7 @@ pub(crate) struct OwnedStatement {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct BoundRows {
     rows: Arc<[RecordBatch]>,
-    /// Held as long as somebody has the rows.
+    /// Held as long as a caller has the rows.
     _taken: Option<Arc<MemoryReservation>>,
 }
 
@@ -163,7 +163,7 @@ mod tests {
 
     use super::*;
 
-    /// Once all that came was kept in memory, and counted only behind its end.
+    /// Once all that came was kept in memory, and counted only after its end.
     #[test]
     fn what_is_bound_is_counted_as_it_comes_and_for_all_statements() {
         let words: ArrayRef = Arc::new(StringArray::from(vec!["x".repeat(2 << 20)]));

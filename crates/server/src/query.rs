@@ -11,7 +11,7 @@ use tonnage_sql::{Parameters, Request};
 /// Statements that one fetch-all may have.
 pub(crate) const STATEMENTS_MAX: usize = 10_000;
 
-/// A statement with what goes along with it.
+/// A statement with its settings.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SqlQuery {

@@ -1,4 +1,4 @@
-//! Random names that nobody can guess.
+//! Random names that cannot be guessed.
 
 use tokio_rustls::rustls::crypto::ring;
 use tonnage::{Error, Result};

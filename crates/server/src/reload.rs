@@ -60,7 +60,7 @@ pub(crate) async fn watch(context: Arc<ServerContext>, watched: WatchedFiles) {
     if files.is_empty() {
         return;
     }
-    // A file that stays wrong is told once, not at every look.
+    // A file that stays wrong is reported once, not at every check.
     let mut told = None;
     loop {
         tokio::select! {

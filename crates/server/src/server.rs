@@ -153,7 +153,7 @@ impl Server {
             Ok::<_, Error>(loops)
         })?;
         loops.into_iter().for_each(RedisLoops::stop);
-        // Only behind the drain: it covers what the last calls have stored.
+        // Only after the drain: it covers what the last calls have stored.
         let synced = context.store.sync();
         // A call that blocks for ever does not keep the process.
         runtime.shutdown_timeout(Duration::from_secs(1));

@@ -33,7 +33,7 @@ fn send(socket: &OsStr, state: &str) -> io::Result<()> {
     UnixDatagram::unbound()?.send_to_addr(state.as_bytes(), &address(socket)?).map(drop)
 }
 
-/// A path, or behind `@` a name that no file has.
+/// A path, or after `@` a name that no file has.
 fn address(socket: &OsStr) -> io::Result<SocketAddr> {
     match socket.as_bytes().split_first() {
         #[cfg(target_os = "linux")]

@@ -47,7 +47,7 @@ impl OneTimeStatements {
         self.by_id.len() - self.ended.len()
     }
 
-    /// Forgets the statements that nobody fetched in time.
+    /// Forgets the statements that were not fetched in time.
     fn remove_expired(&mut self) {
         self.by_id.retain(|_, once| {
             !matches!(once.state, OneTimeState::Waiting) || once.since.elapsed() < KEPT
@@ -274,7 +274,7 @@ mod tests {
             let id = change();
             assert!(matches!(statements.fetch(&id, None), Ok(FetchedStatement::Again(_))));
         }
-        // One that is forgotten is not made again.
+        // One that is forgotten is not run again.
         let error = statements.fetch(&first, None).map(|_| ()).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::NotFound);
         assert_eq!(statements.one_time().by_id.len(), OUTCOMES_MAX);
@@ -322,8 +322,8 @@ mod tests {
         assert!(statements.fetch(&id, Some("ann")).is_ok());
     }
 
-    /// Once the second fetch of a ticket took the place of the first, which nobody could cancel
-    /// then: neither its client nor a server that shuts down.
+    /// Once the second fetch of a ticket took the place of the first, which then could not be
+    /// cancelled: neither by its client nor by a server that shuts down.
     #[test]
     fn statements_that_run_under_one_name_are_cancelled_together() {
         let statements = Arc::new(StatementRegistry::default());

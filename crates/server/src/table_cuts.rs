@@ -1,8 +1,8 @@
 //! Keeps how a table is cut into parts, which clients fetch by their numbers.
 //!
-//! A client fetches one part after the other. The store cuts a table by what it holds at the
-//! moment, so parts of two different cuts would repeat rows and miss others. So a cut is kept as
-//! long as a client may ask for more parts of it.
+//! A client fetches one part after the other. The store cuts a table by its current content, so
+//! parts of two different cuts would repeat rows and miss others. So a cut is kept as long as a
+//! client may ask for more parts of it.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use tonnage::internal::sync::lock;
 use tonnage::{Error, Part, Result, Table, TableScanOptions};
 
-/// A cut by which nobody read for so long is made anew.
+/// A cut that was unused for so long is computed anew.
 const IDLE_MAX: Duration = Duration::from_secs(3_600);
 /// What all cuts may have in memory.
 const BYTES_MAX: usize = 64 << 20;
@@ -39,7 +39,7 @@ struct CachedCut {
     used: Mutex<Instant>,
 }
 
-/// A cut by which somebody reads.
+/// A cut in use.
 pub(crate) struct TableCut(Arc<CachedCut>);
 
 impl TableCut {

@@ -1,5 +1,5 @@
-//! Objects of JSON in which no name stands twice. The library keeps the last of two values, and the
-//! other would be lost without a word.
+//! Objects of JSON without repeated names. The library keeps the last of two values, and the other
+//! would be lost without a word.
 
 use std::fmt;
 

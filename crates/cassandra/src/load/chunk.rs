@@ -108,7 +108,7 @@ impl ClusterStore {
             let is_tried = AtomicBool::new(false);
             let sent = self.send(generation, table, &winners, stamp, order, &is_tried).await;
             let may_be_stored = is_tried.load(Ordering::Relaxed);
-            // What got no answer may be stored too: nobody may write under an earlier stamp.
+            // Unanswered requests may be stored too: no write may use an earlier stamp.
             let passed = if may_be_stored { self.time.pass(stamp).await } else { Ok(()) };
             // Unlocked first: the observer writes index entries of late rows, under such locks.
             drop(lock);
@@ -190,7 +190,7 @@ impl ClusterStore {
                 }
                 winners.push((at, header));
             }
-            // The load ends here: entries behind this one stay `Undecided`, and are not reported.
+            // The load ends here: entries after this one stay `Undecided`, and are not reported.
             if result == EntryResult::Existed && on_existing == OnExisting::Fail {
                 break;
             }
@@ -238,8 +238,8 @@ impl ClusterStore {
 mod tests {
     use super::*;
 
-    /// The story of a bug: rows of such a chunk could come behind the error of their load, which
-    /// called itself final.
+    /// The story of a bug: rows of such a chunk could come after the error of their load, which
+    /// claimed to be final.
     #[test]
     fn a_chunk_that_was_sent_and_is_not_sent_again_is_in_doubt() {
         let error = doubtful_error(Error::cancelled("the load has ended"));

@@ -39,7 +39,7 @@ struct ChunkPass {
     deadline: Deadline,
     /// The entries that they follow, if there are any.
     behind: Option<EntryTimes>,
-    /// Whether the observer is told: not of entries that are stored again.
+    /// Whether the observer is called: not for entries that are stored again.
     reports: bool,
 }
 
@@ -82,7 +82,7 @@ impl ClusterLoad {
         })
     }
 
-    /// Waits for the turn of a call, as long as the load goes on.
+    /// Waits for the turn of a call, as long as the load continues.
     fn state(&self, deadline: Deadline) -> Result<MutexGuard<'_, ClusterLoadState>> {
         let state = async { Ok(self.state.lock().await) };
         let state =
@@ -164,7 +164,7 @@ impl ClusterLoad {
         })
     }
 
-    /// Chunks go on by themselves while the observer is told of others.
+    /// Chunks continue by themselves while the observer gets others.
     fn follow_chunks(
         &self,
         generation: &Arc<Generation>,
@@ -246,7 +246,7 @@ impl ClusterLoad {
 
 /// Chunks under way. Where the load ends early those that are on their way go on to their ends: one
 /// that is given up half-way would give up its lock before it is settled. The load ends after them,
-/// so that nothing of it is stored after its error was told: not later than the time-out of a
+/// so that nothing of it is stored after its error was reported: not later than the time-out of a
 /// request.
 struct ChunkTasks<'a> {
     store: &'a ClusterStore,

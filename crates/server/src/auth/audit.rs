@@ -30,7 +30,7 @@ struct AuditState {
 }
 
 impl Audit {
-    /// Opens the file, behind what stands there.
+    /// Opens the file to append to it.
     ///
     /// # Errors
     /// `Invalid` for a file that cannot be written.
@@ -41,7 +41,7 @@ impl Audit {
         Ok(Audit { state: Mutex::new(AuditState { file, failure: None }) })
     }
 
-    /// Notes what somebody did or tried.
+    /// Notes what a user did or tried.
     ///
     /// # Errors
     /// `Unavailable` when the log cannot be written: then nothing is done that must stand there.

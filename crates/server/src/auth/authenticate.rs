@@ -34,7 +34,7 @@ pub(crate) async fn authenticate(
     }
 }
 
-/// Tells somebody that they are not logged in. A browser shows a dialog of its own where the answer
+/// Answers a caller that is not logged in. A browser shows a dialog of its own where the answer
 /// asks for Basic: a page has a better one.
 pub(crate) fn unauthorized(listener: ListenerKind, asked: &HeaderMap, error: Error) -> Response {
     match listener {

@@ -46,7 +46,7 @@ impl Caller {
         }
     }
 
-    /// The name of the user; nobody where the server has no users.
+    /// The name of the user; none where the server has no users.
     pub(crate) fn user(&self) -> Option<&str> {
         self.user.as_ref().map(|user| user.name.as_str())
     }
@@ -66,14 +66,14 @@ impl Caller {
         self.session.as_deref()
     }
 
-    /// Whether the caller's program binds moments and times of day as milliseconds, whatever the
+    /// Whether the caller's program binds timestamps and times of day as milliseconds, whatever the
     /// type of the parameter: the JDBC driver of Flight SQL does.
     pub(crate) fn binds_milliseconds(&self) -> bool {
         self.binds_milliseconds
     }
 
-    /// Whether the caller may know of a table, and of its columns. Whoever has rights below it
-    /// knows its key already, and needs the rest to make sense of its children.
+    /// Whether the caller may know of a table, and of its columns. A user with rights below it
+    /// knows its key already, and needs the rest to understand its children.
     pub(crate) fn may_see(&self, table: &str) -> bool {
         Right::ALL
             .into_iter()
@@ -94,7 +94,7 @@ impl Caller {
         self.decide(may, right.label(), || format!("table {table}"))
     }
 
-    /// Refuses whoever has none of these rights on any table.
+    /// Refuses a caller with none of these rights on any table.
     pub(crate) fn check_some_table(&self, rights: &[Right]) -> Result<()> {
         let may = rights.iter().any(|right| self.rights.on_some_table(*right));
         let label = rights.first().map_or("use", |right| right.label());
@@ -154,11 +154,12 @@ impl Caller {
             return Ok(());
         }
         for access in accesses(sql, text)? {
-            // A name that WITH gives in a change may be no table. What tells of all tables takes a grant too.
+            // A name that WITH gives in a change may be no table. Reports on all tables take a
+            // grant too.
             let is_table = !matches!(access.access, Access::Read | Access::Describe)
                 || access.table.split('.').next() == Some(INFORMATION_SCHEMA)
                 || sql.store().table(&access.table).is_ok();
-            // Whoever writes rows must know their columns.
+            // A writer of rows must know their columns.
             let may = match access.access {
                 Access::Describe => self.may_see(&access.table),
                 other => self.rights.on_table(other.into(), &access.table),

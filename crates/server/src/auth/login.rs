@@ -79,8 +79,8 @@ impl Logins {
         })
     }
 
-    /// These are the users from now on. Whoever is none of them any more, or has lost a password, a
-    /// token or a certificate, is logged out; passwords are verified again.
+    /// These are the users from now on. A caller that is no user any more, or has lost a password,
+    /// a token or a certificate, is logged out; passwords are verified again.
     pub(crate) fn replace(&self, users: Users) {
         let Some(known) = &self.users else { return };
         let users = Arc::new(users);
@@ -135,7 +135,7 @@ impl Logins {
         Some(self.caller_of(Some(user)))
     }
 
-    /// A caller who logged in before, with the rights of now; nobody where the user or a credential
+    /// A caller who logged in before, with the current rights; none where the user or a credential
     /// is gone.
     pub(crate) fn renewed(&self, caller: &Caller) -> Option<Caller> {
         let (before, users) = caller.logged_in_user().zip(self.users())?;
@@ -156,7 +156,7 @@ impl Logins {
     /// The caller whose headers these are.
     ///
     /// # Errors
-    /// `Invalid` for somebody who is not who they say, or says nothing of themselves.
+    /// `Invalid` for wrong or missing credentials.
     pub(crate) async fn caller(
         &self,
         headers: &HeaderMap,
@@ -238,7 +238,7 @@ impl Logins {
         }
     }
 
-    /// Tells of a failure, the later the more of them there were.
+    /// Answers a failure, the later the more of them there were.
     async fn delayed_refusal(&self, name: &str) -> Result<Error> {
         self.audit_login(name, false)?;
         let count = {
@@ -255,7 +255,7 @@ impl Logins {
         Ok(Error::invalid("user, password or token are not right"))
     }
 
-    /// A token that stands for the caller from now on; nothing where there are no users.
+    /// A token for the caller from now on; nothing where there are no users.
     pub(crate) fn token(&self, caller: &Caller) -> Result<Option<String>> {
         let token = random_name()?;
         // Who changes the users waits, and looks at this token then.
@@ -365,7 +365,7 @@ mod tests {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
         runtime.block_on(async {
             let turns = logins.verifying.acquire_many(VERIFIED_AT_ONCE as u32).await.unwrap();
-            // Bob is nobody, and ann has but a token.
+            // Bob is no user, and ann has only a token.
             for name in ["bob", "ann"] {
                 let login = logins.with_password(&known, name, "word");
                 assert!(tokio::time::timeout(10 * LATE_MIN, login).await.is_err(), "{name}");

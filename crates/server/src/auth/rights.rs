@@ -17,7 +17,7 @@ pub(crate) enum Right {
     Update,
     /// Rows or pairs are deleted.
     Delete,
-    /// Tables and indexes are made, altered and dropped.
+    /// Tables and indexes are created, altered and dropped.
     Define,
 }
 
@@ -97,7 +97,7 @@ pub(super) struct Grant {
     pub(super) allow: Vec<Right>,
 }
 
-/// All that somebody may do.
+/// All rights of a user.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Rights {
     pub(super) roles: Vec<Role>,
@@ -133,7 +133,7 @@ impl Rights {
             })
     }
 
-    /// Whether a right holds for any table, be it one that is yet to be made.
+    /// Whether a right holds for any table, even a future one.
     pub(crate) fn on_some_table(&self, right: Right) -> bool {
         let mut grants = self.grants.iter().filter(|grant| grant.table.is_some());
         self.has(right) || grants.any(|grant| grant.allow.contains(&right))

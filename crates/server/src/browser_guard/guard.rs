@@ -78,7 +78,7 @@ impl BrowserGuard {
         if !is_visit(request) {
             self.check_origin(host.as_ref(), headers)?;
         }
-        // Browsers always name a host, so whoever names none is a program.
+        // Browsers always name a host, so a request without one comes from a program.
         match host {
             Some(host) if !self.has_users && !self.is_known(&host) => Err(unknown_host(&host)),
             _ => Ok(()),
@@ -110,7 +110,7 @@ impl BrowserGuard {
         Ok(())
     }
 
-    /// Whether a page comes from the host that its request goes to, or from a named one.
+    /// Whether a page comes from the host of its request, or from a named one.
     fn is_own(&self, origin: &WebOrigin, host: Option<&HostName>) -> bool {
         // Over TLS an `http` page of the same name is another one, which anybody on its way may
         // have written.
@@ -124,8 +124,8 @@ impl BrowserGuard {
     }
 }
 
-/// Whether somebody goes to the console by a link that another page has. The console takes the
-/// window for itself, tells nothing of the store, and no other page reads it.
+/// Whether a user opens the console by a link of another page. The console takes the window for
+/// itself, tells nothing of the store, and no other page reads it.
 fn is_visit(request: &Request) -> bool {
     let headers = request.headers();
     let path = request.uri().path();

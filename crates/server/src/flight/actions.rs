@@ -86,7 +86,7 @@ pub(crate) async fn run(
     }
     let body = action.body;
     let caller = caller.clone();
-    // Each action also stands in `ACTIONS`, which clients list, and in docs/flight.md.
+    // Each action is also in `ACTIONS`, which clients list, and in docs/flight.md.
     match action.r#type.as_str() {
         "tonnage.Define" => context.blocking(move |context| define(context, &caller, &body)).await,
         "tonnage.MultiPut" => {
@@ -208,7 +208,7 @@ async fn fetch_all(
         let count = queries.len();
         return Err(Error::invalid(format!("{count} statements, {STATEMENTS_MAX} are the most")));
     }
-    // Dropped with the call where the client goes away.
+    // Dropped with the call where the client disconnects.
     let running = context.statements.start(random_name()?);
     let cancel = running.cancel().clone();
     let answers = context.blocking(move |context| {

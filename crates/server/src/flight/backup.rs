@@ -1,7 +1,7 @@
 //! Backups into directories of the server, by administrators.
 //!
-//! The setting `backups` names the base directory. A caller names a path below it, made of plain
-//! names, so no backup is written anywhere else.
+//! The setting `backups` names the base directory. A caller names a path of plain names below it,
+//! so no backup is written anywhere else.
 
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;

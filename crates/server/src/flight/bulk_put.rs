@@ -129,7 +129,8 @@ impl BulkPutCall {
         let callbacks = StreamCallbacks::new(format!("{:?}", options.durability).to_lowercase());
         let request = JobRequest {
             name: self.command.job.clone(),
-            // Streams without a name share loads whoever sends them, and hear of themselves alone.
+            // Streams without a name share loads with those of any sender, and get only their own
+            // reports.
             user: self.user.clone().filter(|_| self.command.job.is_some()),
             terms: self.command.terms(),
             shares: self.command.shares_load(),
@@ -202,7 +203,7 @@ impl BulkPutCall {
                 Ok(StreamEvent::Torn(why)) => return StreamEnd::Torn(why),
                 Err(error) => return StreamEnd::Failed(error),
             };
-            // What comes behind the marker is not read: it said that these were all.
+            // What follows the marker is not read: it said that these were all.
             match self.take_message(membership, target, decoder, brought, &message) {
                 Ok(false) => {}
                 Ok(true) => return StreamEnd::Marked,
@@ -224,7 +225,8 @@ impl BulkPutCall {
             true => BulkPutMetadata::default(),
             false => parse("app_metadata", &message.app_metadata)?,
         };
-        // The batch goes first: acknowledgement and marker count the rows of their own message.
+        // The batch is handled first: acknowledgement and marker count the rows of their own
+        // message.
         if let Some(batch) = decoder.decode(message)? {
             self.push(membership, target, brought, &batch)?;
         }

@@ -15,7 +15,7 @@ use crate::context::ServerContext;
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct CheckCommand {
-    /// Then finishes indexes, and removes what nobody needs.
+    /// Then finishes indexes, and removes what is not needed.
     repair: bool,
     timeout_ms: Option<u64>,
 }
@@ -76,7 +76,7 @@ pub(super) fn damages_json(damages: &[Damage]) -> Json {
 
 /// Mends what a check has found, as `tonnage check --repair` does.
 fn repair(context: &ServerContext, report: &CheckReport) -> Result<Json> {
-    // Unfinished indexes are made to their end first: only an index that is ready can be cleaned.
+    // Unfinished indexes are finished first: only an index that is ready can be cleaned.
     for statement in &report.unfinished_indexes {
         context.store.execute(statement)?;
     }

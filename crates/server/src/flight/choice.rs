@@ -87,7 +87,7 @@ impl From<DirectionChoice> for Direction {
     }
 }
 
-/// Which entries of a bulk put are told one by one, besides the first ones.
+/// Which entries of a bulk put are reported one by one, besides the first ones.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum ReportsChoice {

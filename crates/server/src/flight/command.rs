@@ -59,9 +59,9 @@ pub(crate) struct BulkPutCommand {
     /// Memory of the load: less than its share of the server's.
     pub(crate) memory_bytes: Option<usize>,
     pub(crate) end: EndRule,
-    /// Which entries are told one by one, however many there are.
+    /// Which entries are reported one by one, however many there are.
     pub(crate) reports: ReportsChoice,
-    /// Of the others the first ones are told: of each kind at most so many.
+    /// Of the others the first ones are reported: of each kind at most so many.
     pub(crate) reports_max: Option<usize>,
 }
 

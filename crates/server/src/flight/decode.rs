@@ -36,7 +36,7 @@ impl FlightDecoder {
     /// # Errors
     /// `Invalid` for a message that is no Arrow IPC, or comes before its schema.
     pub(crate) fn decode(&mut self, data: &FlightData) -> Result<Option<RecordBatch>> {
-        // Arrow's decoder was made for data that is right more often than not.
+        // Arrow's decoder expects mostly correct data.
         catch_panic(
             || self.decode_message(data),
             |_| malformed("its buffers contradict each other"),

@@ -57,7 +57,7 @@ pub(crate) fn slices(batch: &RecordBatch) -> impl Iterator<Item = RecordBatch> +
     (0..rows).step_by(each).map(move |start| batch.slice(start, each.min(rows - start)))
 }
 
-/// The message of a schema that stands alone.
+/// The message of a schema by itself.
 pub(crate) fn schema_message(schema: &Schema) -> FlightData {
     FlightEncoder::default().schema(schema)
 }

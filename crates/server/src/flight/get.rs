@@ -35,7 +35,7 @@ struct GetHeader {
     encoding: RowEncoding,
 }
 
-/// How the key of a pair comes, and its value goes.
+/// The form of a pair's key in requests, and of its value in answers.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct GetPairHeader {

@@ -1,5 +1,5 @@
-//! The calls of Flight that stream, for clients of HTTP that have no gRPC. What they ask for and
-//! what they are told is as over Flight; only the framing differs.
+//! The calls of Flight that stream, for clients of HTTP that have no gRPC. Requests and answers are
+//! as over Flight; only the framing differs.
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ use crate::counted_body::counted;
 pub(crate) enum ExchangeAnswer {
     /// Messages of JSON.
     Messages(BoxStream<'static, std::result::Result<Bytes, Status>>),
-    /// Rows, behind their schema.
+    /// Rows, after their schema.
     Rows(BoxStream<'static, std::result::Result<FlightData, Status>>),
 }
 

@@ -94,7 +94,7 @@ impl IpcMessages {
         Ok(Some(StreamEvent::Message(Box::new(message))))
     }
 
-    /// A length that was told, as one that may be held in memory.
+    /// An announced length, as one that may be held in memory.
     fn checked(&self, bytes: u64) -> Result<usize> {
         match usize::try_from(bytes) {
             Ok(bytes) if bytes <= self.message_bytes_max => Ok(bytes),

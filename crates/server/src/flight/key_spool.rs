@@ -28,7 +28,7 @@ pub(crate) struct KeySpool {
 struct KeySpoolState {
     memory: VecDeque<FlightData>,
     memory_bytes: usize,
-    /// Once there is a file, what comes goes there until it is read to its end.
+    /// Once there is a file, new keys are written to it until it is read to its end.
     file: Option<SpilledKeys>,
     end: Option<Result<()>>,
     is_abandoned: bool,
@@ -46,7 +46,7 @@ impl KeySpool {
         Self { state: Mutex::default(), news: Condvar::new(), memory_bytes_max, disk }
     }
 
-    /// Takes a message. False when nobody wants further ones.
+    /// Takes a message. False when no reader wants further ones.
     ///
     /// # Errors
     /// `Exhausted` when the disk or its limit is full.
@@ -81,7 +81,7 @@ impl KeySpool {
         self.news.notify_one();
     }
 
-    /// Says that nobody reads any more.
+    /// Says that no reader is left.
     pub(crate) fn abandon(&self) {
         let mut state = self.state();
         state.is_abandoned = true;
@@ -168,7 +168,7 @@ mod tests {
         KeySpool::new(memory_bytes, Arc::new(Spool::new(disk_bytes)))
     }
 
-    /// Once each bulk get could have 64 GiB of the disk, whatever the server was told.
+    /// Once each bulk get could have 64 GiB of the disk, whatever the server's limit was.
     #[test]
     fn keys_take_no_more_of_the_disk_than_all_may_have_together() {
         let disk = Arc::new(Spool::new(10 << 10));

@@ -34,7 +34,7 @@ pub(crate) enum PutLobMode {
     /// At the first byte of a new object.
     #[default]
     Put,
-    /// Behind the object that is there.
+    /// After the existing object.
     Append,
     /// Where a writer was cut short.
     Resume,

@@ -69,7 +69,7 @@ pub(crate) use table_read::TableRead;
 /// The routes of the listener.
 pub(crate) fn router(context: &Arc<ServerContext>) -> Router {
     let limit = context.config.message_bytes_max;
-    // What goes out is cut to 2 MiB, but for single rows that are larger.
+    // Answers are cut to 2 MiB, but for single rows that are larger.
     let service = FlightServiceServer::new(FlightHandler::new(context.clone()))
         .max_decoding_message_size(limit)
         .max_encoding_message_size(usize::MAX);

@@ -91,7 +91,7 @@ pub(crate) struct Outbox {
 struct OutboxState {
     ready: Option<PutMessage>,
     backlog: ReportBacklog,
-    /// Batches whose acknowledgement the client asked for: the position behind them, its number.
+    /// Batches whose acknowledgement the client asked for: the position after them, its number.
     asked: VecDeque<(u64, u64)>,
     ack: Option<u64>,
     progress: Option<Counts>,
@@ -133,7 +133,7 @@ impl Outbox {
     }
 
     /// # Errors
-    /// `Exhausted` when the entry is to be told and cannot be kept.
+    /// `Exhausted` when the entry must be reported and cannot be kept.
     pub(crate) fn existing(&self, position: u64) -> Result<()> {
         let is_told = self.state().backlog.existing(position)?;
         if is_told {
@@ -152,7 +152,7 @@ impl Outbox {
         Ok(())
     }
 
-    /// Asks for an acknowledgement of what lies before a position.
+    /// Asks for an acknowledgement of all entries before a position.
     pub(crate) fn request_ack(&self, position: u64, id: u64) {
         let mut waiting = self.state();
         if waiting.asked.len() == ASKED_MAX {
@@ -180,7 +180,7 @@ impl Outbox {
         self.state().is_marked = true;
     }
 
-    /// The load says that all entries are durable. Nothing is told where the client never said
+    /// The load says that all entries are durable. Nothing is reported where the client never said
     /// that these were all.
     pub(crate) fn complete(&self, stream: usize, counts: Counts, durability: &str) {
         let mut waiting = self.state();

@@ -73,7 +73,7 @@ impl KeyColumns {
             }
             KeyColumns::Components { major, minor } => {
                 let major = major.value(row);
-                // Behind a NULL there may be items, which are nobody's.
+                // Below a NULL there may be items, which belong to no row.
                 let minor = minor.as_ref().filter(|minor| minor.is_valid(row));
                 let minor = minor.map(|minor| minor.value(row));
                 let minor = minor.as_ref().map(parts).transpose()?.unwrap_or_default();
@@ -127,7 +127,7 @@ pub(crate) fn entries(batch: &RecordBatch, first: u64) -> Result<EntryBatch> {
         }
     }
     let mut entries = EntryBatch::from(Payload::Pairs(pairs));
-    // Positions are told only where pairs are missing: the load counts by itself otherwise.
+    // Positions are given only where pairs are missing: the load counts by itself otherwise.
     if !unread.is_empty() {
         entries.positions = Some(positions);
         entries.unread = unread;
@@ -207,7 +207,7 @@ pub(crate) fn batch(pairs: &PairBatch, form: KeyForm, schema: &SchemaRef) -> Res
     let mut values = BinaryBuilder::with_capacity(pairs.len(), bytes);
     (0..pairs.len()).for_each(|index| values.append_value(pairs.value(index)));
     columns.push(Arc::new(values.finish()));
-    // `schema` has both of these columns or none, in this order: one name tells of the two.
+    // `schema` has both of these columns or none, in this order: one name shows both.
     if schema.index_of("_version").is_ok() {
         let versions: UInt64Array =
             (0..pairs.len()).map(|index| Some(pairs.version(index))).collect();
@@ -231,7 +231,7 @@ mod tests {
 
     use super::*;
 
-    /// A pair was stored under what lay behind a NULL.
+    /// A pair was stored under the bytes below a NULL.
     #[test]
     fn what_lies_behind_a_null_is_no_key() {
         let item = Arc::new(Field::new("item", DataType::Binary, true));

@@ -14,7 +14,7 @@ const PLAIN_BYTES_MAX: u64 = i32::MAX as u64;
 /// A column as one of a plain type.
 ///
 /// # Errors
-/// `Invalid` for a column that is none of bytes, `Exhausted` for one that stands for too many.
+/// `Invalid` for a column that is none of bytes, `Exhausted` for one that expands to too many.
 pub(super) fn plain_bytes(column: &ArrayRef, plain: &DataType) -> Result<ArrayRef> {
     plain_bytes_within(column, plain, PLAIN_BYTES_MAX)
 }
@@ -29,7 +29,7 @@ fn plain_bytes_within(column: &ArrayRef, plain: &DataType, bytes_max: u64) -> Re
         .map_err(|error| Error::invalid(format!("it is of type {}: {error}", column.data_type())))
 }
 
-/// The bytes that a column stands for; nothing for more than a number holds.
+/// The bytes that a column expands to; nothing for more than a number holds.
 fn bytes_of(column: &dyn Array) -> Option<u64> {
     match column.data_type() {
         DataType::Binary => Some(unpacked_bytes::<arrow::datatypes::BinaryType>(column)),
@@ -57,7 +57,7 @@ fn bytes_of(column: &dyn Array) -> Option<u64> {
         DataType::List(_) => items::<i32>(column),
         DataType::LargeList(_) => items::<i64>(column),
         DataType::FixedSizeList(..) => bytes_of(column.as_fixed_size_list().values().as_ref()),
-        // These repeat their values, too; nobody sends bytes so.
+        // These repeat their values, too; no client sends bytes so.
         DataType::RunEndEncoded(..) | DataType::ListView(_) | DataType::LargeListView(_) => None,
         _ => Some(0),
     }

@@ -187,8 +187,8 @@ impl ReportFile {
         Ok(())
     }
 
-    /// What was written first. A file that was read to its end begins anew: whoever reads as fast
-    /// as reports come needs little of the disk.
+    /// What was written first. A file that was read to its end begins anew: a client that reads as
+    /// fast as reports come needs little of the disk.
     fn pop(&mut self) -> Result<PendingReports> {
         let text = self.read_next().map_err(|error| file_error(&error))?;
         self.read += (size_of::<u64>() + text.len()) as u64;

@@ -22,7 +22,7 @@ impl StreamCallbacks {
         Self { streams: RwLock::default(), durability }
     }
 
-    /// From now on what concerns a stream goes to this outbox.
+    /// From now on reports of a stream are sent to this outbox.
     pub(crate) fn register(&self, stream: usize, outbox: &Arc<Outbox>) {
         let mut streams = write(&self.streams);
         if streams.len() <= stream {
@@ -39,7 +39,7 @@ impl StreamCallbacks {
         }
     }
 
-    /// Nothing where nobody listens.
+    /// Nothing without a listener.
     fn with_outbox<T>(&self, stream: usize, tell: impl FnOnce(&Outbox) -> T) -> Option<T> {
         let streams = read(&self.streams);
         streams.get(stream)?.as_deref().map(tell)
@@ -81,7 +81,7 @@ pub(crate) fn report_schema() -> SchemaRef {
     ]))
 }
 
-/// A message as rows: one for each entry that it tells of, and none for most messages.
+/// A message as rows: one for each entry that it reports, and none for most messages.
 pub(crate) fn report_batch(message: &PutMessage) -> Result<RecordBatch> {
     type Line<'a> = (u64, &'static str, Option<&'a str>, Option<&'a str>);
     let lines: Vec<Line<'_>> = match message {

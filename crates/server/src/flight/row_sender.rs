@@ -2,10 +2,10 @@
 //!
 //! A thread of the blocking pool reads and encodes. A queue of two messages leads to the network.
 //! Where the client takes nothing, the queue is full and nothing is read. While the store works and
-//! has nothing to send, an empty batch goes out every 15 seconds: proxies cut silent streams.
+//! has nothing to send, an empty batch is sent every 15 seconds: proxies cut silent streams.
 //!
 //! A stream ends well only where its sender says so. A client that was given up, or a thread that
-//! panicked, ends it with an error, so that nobody takes a part of the rows for all of them.
+//! panicked, ends it with an error, so that no client takes a part of the rows for all of them.
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -51,7 +51,7 @@ pub(crate) fn row_channel(
     let (queue, receiver) = mpsc::channel(QUEUE_MESSAGES);
     let mut encoder = FlightEncoder::default();
     let first = encoder.schema(schema);
-    // Made by an encoder of its own: dictionaries are told with the rows that need them.
+    // Encoded by an encoder of its own: dictionaries are sent with the rows that need them.
     let empty = FlightEncoder::default().batch(&RecordBatch::new_empty(schema.clone()))?;
     let empty = empty.into_iter().last().unwrap_or_default();
     let end = StreamResult::default();

@@ -55,7 +55,7 @@ impl ScanCall {
             }
             _ => return Err(Error::invalid("give either `table` or `\"pairs\": true`")),
         };
-        // Made again when rows are read. Here an error can still be the answer of the call.
+        // Built again when rows are read. Here an error can still be the answer of the call.
         command.options(table.schema())?;
         let columns = match &command.columns {
             Some(names) => {

@@ -97,7 +97,7 @@ impl FlightHandler {
         opened: OpenedStream,
     ) -> Result<Arc<Outbox>> {
         command.check(caller)?;
-        // What is wrong with the options is told at once.
+        // Wrong options are reported at once.
         command.options()?;
         command.ttl()?;
         let spool = self.context.spool.clone();

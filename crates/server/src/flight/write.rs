@@ -112,7 +112,8 @@ pub(super) fn write(context: &ServerContext, caller: &Caller, body: &[u8]) -> Re
     let first = headers.first().ok_or_else(|| Error::invalid("there is no operation"))?;
     let options = first.options(context.write_options());
     let result = match (headers.as_slice(), frames.as_slice()) {
-        // A pair has a shard key of its own, and writes are atomic within one: it stands alone.
+        // A pair has a shard key of its own, and writes are atomic within one: it is a group by
+        // itself.
         ([header], [frame])
             if matches!(header.verb(), Ok(WriteVerb::PutPair | WriteVerb::DeletePair)) =>
         {

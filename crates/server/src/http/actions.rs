@@ -23,7 +23,7 @@ const OFFERED: [&str; 8] = [
     "tonnage.FetchAll",
 ];
 
-/// Carries an action out. Its answers are frames behind one another, or lines of JSON.
+/// Carries an action out. Its answers are consecutive frames, or lines of JSON.
 pub(super) async fn act(
     State(context): ContextState,
     Extension(caller): CallerExtension,

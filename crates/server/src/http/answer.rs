@@ -4,9 +4,9 @@
 //!
 //! 1. The response begins with its first piece of 256 KiB, or with its end. An error before that is
 //!    the response, with its status.
-//! 2. A body ends where its writer says so. Any other end cuts it off, so that nobody takes a part
-//!    for the whole: an error after the first piece, a client that takes nothing for too long, a
-//!    panic.
+//! 2. A body ends where its writer says so. Any other end cuts it off, so that no client takes a
+//!    part for the whole: an error after the first piece, a client that takes nothing for too long,
+//!    a panic.
 
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -150,7 +150,7 @@ fn write_error(error: &io::Error) -> Error {
     Error::cancelled(error.to_string())
 }
 
-/// The batches up to a limit of rows; whether there were more is told at the end.
+/// The batches up to a limit of rows; the end says whether there were more.
 fn each_within_limit(
     batches: impl Iterator<Item = Result<RecordBatch>>,
     limit: Option<u64>,
@@ -237,7 +237,7 @@ pub(super) fn row_text(batch: &RecordBatch, row: usize) -> Result<String> {
         }
         match Value::from_array(column.as_ref(), field, row) {
             Ok(value) => Ok(value.to_json_text()),
-            // Lists and structures are told as Arrow shows them.
+            // Lists and structures are shown as Arrow shows them.
             Err(_) => arrow::util::display::array_value_to_string(column, row)
                 .map(|text| serde_json::Value::from(text).to_string())
                 .map_err(|error| Error::internal(error.to_string())),

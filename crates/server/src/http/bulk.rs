@@ -37,7 +37,7 @@ pub(super) struct BulkQuery {
     ttl: Option<String>,
 }
 
-/// Failures that are told one by one.
+/// Failures that are reported one by one.
 const FAILURES_MAX: usize = 1_000;
 
 /// Keeps what failed.
@@ -80,7 +80,7 @@ pub(super) async fn put(
         ttl: query.ttl,
         ..BulkPutCommand::default()
     };
-    // What is wrong with the options is told before the body is taken.
+    // Wrong options are reported before the body is taken.
     command.check(&caller)?;
     command.ttl.as_deref().map(|text| parse_ttl("ttl", text)).transpose()?;
     context.store.table(&path)?;
@@ -111,7 +111,7 @@ fn load(
     };
     let reader = RecordReader::open(&Source::file(body.path()), &options)
         .map_err(|error| body.error(&error))?;
-    // A column that nobody stores would be lost without a word.
+    // A column that the table lacks would be lost without a word.
     for field in reader.schema().fields() {
         table.schema().require_column(field.name())?;
     }
@@ -143,7 +143,7 @@ fn load(
     let report = report_json(&report, rejected, failures.take());
     match pushed.err().or(stopped) {
         None => Ok(report),
-        // What was stored until then is told, too.
+        // What was stored until then is reported, too.
         Some(error) => Err(Problem::from(error).with(report)),
     }
 }

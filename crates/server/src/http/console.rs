@@ -1,6 +1,6 @@
 //! The console: a page for browsers, and the way to it.
 //!
-//! Its files hold nothing of the store, so nobody need be logged in for them.
+//! Its files hold nothing of the store, so they need no login.
 
 use std::io::Read;
 
@@ -59,7 +59,7 @@ fn answer(name: &str, asked: &HeaderMap) -> HandlerResult<Response> {
     Ok(response)
 }
 
-/// The bytes, packed for whoever takes them so.
+/// The bytes, compressed for clients that accept it.
 fn content(asset: Asset, asked: &HeaderMap) -> HandlerResult<Response> {
     let kind = [(header::CONTENT_TYPE, asset.content_type)];
     if tokens(asked, &header::ACCEPT_ENCODING).any(|coding| coding == "gzip") {

@@ -1,6 +1,6 @@
 //! Server-sent events: the progress of a load, and the state of the server.
 //!
-//! An event is made when the client takes it. A slow reader gets fewer events, and nothing waits
+//! An event is built when the client takes it. A slow reader gets fewer events, and nothing waits
 //! for it.
 
 use std::convert::Infallible;
@@ -26,7 +26,7 @@ use crate::jobs::JobSubscription;
 const SILENCE_MAX: Duration = Duration::from_secs(15);
 const INTERVAL: Duration = Duration::from_secs(1);
 
-/// Tells how a load goes on, until it has ended.
+/// Reports the progress of a load until it has ended.
 pub(super) async fn of_job(
     State(context): ContextState,
     Extension(caller): CallerExtension,
@@ -65,7 +65,7 @@ fn event_response(events: EventStream) -> Response {
     (headers, Body::from_stream(pieces)).into_response()
 }
 
-/// What is told of.
+/// The subject of the reports.
 enum Topic {
     Job { followed: JobSubscription, last: Json },
     Server { caller: Caller, last: [Json; 3] },
@@ -77,7 +77,7 @@ struct EventStream {
     topic: Topic,
     ticks: Interval,
     told: Instant,
-    /// How long nothing is told before a comment.
+    /// The silence before a comment is sent.
     silence_max: Duration,
     is_over: bool,
     _place: Permit,
@@ -106,7 +106,7 @@ impl EventStream {
         let phases = self.context.phases.clone();
         loop {
             let piece = tokio::select! {
-                // In this order: an end that is there is told before further news.
+                // In this order: an end is sent before further news.
                 biased;
                 () = phases.wait_for(DrainPhase::Draining) => {
                     self.is_over = true;
@@ -131,7 +131,7 @@ impl EventStream {
         }
     }
 
-    /// What has changed since it was told last.
+    /// What has changed since the last event.
     async fn new_events(&mut self) -> String {
         match &mut self.topic {
             Topic::Job { followed, last } => {
@@ -186,7 +186,7 @@ fn counters_of(context: &ServerContext) -> Json {
     })
 }
 
-/// An event, unless what counts as news of it is what was told last.
+/// An event, unless its news equals that of the last one.
 fn event_if_changed(name: &str, data: &Json, last: &mut Json, news: Json) -> String {
     match *last == news {
         true => String::new(),

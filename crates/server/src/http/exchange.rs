@@ -24,7 +24,7 @@ use crate::flight::{ExchangeAnswer, exchange as carry_out, schema_message};
 
 /// What leads the description of a message, with its length; a length of 0 ends a stream.
 const MARK: u32 = u32::MAX;
-/// Descriptions are padded, so that the buffers behind them are aligned.
+/// Descriptions are padded, so that the buffers after them are aligned.
 const ALIGNMENT: usize = 8;
 /// The metadata of the schema that tells why rows end early.
 const ERROR_METADATA: &str = "tonnage.error";

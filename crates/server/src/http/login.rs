@@ -19,7 +19,7 @@ struct Credentials {
     secret: String,
 }
 
-/// Checks credentials as every call does, and lets the browser keep a token that stands for them.
+/// Checks credentials as every call does, and lets the browser keep a token in their place.
 pub(super) async fn login(
     State(context): ContextState,
     headers: HeaderMap,
@@ -40,7 +40,7 @@ pub(super) async fn login(
     Ok(response)
 }
 
-/// Ends the login that the cookie stands for, here and in the browser.
+/// Ends the login of the cookie, here and in the browser.
 pub(super) async fn logout(State(context): ContextState, headers: HeaderMap) -> Response {
     if let Some(token) = login_cookie::token_of(&headers) {
         context.logins.end(token);

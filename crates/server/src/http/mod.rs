@@ -84,7 +84,7 @@ pub(crate) fn router(context: &Arc<ServerContext>) -> Router {
         .route("/v1/tables/{path}/rows", post(bulk::put).layer(DefaultBodyLimit::disable()))
         .route("/v1/preview", post(preview::preview).layer(DefaultBodyLimit::disable()))
         .route_layer(middleware::from_fn_with_state(context.clone(), count))
-        // Behind `count` and before `authenticate`: it wants a login, but is no call that metrics
+        // After `count` and before `authenticate`: it wants a login, but is no call that metrics
         // count.
         .route("/metrics", get(health::metrics))
         .route_layer(middleware::from_fn_with_state(
@@ -98,7 +98,7 @@ pub(crate) fn router(context: &Arc<ServerContext>) -> Router {
         .route("/console/{file}", get(console::file));
     let page = if context.config.console { page } else { Router::new() };
     Router::new()
-        // Nobody is logged in yet.
+        // No user is logged in yet.
         .route("/v1/login", post(login::login))
         .route("/v1/logout", post(login::logout))
         .merge(page)

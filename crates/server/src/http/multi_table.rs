@@ -171,8 +171,7 @@ pub(super) async fn multi_put(
     Ok(json_body(&answers.await?))
 }
 
-/// A row out of its members, each as it is written. A column that stands twice would lose one of
-/// its values.
+/// A row out of its members, each as it is written. A repeated column would lose one of its values.
 pub(super) fn row_of(members: RowText<'_>, table: &TableSchema) -> Result<Row> {
     let mut row = Row::with_capacity(members.len());
     for (name, value) in members {

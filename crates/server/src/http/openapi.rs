@@ -6,7 +6,7 @@ use axum::response::{IntoResponse, Response};
 
 const DESCRIPTION: &str = include_str!("openapi.json");
 
-/// Tells the description. It holds nothing of the store, so nobody need be logged in.
+/// Tells the description. It holds nothing of the store, so it needs no login.
 pub(super) async fn description() -> Response {
     let kind = [(header::CONTENT_TYPE, "application/json")];
     (kind, DESCRIPTION).into_response()

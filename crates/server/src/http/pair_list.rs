@@ -1,6 +1,6 @@
 //! Pairs below a path, as lines of JSON in the order of their keys.
 //!
-//! With `after`, a list goes on behind that key, and reads nothing before it again. In the order of
+//! With `after`, a list resumes after that key, and reads nothing before it again. In the order of
 //! keys there follow:
 //!
 //! 1. The keys below it.
@@ -39,7 +39,7 @@ pub(super) struct ListQuery {
     under: Option<String>,
     /// What the component right below the path begins with.
     prefix: String,
-    /// The key behind which the list goes on.
+    /// The key after which the list resumes.
     after: Option<String>,
     limit: Option<u64>,
     keys_only: bool,
@@ -65,7 +65,7 @@ enum ListPath {
 /// A part of a list that one read gives, in the order of its keys.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum ListPart {
-    /// Keys whose major path begins so, and whose next component lies in the range.
+    /// Keys whose major path begins so, and whose next component is in the range.
     Major(Vec<Vec<u8>>, Option<KeyRange>),
     /// Keys at and below one.
     Minor(Key, Depth, Option<KeyRange>),
@@ -191,7 +191,7 @@ impl PairList {
             ..PairGetOptions::default()
         };
         let parts = self.parts();
-        // Told before the first pair, whichever part comes first.
+        // Reported before the first pair, whichever part comes first.
         if let [_, _, ..] = parts.as_slice()
             && let Some(part) = parts.iter().find(|part| matches!(part, ListPart::Major(..)))
         {
@@ -220,7 +220,7 @@ impl PairList {
                 }
             }];
         };
-        // The four steps of the module's head, in its order. Ranges begin behind components of
+        // The four steps of the module's head, in its order. Ranges begin after components of
         // `after`.
         let behind = |component: &Vec<u8>| KeyRange {
             start: Some((component.clone(), false)),
@@ -330,7 +330,7 @@ mod tests {
         assert_eq!(listed(&store, "/nothing", "", None), [""; 0]);
     }
 
-    /// Wherever it is cut, the second half is what the first one left.
+    /// At any cut, the second half is what the first one left.
     #[test]
     fn a_list_goes_on_behind_each_of_its_keys() {
         let store = store();
@@ -352,7 +352,7 @@ mod tests {
         }
     }
 
-    /// The pair may be gone by the time when its list goes on.
+    /// The pair may be gone by the time when its list resumes.
     #[test]
     fn a_list_goes_on_behind_a_key_that_is_not_stored() {
         let store = store();

@@ -21,7 +21,7 @@ use crate::flight::UNPACKED_BYTES_MAX;
 
 const ROWS_DEFAULT: usize = 50;
 const ROWS_MAX: usize = 1_000;
-/// The rows told are held in memory.
+/// The rows of the answer are held in memory.
 const ROWS_BYTES_MAX: usize = 8 << 20;
 const FAILURES_MAX: usize = 1_000;
 /// So many records of text tell the types of their columns.
@@ -80,7 +80,7 @@ pub(super) async fn preview(
     if rows_max > ROWS_MAX {
         return Err(Error::invalid(format!("rows is {rows_max}: give 0 to {ROWS_MAX}")).into());
     }
-    // What is wrong with the request is told before the body is taken.
+    // Wrong requests are refused before the body is taken.
     match &query.table {
         Some(path) => {
             caller.check_table(Right::Insert, path)?;
@@ -129,7 +129,7 @@ fn look(
         }
         seen.take(&batch.map_err(|error| body.error(&error))?, rows_max)?;
     }
-    // A load refuses a file that has columns which nobody stores.
+    // A load refuses a file with columns that the table lacks.
     let is_unknown =
         |name: &str| table.is_some_and(|table| table.schema().require_column(name).is_err());
     let names = schema.fields().iter().map(|field| field.name().as_str());

@@ -222,7 +222,7 @@ pub(super) async fn patch(
     put_answer(written.await?)
 }
 
-/// What is left until then, and a moment at least: the store refuses no time at all.
+/// What is left until then, and never zero, which the store refuses.
 fn time_left(end: Deadline) -> Option<Duration> {
     let left = end.moment()?.saturating_duration_since(Instant::now());
     Some(left.max(Duration::from_nanos(1)))
@@ -238,7 +238,7 @@ fn refuse_another_key(key: &Row, name: &str, value: &Value) -> Result<()> {
     }
 }
 
-/// The key stands in the query.
+/// The key is in the query.
 fn refuse_key(table: &Table, changes: &Row) -> Result<()> {
     match table.schema().key_columns().find(|column| changes.get(&column.name).is_some()) {
         None => Ok(()),

@@ -38,7 +38,7 @@ impl RowsFormat {
             return Ok(RowsFormat::Json);
         }
         // A format is wanted as much as the range says that names it most exactly, not as much as
-        // the one that stands first: `text/*, text/csv;q=0` wants no CSV.
+        // the first one: `text/*, text/csv;q=0` wants no CSV.
         let wanted = OFFERED.into_iter().enumerate().filter_map(|(offer, format)| {
             let ranges = ranges.iter().enumerate();
             let exact = ranges.filter_map(|(place, range)| {

@@ -1,6 +1,6 @@
 //! The body of a request, in a temporary file.
 //!
-//! It goes there piece by piece. Whoever reads it begins once the whole body is there.
+//! It is written there piece by piece. Reading begins once the whole body is there.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -67,7 +67,7 @@ impl SpooledBody {
         Ok(SpooledBody { file, format, _taken: taken, _place: place })
     }
 
-    /// Where the file lies.
+    /// The path of the file.
     pub(super) fn path(&self) -> &Path {
         self.file.path()
     }

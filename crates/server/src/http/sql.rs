@@ -162,7 +162,7 @@ fn answer_json(
     for batch in rows {
         let batch: RecordBatch = batch?;
         let taken = batch.slice(0, batch.num_rows().min(limit - told.len()));
-        // What goes out is measured, not the whole batch, which may reach far behind the limit.
+        // What is sent is measured, not the whole batch, which may reach far beyond the limit.
         *bytes += bytes_of(&taken);
         if *bytes > ANSWERS_BYTES_MAX {
             return Err(Error::exhausted(format!(

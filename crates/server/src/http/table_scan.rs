@@ -1,5 +1,5 @@
-//! The rows of a table in pages, in the order of the key. Each page tells the places at both of its
-//! ends, so that a client goes on in either direction, however many rows there are.
+//! The rows of a table in pages, in the order of the key. Each page gives the positions of both of
+//! its ends, so that a client can continue in either direction, however many rows there are.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ use crate::metrics::ListenerKind;
 
 const ROWS_DEFAULT: usize = 100;
 const ROWS_MAX: usize = 10_000;
-/// A page ends behind the row that reaches it: a page is held in memory.
+/// A page ends after the row that reaches it: a page is held in memory.
 const PAGE_BYTES_MAX: usize = 8 << 20;
 
 /// Which page is asked for.
@@ -68,7 +68,7 @@ impl PageRequest {
         TableScanOptions {
             direction: self.direction,
             columns: self.columns.clone(),
-            // The row behind a full page tells that there is more.
+            // The row after a full page shows that there is more.
             limit: Some(self.limit as u64 + 1),
             batch_rows_max: self.limit + 1,
             max_concurrent_requests: Some(1),
@@ -103,7 +103,7 @@ impl PageRequest {
                 page.first.clone_from(&page.last);
             }
         }
-        // What was read from its end is told in the order of the key, too.
+        // Rows read from the end are sent in the order of the key, too.
         if self.direction == Direction::Reverse {
             page.rows.reverse();
             std::mem::swap(&mut page.first, &mut page.last);
@@ -163,8 +163,8 @@ fn limit(text: &str) -> Result<usize> {
     }
 }
 
-/// The place that a page told, for a read in this direction. An empty one is the end of the table
-/// that such a read begins at.
+/// The position that a page gave, for a read in this direction. An empty one is the end of the
+/// table that such a read begins at.
 fn place(name: &str, text: &str, direction: Direction) -> Result<Option<ResumeToken>> {
     if text.is_empty() {
         return Ok(None);

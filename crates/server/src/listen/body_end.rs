@@ -3,7 +3,7 @@
 //! tonic reports a stream as ended although its client cancelled it. hyper does the same for a
 //! stream that was reset with NO_ERROR, as proxies do. Only the layer below knows whether the
 //! client ended the stream: the body says at its end whether HTTP/2's END_STREAM came. If it did
-//! not, reading the body fails, so that nobody takes a part for the whole.
+//! not, reading the body fails, so that no reader takes a part for the whole.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ const OPEN: u8 = 0;
 const ENDED: u8 = 1;
 const TORN: u8 = 2;
 
-/// Tells how the body of a request ended. It stands among the request's extensions.
+/// Tells how the body of a request ended. It is one of the request's extensions.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct BodyEnd(Arc<AtomicU8>);
 
@@ -99,7 +99,7 @@ where
         }
     }
 
-    // The end of the inner body is not told beforehand: who heard of it would not ask for the last
+    // The end of the inner body is not announced: a caller that knew it would not ask for the last
     // frame, and the end would not be noted.
     fn is_end_stream(&self) -> bool {
         false

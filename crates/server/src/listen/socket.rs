@@ -1,7 +1,7 @@
 //! The sockets of listeners: TCP, and Unix sockets.
 //!
 //! The file of a Unix socket outlives a server that was killed. A new server connects to it first.
-//! If nobody listens there, it replaces the file.
+//! If no server listens there, it replaces the file.
 
 use std::fs::{Metadata, Permissions};
 use std::io::{self, ErrorKind};
@@ -31,10 +31,10 @@ pub(crate) enum Incoming {
     Unix(UnixStream),
 }
 
-/// The file of a Unix socket; it goes with the server.
+/// The file of a Unix socket; it is removed with the server.
 pub(crate) struct SocketFile {
     path: PathBuf,
-    /// Device and number of the file that this server made.
+    /// Device and number of the file that this server created.
     made: (u64, u64),
 }
 
@@ -110,7 +110,7 @@ fn bind_unix(path: &Path) -> io::Result<ListenerSocket> {
     Ok(ListenerSocket::Unix(socket, file))
 }
 
-/// Removes the file of a socket that nobody listens on.
+/// Removes the file of a socket without a listener.
 fn remove_stale(path: &Path) -> io::Result<()> {
     let found = match std::fs::symlink_metadata(path) {
         Ok(found) => found,

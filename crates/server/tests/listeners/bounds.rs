@@ -64,8 +64,8 @@ fn a_client_of_flight_that_rested_too_long_hears_of_it() {
     assert!(status.unwrap().message().contains("reader_timeout"));
 }
 
-/// Once the thread that wrote to such a client waited for it for ever, and kept its place among the
-/// calls: a few such clients, and nobody was served any more.
+/// Once the thread that wrote to such a client waited for it for ever, and kept its slot among the
+/// calls: with a few such clients, no other was served any more.
 #[test]
 fn a_client_of_http_that_rests_keeps_no_place_and_gets_no_good_end() {
     let server = Running::with(Settings {
@@ -89,7 +89,7 @@ fn a_client_of_http_that_rests_keeps_no_place_and_gets_no_good_end() {
     let (head, body) = server.http("GET /v1/tables/ships/row?id=7", "", "");
     assert!(head.starts_with("HTTP/1.1 200"), "{head}{body}");
     let mut answer = Vec::new();
-    // The connection may be reset behind what was sent.
+    // The connection may be reset after what was sent.
     let _ = resting.read_to_end(&mut answer);
     assert!(answer.starts_with(b"HTTP/1.1 200"));
     assert!(answer.len() < 400 * ROWS as usize, "all of it was sent: this test tests nothing");
@@ -194,8 +194,8 @@ fn messages_in_memory_are_bounded_for_all_calls_together() {
     wait_until("it is read", || define().code() == Code::InvalidArgument);
 }
 
-/// The message with a body that fills most of a mebibyte. Without rows in its header nobody decodes
-/// that, but it is in memory.
+/// The message with a body that fills most of a mebibyte. Without rows in its header that is not
+/// decoded, but it is in memory.
 fn swollen(message: FlightData) -> FlightData {
     message.with_data_body(vec![0_u8; 900 << 10])
 }
@@ -215,7 +215,7 @@ fn is_ready(said: &PutResult) -> bool {
 }
 
 /// The story of a bug: such a message counted twice until its call had a place. With one call at a
-/// time, what needs more than half of the memory was told to try again later, and for ever.
+/// time, a call that needs more than half of the memory was asked to try again later, and for ever.
 #[test]
 fn the_first_message_of_a_stream_counts_once() {
     let server = Running::with(Settings {

@@ -17,7 +17,7 @@ type Case<'a> = (&'a str, &'a [(&'a str, &'a str)], u16);
 /// A simple request carries such a body without a question before it.
 const SELECT: &str = r#"{"sql": "SELECT 1"}"#;
 
-/// The status of a request with these lines behind its first, and the whole answer.
+/// The status of a request with these lines after its first, and the whole answer.
 fn ask(address: SocketAddr, request: &str, headers: &str, body: &str) -> (u16, String) {
     let mut socket = TcpStream::connect(address).unwrap();
     let length = body.len();
@@ -96,7 +96,7 @@ fn programs_and_pages_of_the_server_itself_may_call() {
         format!("Host: store.localhost:{port}\r\nSec-Fetch-Site: none\r\n"),
         format!("Host: [::1]:{port}\r\nOrigin: http://[0:0::1]:{port}\r\n"),
         "Host: 192.0.2.7\r\nOrigin: http://192.0.2.7\r\n".to_owned(),
-        // A proxy that speaks TLS keeps the name, and its port goes without saying.
+        // A proxy that speaks TLS keeps the name, and its port is implied.
         "Host: localhost\r\nOrigin: https://localhost\r\n".to_owned(),
         // Checks of load balancers over HTTP/1.0 name nothing.
         "Host:\r\n".to_owned(),

@@ -69,7 +69,7 @@ fn existing_and_failed_rows_are_told_by_position() {
         .filter(|data| !data.app_metadata.is_empty())
         .map(|data| serde_json::from_slice(&data.app_metadata).unwrap())
         .collect();
-    // Positions are told as they are known: in one message or in several.
+    // Positions are sent as they are known: in one message or in several.
     let positions: Vec<u64> = said
         .iter()
         .filter_map(|message| message.get("existing")?["positions"].as_array())
@@ -137,7 +137,7 @@ fn a_job_is_not_joined_on_other_terms() {
     drop(first);
 }
 
-/// Streams of a job that runs waited behind those of another job that had no place yet.
+/// Streams of a running job waited for those of another job that had no slot yet.
 #[test]
 fn a_job_that_runs_is_joined_while_another_one_waits_for_its_place() {
     let server = Running::with(Settings {

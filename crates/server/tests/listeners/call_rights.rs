@@ -147,7 +147,7 @@ fn large_objects_and_children_are_held_against_the_grants() {
         client.runtime.block_on(flight.do_get(bearing(Ticket::new(ticket), &token))).map(drop)
     };
     get("/fleet%2F1").unwrap();
-    // Whether there is one is not told to those who may not read it.
+    // Whether there is one is hidden from users who may not read it.
     assert_eq!(get("/other").unwrap_err().code(), Code::PermissionDenied);
     let related = |descriptor: FlightDescriptor| {
         let keys = Arc::new(Int64Array::from(vec![1])) as _;
@@ -229,7 +229,7 @@ fn a_statement_of_many_that_is_not_allowed_is_refused_by_itself() {
     assert_eq!(guarded.server.rows(), 0);
 }
 
-/// What ann may not do was "unsupported", as if nobody could.
+/// What ann may not do was "unsupported", as if no user could.
 #[test]
 fn a_request_of_many_that_is_not_allowed_says_so() {
     use crate::support::{frame, read_frame};
@@ -255,7 +255,7 @@ fn a_request_of_many_that_is_not_allowed_says_so() {
 }
 
 /// The story of a bug: calls of single rows, and those that describe a table, looked for it before
-/// they checked the rights. So "denied" told that it exists, and "not found" that it does not.
+/// they checked the rights. So "denied" showed that it exists, and "not found" that it does not.
 #[test]
 fn a_refusal_does_not_tell_whether_a_table_exists() {
     use crate::support::{frame, ships};
@@ -309,7 +309,7 @@ fn a_prepared_statement_and_a_ticket_are_their_owners() {
     assert!(root.fetch(&change).is_ok());
 }
 
-/// Whoever knew the name of a job heard of its tables, and could stop it by rows that fail.
+/// A caller that knew the name of a job learned of its tables, and could stop it by rows that fail.
 #[test]
 fn a_job_is_shared_by_streams_of_one_user_alone() {
     use crate::support::{command, messages, ships};

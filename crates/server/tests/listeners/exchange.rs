@@ -123,7 +123,7 @@ fn named<'a>(messages: &'a [Json], name: &str) -> Option<&'a Json> {
     messages.iter().find_map(|message| message.get(name))
 }
 
-/// Puts a body, and gives what the server told.
+/// Puts a body, and returns the server's answer.
 fn put(server: &Running, command: &Json, body: &[u8]) -> Vec<Json> {
     let mut call = Call::new(server, command, "");
     call.send(body);

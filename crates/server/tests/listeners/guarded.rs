@@ -84,7 +84,7 @@ impl Guarded {
     }
 }
 
-/// A call of whoever has the token.
+/// A call of the holder of the token.
 pub(crate) fn bearing<T>(message: T, token: &str) -> tonic::Request<T> {
     let mut request = tonic::Request::new(message);
     request.metadata_mut().insert("authorization", format!("Bearer {token}").parse().unwrap());

@@ -68,7 +68,7 @@ fn a_name_that_is_given_twice_is_refused() {
     assert_eq!(server.rows(), 2);
 }
 
-/// The rows of rounded keys were told, written over and deleted.
+/// The rows of rounded keys were returned, overwritten and deleted.
 #[test]
 fn a_key_that_its_column_would_round_is_no_other_row() {
     let server = Running::new();
@@ -313,7 +313,7 @@ fn a_server_that_closes_is_not_ready_but_answers_while_it_waits() {
     assert!(std::net::TcpStream::connect(server.addresses.http.unwrap()).is_err());
 }
 
-/// Pools of clients keep their connections longer than a moment.
+/// Pools of clients keep idle connections for a while.
 #[test]
 fn a_connection_may_lie_idle_between_requests() {
     let server = Running::new();

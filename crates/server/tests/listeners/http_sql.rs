@@ -142,7 +142,7 @@ fn a_parameter_that_fits_no_type_of_number_is_refused() {
     }
 }
 
-/// It was left out once, and `replace` made the table's own columns NULL.
+/// It was left out once, and `replace` set the table's own columns to NULL.
 #[test]
 fn a_body_with_a_column_that_the_table_has_not_loads_nothing() {
     let server = with_ships();

@@ -189,7 +189,7 @@ fn client_called(server: &Running, name: &'static str) -> SqlClient {
     SqlClient { runtime, flight }
 }
 
-/// The JDBC driver binds milliseconds whatever it is told, and got years such as 51969.
+/// The JDBC driver always binds milliseconds, and got years such as 51969.
 #[test]
 fn a_driver_that_binds_milliseconds_is_told_of_milliseconds() {
     use TimeUnit::{Microsecond, Millisecond, Nanosecond, Second};

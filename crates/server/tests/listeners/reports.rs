@@ -1,4 +1,5 @@
-//! Every entry that exists or fails is told, however many there are and whenever the client reads.
+//! Every entry that exists or fails is reported, however many there are and whenever the client
+//! reads.
 
 use std::sync::Arc;
 

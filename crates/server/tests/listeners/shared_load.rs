@@ -17,7 +17,7 @@ fn server() -> Running {
     })
 }
 
-/// A put that goes on until its sender is dropped.
+/// A put that continues until its sender is dropped.
 struct Open {
     client: Client,
     answers: Streaming<PutResult>,

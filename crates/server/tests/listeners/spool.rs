@@ -86,7 +86,7 @@ fn too_many_rejected_records_are_a_problem_of_their_own() {
     );
 }
 
-/// Once a failed row was told by its place among the rows that could be read.
+/// Once a failed row was reported by its position among the rows that could be read.
 #[test]
 fn a_failure_is_told_with_the_number_of_its_record() {
     let server = Running::new();

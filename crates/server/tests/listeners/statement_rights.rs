@@ -74,7 +74,7 @@ fn statements_may_touch_what_is_granted_and_nothing_else() {
     assert_eq!(ann.query("SHOW STATISTICS FROM ships").unwrap().num_rows(), 2);
 }
 
-/// Once such a name was refused wherever it stood. Where it stands for the table, rows come out.
+/// Once such a name was refused at every position. Where it means the table, rows come out.
 #[test]
 fn a_name_that_with_gives_is_no_table_within_its_scope() {
     let guarded = Guarded::new();

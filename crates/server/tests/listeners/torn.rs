@@ -1,5 +1,5 @@
-//! Clients that die, cancel, or are cut off in the middle of a put: it is never told, anywhere,
-//! that their stream completed. (tonic reports a cancelled upload as a normal end.)
+//! Clients that die, cancel, or are cut off in the middle of a put: no answer ever says that their
+//! stream completed. (tonic reports a cancelled upload as a normal end.)
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -74,8 +74,9 @@ fn a_put_whose_stream_is_reset_is_abandoned() {
     }
 }
 
-/// hyper tells of a body whose stream was reset with NO_ERROR as of one that ended. Once the half of a
-/// value that had come was stored as the value, and the half of a file was loaded and told complete.
+/// hyper reports a body whose stream was reset with NO_ERROR like one that ended. Once the half of
+/// a value that had come was stored as the value, and the half of a file was loaded and reported as
+/// complete.
 #[test]
 fn a_body_over_http_whose_stream_is_reset_stores_nothing() {
     let server = Running::new();

@@ -29,7 +29,7 @@ type LobStream = BoxStream<'static, std::result::Result<FlightData, Status>>;
 ///
 /// # Errors
 /// `NotFound` when there is none; `Conflict` when it is not of the version wanted; `Invalid` for an
-/// offset behind its end.
+/// offset after its end.
 pub(crate) async fn get(context: &Arc<ServerContext>, command: GetLobCommand) -> Result<LobStream> {
     let limit = command.limit.unwrap_or(u64::MAX);
     let reader = context.blocking(move |context| open(context, &command)).await?;

@@ -70,7 +70,7 @@ pub(crate) async fn run(
     action: Action,
 ) -> Result<ActionAnswer> {
     let body = &action.body;
-    // Each action also stands in `ACTIONS`. Those of transactions are refused with a reason.
+    // Each action is also in `ACTIONS`. Those of transactions are refused with a reason.
     match action.r#type.as_str() {
         "CreatePreparedStatement" => {
             prepare(context, caller, unpack(body)?).await.map(ActionAnswer::one)

@@ -85,7 +85,7 @@ pub(in crate::flight) async fn get(
 ) -> Result<FlightDataStream> {
     if metadata::is_metadata(&command) {
         let caller = caller.clone();
-        // Reading definitions may block, so metadata goes the way of statements, under a name of
+        // Reading definitions may block, so metadata takes the path of statements, under a name of
         // its own.
         return statement::stream(
             context,

@@ -9,7 +9,7 @@ use arrow_flight::sql::SqlSupportsConvert as Convert;
 use arrow_flight::sql::metadata::{SqlInfoData, SqlInfoDataBuilder};
 use tonnage::{Error, Result};
 
-/// All numbers, with what is told of each.
+/// All numbers, with the answer for each.
 ///
 /// # Errors
 /// `Internal` when Arrow cannot hold them.
@@ -87,7 +87,7 @@ fn booleans(infos: &mut SqlInfoDataBuilder) {
         (Info::FlightSqlServerReadOnly, false),
         (Info::FlightSqlServerSql, true),
         (Info::FlightSqlServerSubstrait, false),
-        // Stands for the actions CancelQuery and CancelFlightInfo in `action.rs`.
+        // Covers the actions CancelQuery and CancelFlightInfo in `action.rs`.
         (Info::FlightSqlServerCancel, true),
         (Info::FlightSqlServerBulkIngestion, true),
         (Info::FlightSqlServerIngestTransactionsSupported, false),
@@ -154,7 +154,7 @@ fn bits(infos: &mut SqlInfoDataBuilder) {
 
 /// Numbers of 64 bits: choices, and limits, of which 0 is none that is known.
 fn limits(infos: &mut SqlInfoDataBuilder) {
-    // Both are the store's own numbers: copies would stay behind when it changes them.
+    // Both are the store's own numbers: copies would become stale when it changes them.
     const NAME_BYTES_MAX: i64 = tonnage::internal::NAME_BYTES_MAX as i64;
     const COLUMNS_MAX: i64 = tonnage::internal::COLUMNS_MAX as i64;
     for (info, limit) in [
@@ -212,7 +212,7 @@ fn conversions() -> HashMap<i32, Vec<i32>> {
 mod tests {
     use super::*;
 
-    /// What `ArrowDatabaseMetadata` of the JDBC driver 18.3.0 asks for lies in these ranges.
+    /// `ArrowDatabaseMetadata` of the JDBC driver 18.3.0 asks for numbers in these ranges.
     #[test]
     fn every_number_of_the_protocol_is_told() {
         let known = (0..=11).chain([100, 101]).chain(500..=576);

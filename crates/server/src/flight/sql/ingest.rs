@@ -7,10 +7,10 @@
 //! | create | append | create_append |
 //! | create | replace | replace |
 //!
-//! 1. The stream's schema comes first. The table is found, made, or made anew. A new table needs a
-//!    primary key: the option `primary_key`, or `tonnage.primary_key` in the schema's metadata.
+//! 1. The stream's schema comes first. The table is found, created, or replaced. A new table needs
+//!    a primary key: the option `primary_key`, or `tonnage.primary_key` in the schema's metadata.
 //! 2. The batches go into a load of their own. An entry that fails stops it.
-//! 3. The count is told once everything is stored, if the client itself ended its stream.
+//! 3. The count is sent once everything is stored, if the client itself ended its stream.
 //!
 //! A table that is replaced is there until then: the rows go into a table beside it, which takes
 //! its place in the end.
@@ -42,7 +42,7 @@ use crate::jobs::{JobMembership, JobRequest, StreamOutcome};
 use crate::metrics::ListenerKind;
 use crate::random::random_name;
 
-/// The option, and behind `tonnage.` the metadata, that names the key of a new table.
+/// The option, and after `tonnage.` the metadata, that names the key of a new table.
 const PRIMARY_KEY: &str = "primary_key";
 const ON_EXISTING: &str = "on_existing";
 
@@ -79,7 +79,7 @@ struct TableIngest {
     on_existing: OnExisting,
 }
 
-/// The table that is loaded. One that was to replace another goes when the load fails.
+/// The table that is loaded. One that was to replace another is dropped when the load fails.
 struct IngestTarget {
     context: Arc<ServerContext>,
     table: Table,
@@ -100,7 +100,7 @@ impl IngestTarget {
 impl Drop for IngestTarget {
     fn drop(&mut self) {
         if self.replaces.is_some() {
-            // One that cannot be dropped is in nobody's way, and its name tells what it was for.
+            // One that cannot be dropped does no harm, and its name shows its purpose.
             let _ = self.context.store.catalog().drop_table(self.table.path(), true);
         }
     }
@@ -134,7 +134,8 @@ impl TableIngest {
         command: CommandStatementIngest,
     ) -> Result<TableIngest> {
         super::statement::no_transaction(command.transaction_id.as_deref())?;
-        // Made all the same, such a table would stay when the client believes it gone.
+        // If it were created all the same, such a table would stay when the client believes it
+        // gone.
         if command.temporary {
             return Err(Error::unsupported("there are no temporary tables"));
         }
@@ -195,7 +196,7 @@ impl TableIngest {
             Err(_) => StreamOutcome::Stopped,
         };
         self.context.metrics.count_stream(leaving.label());
-        // The stream leaves its job before any error is told: the load would never end otherwise.
+        // The stream leaves its job before any error is sent: the load would never end otherwise.
         let ended = self.context.jobs.leave(membership, stream, leaving);
         let explained = |error: Error| match failure.take() {
             Some(reason) => Error::new(error.kind(), format!("{}: {reason}", self.path)),
@@ -270,7 +271,7 @@ impl TableIngest {
         Ok(())
     }
 
-    /// The table to load: found, made, or made anew.
+    /// The table to load: found, created, or replaced.
     fn target(&self, schema: &SchemaRef) -> Result<IngestTarget> {
         let store = &self.context.store;
         let found = match store.table(&self.path) {
@@ -279,7 +280,7 @@ impl TableIngest {
             Err(error) => return Err(error),
         };
         let replaces = self.if_there == TableExistsOption::Replace;
-        // Rights are checked before it is told whether the table exists.
+        // Rights are checked before the answer shows whether the table exists.
         self.caller.check_put(&self.path, self.on_existing)?;
         if found.is_none() || replaces {
             self.caller.check_table(Right::Define, &self.path)?;

@@ -70,7 +70,7 @@ pub(super) fn answer(
         let tables = context.store.tables().into_iter().map(|table| table.schema().clone());
         tables.filter(|table| is_visible(&table.path)).collect::<Vec<_>>()
     };
-    // The commands of `is_metadata` and `schema`: one that is added stands in all three.
+    // The commands of `is_metadata` and `schema`: a new one must be added to all three.
     match command {
         Command::CommandGetCatalogs(command) => catalogs(command),
         Command::CommandGetDbSchemas(command) => {

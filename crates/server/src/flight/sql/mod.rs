@@ -6,7 +6,7 @@
 //!    schema for it, so that drivers fetch before they report success.
 //! 3. DoPut executes changes, binds parameters, and ingests tables in bulk ([`ingest`]).
 //!
-//! A client that goes away drops its call, and with it the `RunningStatement`, which cancels the
+//! A client that disconnects drops its call, and with it the `RunningStatement`, which cancels the
 //! statement.
 
 mod action;

@@ -1,4 +1,4 @@
-//! The types that clients are told of the parameters of a prepared statement.
+//! The types of the parameters of a prepared statement, as sent to clients.
 
 use std::sync::Arc;
 
@@ -6,9 +6,9 @@ use arrow::datatypes::{DataType, Field, Schema, SchemaRef, TimeUnit};
 
 use super::plain::plain_schema;
 
-/// The parameters as a client is told of them. One that binds milliseconds whatever it is told
-/// (the JDBC driver of Flight SQL does, up to 18.3.0 at least) is told of milliseconds: it would
-/// call its numbers seconds or nanoseconds otherwise.
+/// The parameters as sent to a client. A client that always binds milliseconds (the JDBC driver of
+/// Flight SQL does, up to 18.3.0 at least) gets milliseconds as the type: it would call its numbers
+/// seconds or nanoseconds otherwise.
 pub(super) fn parameter_schema(parameters: Vec<Field>, binds_milliseconds: bool) -> SchemaRef {
     let parameters = parameters.into_iter().map(|field| match field.data_type() {
         DataType::Timestamp(_, zone) if binds_milliseconds => {

@@ -18,7 +18,7 @@ pub(crate) fn plain_schema(schema: &SchemaRef) -> SchemaRef {
     Arc::new(Schema::new(fields).with_metadata(schema.metadata().clone()))
 }
 
-/// The type that stands for another; nothing where that is plain itself.
+/// The type that replaces another; nothing where that is plain itself.
 fn plain_type(data_type: &DataType) -> Option<DataType> {
     // Of a list that is plain itself, the items may be plain or not.
     let changed = |item: &FieldRef| plain_type(item.data_type()).map(|_| plain_field(item));
@@ -87,7 +87,7 @@ mod tests {
 
     use super::*;
 
-    /// Each of these types, at any depth, and what it goes out as.
+    /// Each of these types, at any depth, and the type that is sent.
     #[test]
     fn types_that_clients_do_not_read_go_out_as_what_they_stand_for() {
         use DataType::*;

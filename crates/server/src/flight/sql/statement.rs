@@ -335,7 +335,7 @@ fn each_bound(
 }
 
 /// Carries out what gives rows on a thread that may block, and streams them once their columns are
-/// known. Where the client goes away, `running` is dropped, and the statement ends.
+/// known. Where the client disconnects, `running` is dropped, and the statement ends.
 pub(super) async fn stream<F>(
     context: &Arc<ServerContext>,
     running: RunningStatement,

@@ -67,7 +67,7 @@ fn xdbc_type(name: &str, data_type: Xdbc, size: Option<i32>) -> XdbcTypeInfo {
         local_type_name: Some(name.to_owned()),
         minimum_scale: is_number.then_some(0),
         maximum_scale: is_number.then_some(if name == "NUMBER" { 76 } else { 0 }),
-        // ODBC has one type for moments, days and times of day, and tells them apart by the
+        // ODBC has one type for timestamps, days and times of day, and distinguishes them by the
         // subcode.
         sql_data_type: match data_type {
             Xdbc::XdbcTimestamp | Xdbc::XdbcDate | Xdbc::XdbcTime => Xdbc::XdbcDatetime,
@@ -75,7 +75,7 @@ fn xdbc_type(name: &str, data_type: Xdbc, size: Option<i32>) -> XdbcTypeInfo {
         },
         datetime_subcode: match data_type {
             Xdbc::XdbcTimestamp => Some(XdbcDatetimeSubcode::XdbcSubcodeTimestamp),
-            // 1 is DATE among moments, and YEAR among intervals.
+            // 1 is DATE among timestamps, and YEAR among intervals.
             Xdbc::XdbcDate => Some(XdbcDatetimeSubcode::XdbcSubcodeYear),
             Xdbc::XdbcTime => Some(XdbcDatetimeSubcode::XdbcSubcodeTime),
             _ => None,
@@ -85,7 +85,7 @@ fn xdbc_type(name: &str, data_type: Xdbc, size: Option<i32>) -> XdbcTypeInfo {
     }
 }
 
-/// The columns of a table with what Flight SQL tells of each beside its Arrow type.
+/// The columns of a table with what Flight SQL says of each beside its Arrow type.
 pub(super) fn described_schema(table: &TableSchema) -> Schema {
     let fields = table.columns.iter().map(|column| described_field(table, column));
     Schema::new(fields.collect::<Vec<_>>())
@@ -113,7 +113,7 @@ fn described_field(table: &TableSchema, column: &Column) -> Field {
     field.with_metadata(metadata)
 }
 
-/// The name of a type without what stands in parentheses.
+/// The name of a type without its parentheses.
 fn type_name(column_type: ColumnType) -> &'static str {
     match column_type {
         ColumnType::Integer => "INTEGER",

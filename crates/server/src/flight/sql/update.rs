@@ -53,7 +53,7 @@ pub(super) async fn carry_out_prepared(
 ) -> Result<Vec<u8>> {
     let handle = command.prepared_statement_handle;
     let statement = context.prepared.get(&handle, caller.user())?;
-    // It belongs to the call and not to the thread: a client that goes away drops it, which
+    // It belongs to the call and not to the thread: a client that disconnects drops it, which
     // cancels.
     let running = start_unnamed(context)?;
     let caller = caller.clone();

@@ -33,7 +33,7 @@ impl fmt::Display for Cell {
 }
 
 impl Cell {
-    /// The value as the docs show it: text stands in quotes.
+    /// The value as the docs show it: text is quoted.
     pub(super) fn shown(&self) -> String {
         let value = match self.kind.as_str() {
             "text" => format!("'{}'", self.value),

@@ -1,4 +1,4 @@
-//! A table with one column of a type, in a store behind a server.
+//! A table with one column of a type, in the store of a server.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -32,7 +32,7 @@ impl Served {
     }
 }
 
-/// A column `v` beside a key `k`, and the value that goes into it.
+/// A column `v` beside a key `k`, and its value.
 pub(super) struct TestColumn<'a> {
     served: &'a Served,
     pub(super) cell: &'a Cell,

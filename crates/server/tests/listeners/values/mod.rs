@@ -1,7 +1,7 @@
 //! The way in must not matter.
 //!
 //! 1. `values.tsv` says what each type of a column stores of each value, or that it rejects it.
-//! 2. Each value goes in by each way that can say it (`ways`), into a row of its own.
+//! 2. Each value is written in each way that can express it (`ways`), into a row of its own.
 //! 3. What is stored is compared. `known_differences.tsv` lists the ways that differ still; the list
 //!    may only shrink.
 //!
@@ -38,7 +38,7 @@ fn the_way_in_does_not_matter() {
             let outcome = column.outcome(key as i64);
             let counts = tried.entry(*way).or_default();
             counts.0 += 1;
-            // A value that goes without a word is worse than one that differs.
+            // A value that is lost without a word is worse than one that differs.
             assert!(outcome != "rejected" || told.is_err(), "{way}: {cell} was lost in silence");
             if outcome != cell.outcome {
                 counts.1 += 1;
