@@ -11,7 +11,7 @@
 //! To measure a system of your own, implement [`system::System`] and [`system::Client`], then call
 //! [`workload::ycsb::Dataset::load`] and [`workload::ycsb::Dataset::run`].
 //!
-//! A workload takes options and a [`measure::Watcher`] that is told how far it is, and gives a
+//! A workload takes options and a [`measure::Watcher`] that receives the progress, and gives a
 //! [`report::Report`]. Nothing here prints.
 
 mod choice;

@@ -2,7 +2,7 @@
 
 use tonnage::{Error, Result};
 
-/// Runs `work` on each item in a thread of its own, waits for all, and gives what they made. A
+/// Runs `work` on each item in a thread of its own, waits for all, and returns their results. A
 /// single item needs none.
 pub(crate) fn each<T: Send, R: Send>(
     items: Vec<T>,
@@ -24,7 +24,7 @@ pub(crate) fn each<T: Send, R: Send>(
         let panicked =
             || Error::internal("a thread of the workload has panicked; its message stands above");
         let ends = threads.into_iter().map(|thread| thread?.join().map_err(|_| panicked())?);
-        // All have ended before the first failure is told.
+        // All have ended before the first failure is returned.
         ends.collect::<Vec<_>>().into_iter().collect()
     })
 }

@@ -172,7 +172,7 @@ impl Pages {
         // A number of rows alone bounds no memory: pages of large rows have fewer.
         let by_bytes = (PAGE_BYTES / table.row_bytes()).max(1);
         let limit = self.page_rows.min(by_bytes).min(rows_max).clamp(1, PAGE_ROWS_MAX);
-        // The first page is small, for those who want few rows: who goes on gets larger ones.
+        // The first page is small, for callers that want few rows: later pages are larger.
         self.page_rows = (self.page_rows * 16).min(PAGE_ROWS_MAX);
         match self.next.clone() {
             // The ring may be used up before the partitions that were found on it are read.
@@ -209,7 +209,7 @@ impl Pages {
         end: Option<Vec<u8>>,
         then: Option<TokenRange>,
     ) -> Result<()> {
-        // No key lies behind all others, so a range without an end is a statement of its own.
+        // No key is after all others, so a range without an end is a statement of its own.
         let text = match (self.is_reverse, end.is_some()) {
             (false, true) => CqlStatement::Range,
             (false, false) => CqlStatement::Rest,
@@ -226,8 +226,7 @@ impl Pages {
         let read = append_rows(&answer, self.projection, page)?;
         // A page that is not full ends the partition, without a request that finds nothing.
         let is_full = read == limit;
-        // `start` lies in its range, `end` does not: so only forwards the last key needs a
-        // successor.
+        // `start` is in its range, `end` is not: so only forwards the last key needs a successor.
         self.next = match (page.keys.last().filter(|_| is_full), self.is_reverse) {
             (Some(last), false) => {
                 NextPage::Within { bucket, start: behind(last, false), end, then }
@@ -260,7 +259,7 @@ impl Pages {
         };
         let read = append_rows(&answer, self.projection, page)?;
         let Some(last) = page.keys.last().filter(|_| read == limit) else {
-            // A page that is not full has all of `first`, be it nothing: the ring goes on behind
+            // A page that is not full has all of `first`, be it nothing: the ring continues after
             // it.
             self.next = token_range.behind(first).map_or(NextPage::Nothing, NextPage::Ring);
             return Ok(());
@@ -277,7 +276,7 @@ impl Pages {
             .map(|place| Ok((place, bucket_of(page.keys.get(place))?)))
             .find(|found| !matches!(found, Ok((_, of)) if *of == bucket))
             .transpose()?;
-        // The ring goes on behind whole partitions only: it is asked for by tokens, not by keys.
+        // The ring continues only after whole partitions: it is asked for by tokens, not by keys.
         self.next = match before {
             Some((place, whole)) => {
                 keep_first(page, place + 1);
@@ -340,7 +339,8 @@ pub(crate) async fn partitions(
             found.push(bucket);
         }
     }
-    // Behind all of the last partition, though it may be cut: only which ones there are is asked.
+    // After all of the last partition, though it may be cut: only the existing partitions are asked
+    // for.
     let rest = match found.last().filter(|_| read == PARTITION_KEYS) {
         Some(last) => Some(TokenRange { after: last.token(), ..token_range }),
         None => token_range.behind(first),
@@ -364,7 +364,7 @@ fn keep_first(page: &mut Rows, count: usize) {
     page.origins.truncate(count);
 }
 
-/// The least key behind a key, or behind all that begin with it.
+/// The least key after a key, or after all that begin with it.
 fn behind(key: &[u8], is_prefix: bool) -> Vec<u8> {
     let mut start = Vec::with_capacity(key.len() + 1);
     match is_prefix {
@@ -409,7 +409,7 @@ mod tests {
 
     const BUCKET: Bucket = Bucket(7);
 
-    /// Pages that go on behind a key of a partition.
+    /// Pages that continue after a key of a partition.
     fn pages_behind(key: &[u8], direction: Direction) -> Pages {
         let ring = Extent::Ring(TokenRange::RING);
         Pages::behind(&ring, BUCKET, key, false, direction, Projection::KeysOnly)

@@ -1,4 +1,4 @@
-//! Locks of partitions: whoever writes rows of a partition does so alone in this open store. Index
+//! Locks of partitions: rows of a partition have one writer at a time in this open store. Index
 //! entries of small writes go without ([`crate::index_entries`]).
 //!
 //! Cassandra decides between processes, by conditions and time stamps. Within one process locks are
@@ -28,7 +28,7 @@ impl PartitionLocks {
         Self { locks: (0..LOCKS).map(|_| Mutex::new(0)).collect() }
     }
 
-    /// Locks a partition. Whoever holds a lock must not ask for another one.
+    /// Locks a partition. A holder of a lock must not ask for another one.
     ///
     /// # Errors
     /// `TimedOut`.

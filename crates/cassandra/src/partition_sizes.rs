@@ -7,7 +7,7 @@ use crate::bucket::Bucket;
 /// long, and much of its memory.
 const BYTES_MAX: u64 = 100 << 20;
 
-/// How many large partitions of a space are told.
+/// How many large partitions of a space are reported.
 const WARNINGS_MAX: usize = 10;
 
 /// The partitions of one space, as their rows come by.
@@ -69,7 +69,7 @@ impl PartitionSizes {
         ));
     }
 
-    /// What is to be told of them.
+    /// What is reported of them.
     pub(crate) fn into_warnings(mut self) -> Vec<String> {
         self.end();
         self.large

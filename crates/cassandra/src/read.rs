@@ -1,13 +1,13 @@
 //! Looks up keys.
 //!
 //! 1. The keys are sorted by partition. One request asks for all keys of a partition, so it sees
-//!    rows under one shard key at one moment. Partitions with few keys share requests
+//!    rows under one shard key at one point in time. Partitions with few keys share requests
 //!    ([`crate::key_group`]).
 //! 2. The rows are put into the order of the keys that were asked for.
 //! 3. A read that wants some version at least asks one copy first. It asks a majority for the
 //!    partitions where that copy has older rows or none.
 //! 4. If the bytes are bounded, a request asks for as many keys as should fit, by the mean of rows
-//!    seen before. The read goes on only while the keys are of partitions that it has not seen.
+//!    seen before. The read continues only while the keys are of partitions that it has not seen.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -37,7 +37,7 @@ const KEYS_MAX: usize = 8_192;
 /// What a few keys may bring at most, as far as rows before tell.
 const FEW_BYTES: usize = 32 << 20;
 
-/// Whoever reads so many keys may write them next: the headers of their rows are kept
+/// A reader of so many keys may write them next: the headers of their rows are kept
 /// ([`crate::known_headers`]).
 const KNOWN_KEYS: usize = 64;
 
@@ -123,7 +123,8 @@ impl ClusterStore {
         while first < wanted.end {
             let last = first + window(&table, options.bytes_max, wanted.end - first);
             let of_window = &buckets[first - wanted.start..last - wanted.start];
-            // Rows of a partition are seen at one moment: to read one again would show a second.
+            // Rows of a partition are seen at one point in time: to read one again would show a
+            // second.
             if of_window.iter().any(|bucket| seen.contains(bucket)) {
                 break;
             }
@@ -137,7 +138,7 @@ impl ClusterStore {
             {
                 return Ok(full - wanted.start);
             }
-            // Nobody looks behind the last window: a read of one window need not note any.
+            // No read follows the last window: a read of one window need not note any.
             if last < wanted.end {
                 seen.extend(of_window);
             }
@@ -156,7 +157,7 @@ impl ClusterStore {
         found: &FoundRows,
         rows: &mut Rows,
     ) -> Option<usize> {
-        // One moment judges the whole window: of rows with one expiry all live, or none.
+        // One timestamp applies to the whole window: of rows with one expiry all live, or none.
         let now_ms = self.clock.now_ms();
         for (index, row_index) in window.zip(row_indexes) {
             if *row_index == NOTHING {
@@ -212,13 +213,13 @@ impl ClusterStore {
                 if old.is_empty() {
                     return Ok((row_indexes, found));
                 }
-                // All of a partition: its rows are seen at one moment.
+                // All of a partition: its rows are seen at one point in time.
                 let again: Vec<(Bucket, usize)> =
                     order.iter().copied().filter(|(bucket, _)| old.contains(bucket)).collect();
                 let (newer, rows) = self.look_up(majority, table, keys, &again, projection).await?;
                 let first_again = least(&again);
                 for (_, index) in again {
-                    // The majority counts even where it has no row: moments of a partition must not
+                    // The majority counts even where it has no row: states of a partition must not
                     // mix.
                     row_indexes[index - first] = match newer[index - first_again] {
                         NOTHING => NOTHING,

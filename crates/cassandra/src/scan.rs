@@ -72,8 +72,8 @@ impl ClusterStore {
         Ok(Box::new(ClusterScan::open(Arc::clone(self), table, extents, options, level)?))
     }
 
-    /// A majority for all but what may be as old as it likes: no copy tells how far it is behind,
-    /// and which rows of a version it lacks.
+    /// A majority for all but what may be as old as it likes: no copy knows how far it lags, and
+    /// which rows of a version it lacks.
     fn level_of_scan(&self, options: &ScanOptions, consistency: Consistency) -> Result<Level> {
         if options.every_copy {
             return self.runtime.wait(self.level_of_every_copy());
@@ -174,7 +174,7 @@ impl ClusterScan {
             Some(pending_page) => pending_page,
             None => PendingPage { pages: self.pages()?, page: Rows::new(), next: 0 },
         };
-        // One more tells whether the range goes on.
+        // One more shows whether the range continues.
         let rows_max = match (self.options.limit_per_range, &self.options.filter) {
             (Some(limit), None) => {
                 (limit.saturating_sub(self.counter.in_range) as usize).saturating_add(1)
@@ -192,7 +192,7 @@ impl ClusterScan {
         Ok(())
     }
 
-    /// The pages from where the scan stands.
+    /// The pages from the position of the scan.
     fn pages(&self) -> Result<Pages> {
         let (extent, direction) = (&self.extents[self.range], self.options.direction);
         let projection = self.options.projection;
@@ -272,7 +272,7 @@ impl Scanner for ClusterScan {
     }
 }
 
-/// Where a position lies among the extents.
+/// The extent of a position.
 fn locate(
     position: KeyPosition,
     store: &ClusterStore,

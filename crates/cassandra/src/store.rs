@@ -23,7 +23,7 @@ use crate::partition_locks::PartitionLocks;
 use crate::table::SpaceTable;
 use crate::time::ClusterTime;
 
-/// How long a drop may take between its table and its row, and how often somebody looks meanwhile.
+/// How long a drop may take between its table and its row, and how often others check meanwhile.
 const DROP_TIME: Duration = Duration::from_secs(30);
 const LOOK_AGAIN: Duration = Duration::from_millis(100);
 
@@ -50,7 +50,7 @@ impl ClusterStore {
         let runtime = DriverRuntime::start()?;
         let (cluster, catalog, buckets, time, capability) = runtime.wait(async {
             let mut cluster = Cluster::connect(address).await?;
-            // First of all: it finds the home of the store, by which every later request goes.
+            // First of all: it finds the home of the store, which every later request uses.
             let catalog = KeyspaceCatalog::open(&mut cluster, address).await?;
             let buckets = catalog.buckets(&cluster, address.buckets).await?;
             let time = ClusterTime::new(u64::from(catalog.next_writer(&cluster).await?));
@@ -147,7 +147,7 @@ impl ClusterStore {
         tables.remove(&space);
     }
 
-    /// The error of a request to a table. A table that is gone was dropped by somebody.
+    /// The error of a request to a table. A table that is gone was dropped by another process.
     pub(crate) fn explain(&self, table: &SpaceTable, error: Error) -> Error {
         if error.kind() != ErrorKind::NotFound {
             return error.at(table.display_name());
@@ -203,7 +203,7 @@ impl ClusterStore {
         let info = info.ok_or_else(|| no_such_space(space))?;
         self.forget(space);
         self.catalog.remove(&self.cluster, &info).await?;
-        // Somebody may have found it in the list while its table went.
+        // Another process may have found it in the list while its table was dropped.
         self.forget(space);
         Ok(())
     }

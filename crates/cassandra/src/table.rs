@@ -73,7 +73,7 @@ impl CqlStatement {
         // UPDATE, not INSERT, which leaves a row marker that may outlive the header.
         let put = format!("UPDATE {table} USING TTL ? SET h = ?, d = ? WHERE p = ? AND c = ?");
         let (range, rest, back) = ("c >= ? AND c < ?", "c >= ?", " ORDER BY c DESC");
-        // Callers bind values by position: whoever changes an arm changes them, and the docs of its
+        // Callers bind values by position: a change of an arm changes them, and the docs of its
         // variant, too.
         match self {
             CqlStatement::Rows => keys(ALL),

@@ -8,10 +8,10 @@
 //! 1. The process asks every node for its clock, every two seconds. The time that a question takes
 //!    bounds how far that clock is ahead of the process's own steady clock. The machine's wall
 //!    clock is never used.
-//! 2. A *stamp* lies half a millisecond or more past the latest whole millisecond that any clock
-//!    may show now.
-//! 3. Whoever wrote under a stamp waits until every clock is past that millisecond. Only then may
-//!    others write the same partition.
+//! 2. A *stamp* is half a millisecond or more past the latest whole millisecond that any clock may
+//!    show now.
+//! 3. A writer under a stamp waits until every clock is past that millisecond. Only then may others
+//!    write the same partition.
 //!
 //! Versions of rows follow the same time, so that they grow over processes. The last ten bits hold
 //! the number of the process, as far as they can.
@@ -34,7 +34,7 @@ use crate::stamp::{Stamp, VERSION_STEP};
 /// How far the clocks of two nodes may be apart.
 const APART_MAX_US: i64 = 500_000;
 
-/// For how long somebody waits until a node's clock is past a stamp.
+/// For how long a writer waits until a node's clock is past a stamp.
 const AHEAD_MAX_US: i64 = 5_000_000;
 
 /// How often a node is asked in one measurement: the answers bound its clock together.
@@ -119,7 +119,7 @@ impl ClusterTime {
                 match self.ask(cluster, &question).await {
                     Ok(offset) => self.learn(&name, offset),
                     Err(error) => {
-                        // A node that stands still costs one time-out, not one for each question.
+                        // A paused node costs one time-out, not one for each question.
                         last_error = Some(error);
                         break;
                     }

@@ -2,8 +2,8 @@
 //!
 //! 1. The batch is checked, and waits for the lock of its partition.
 //! 2. The rows under its keys are read, and its conditions are judged. A condition that does not
-//!    hold refuses the batch. If the process knows the rows from a moment ago, it skips the read,
-//!    once ([`crate::known_headers`]).
+//!    hold refuses the batch. If the process has just read the rows, it skips the read, once
+//!    ([`crate::known_headers`]).
 //! 3. The operations become statements, each on condition that its row is as it was read. Cassandra
 //!    carries all of them out, or none. A plain write beside conditional ones would be lost without
 //!    a sign, so every small write is conditional.
@@ -107,7 +107,7 @@ impl ClusterStore {
         }
         let written = groups.into_iter().map(|checked_batches| async move {
             let mut written = Vec::with_capacity(checked_batches.len());
-            // A batch that fails or is refused stops none of those behind it.
+            // A batch that fails or is refused stops none of those after it.
             for (index, checked) in checked_batches {
                 let outcome = self.carry_out(&checked, &batches[index], acks, deadline).await;
                 written.push((index, outcome));
@@ -149,7 +149,8 @@ impl ClusterStore {
                         "a batch over several spaces is not atomic on a cluster: write a batch for each",
                     ));
                 }
-                // Entries lie in the shard of their row: nobody would look for them in another one.
+                // Entries are in the shard of their row: no reader would look for them in another
+                // one.
                 if *shard.get_or_insert(own) != own
                     || of_rows.is_some_and(|(_, known)| known != shard_key)
                 {
@@ -223,7 +224,7 @@ impl ClusterStore {
         };
         if outcome.version().is_some() {
             let removed = self.remove_entries(&checked.entries, batch).await;
-            // The rows are written, so nothing else may be told. An entry that stays is stale.
+            // The rows are written, so no other answer is right. An entry that stays is stale.
             if checked.partition.is_none() {
                 removed?;
             }
@@ -248,7 +249,7 @@ impl ClusterStore {
         let mut guess = self.guess(&table, batch, &changes, acks);
         let mut open = OpenTries::default();
         let written = loop {
-            // The lock and earlier tries may have taken long: no row may come an hour behind its
+            // The lock and earlier tries may have taken long: no row may come an hour after its
             // entries.
             if put_at.elapsed() >= RENEWED_AFTER {
                 match self.put_entries(&checked.entries, batch, acks, deadline).await {
@@ -373,7 +374,7 @@ impl ClusterStore {
         if !is_guess && changes.iter().all(is_nothing) {
             return Ok(Some(WriteOutcome::Applied { version }));
         }
-        // Over a row whose time stamp lies ahead Cassandra would report success and change nothing.
+        // Over a row whose time stamp is ahead Cassandra would report success and change nothing.
         let stamps = stored.values().map(|row| row.stamp);
         if let Some(stamp) = stamps.filter(|stamp| stamp.is_chosen()).max() {
             with_deadline(deadline, "the clocks of the nodes", self.time.pass(stamp)).await?;
@@ -545,8 +546,8 @@ impl ClusterStore {
         Err(doubt.in_doubt(table, &WRITTEN_SINCE))
     }
 
-    /// Makes sure that all copies have a write that was carried out: whoever reads all of them
-    /// brings those up to date that lag behind.
+    /// Makes sure that all copies have a write that was executed: a read of all of them brings the
+    /// lagging ones up to date.
     async fn confirm(
         &self,
         table: &SpaceTable,

@@ -144,7 +144,7 @@ fn a_level_is_kept_or_refused_while_nodes_are_down() {
     nodes.nodes()[1].restart();
     nodes.nodes()[2].restart();
     let start = Instant::now();
-    // What an index is made from: every row, also those that one copy has.
+    // What an index is built from: every row, also those that one copy has.
     while let Err(error) = table.scan(Consistency::Absolute, true) {
         assert!(start.elapsed() < Duration::from_secs(60), "{error}");
     }

@@ -24,7 +24,7 @@ use tonnage_engine::{
     ScanOptions, Slices, SpaceId, StoredRun, SystemClock, WriteBatch, placement_hash,
 };
 
-/// The nodes, and the keyspaces that nobody uses.
+/// The nodes, and the unused keyspaces.
 struct Shared {
     hosts: String,
     /// How many nodes there are.
@@ -57,7 +57,7 @@ fn shared() -> Option<&'static Shared> {
     SHARED.get_or_init(start).as_ref()
 }
 
-/// Statics are never dropped: the node goes here.
+/// Statics are never dropped: the node is removed here.
 extern "C" fn stop() {
     lock(&NODES).take();
 }
@@ -119,7 +119,7 @@ tonnage_engine::conformance_suite!(match OwnKeyspace::new() {
     None => return,
 });
 
-/// Who cleans an index must not hit an entry that somebody has just stored again.
+/// Cleaning of an index must not hit an entry that was just stored again.
 #[test]
 fn of_stale_entries_the_old_ones_go_and_those_stored_again_stay() {
     let Some(mut harness) = OwnKeyspace::new() else { return };
@@ -226,7 +226,7 @@ fn a_scan_gets_past_expired_rows_behind_a_shard_key_that_has_given_its_rows() {
     }
 }
 
-/// Of a process that stands still behind the first row that it sent. Told of it, it writes in the
+/// Of a process that pauses after the first row that it sent. Called with it, it writes in the
 /// row's partition.
 struct StoodStill {
     engine: Arc<dyn Engine>,
@@ -241,7 +241,7 @@ impl LoadObserver for StoodStill {
         Ok(())
     }
 
-    /// It is asked when the row has its turn, right before it is sent, and behind it.
+    /// It is called when the row has its turn, right before it is sent, and after it.
     fn check_may_send(&self) -> Result<()> {
         match self.questions.fetch_add(1, Ordering::SeqCst) {
             0 | 1 => Ok(()),
@@ -258,7 +258,7 @@ impl LoadObserver for StoodStill {
     }
 }
 
-/// The story of a bug: a chunk of a load kept its turn while its observer was told that it came
+/// The story of a bug: a chunk of a load kept its turn while its observer learned that it came
 /// late. The observer stores entries, which take turns too, and partitions share these: now and
 /// then one waited for the other for ever.
 #[test]
@@ -347,7 +347,7 @@ fn has_table(harness: &OwnKeyspace, space: SpaceId) -> bool {
     })
 }
 
-/// The story of a bug: a node that was cut off when an index was made did not know its table. A
+/// The story of a bug: a node that was cut off when an index was created did not know its table. A
 /// load took the index for dropped, left its entries out, and stored the rows.
 #[test]
 fn a_load_fails_whose_entries_a_node_knows_no_table_for_though_nobody_dropped_it() {

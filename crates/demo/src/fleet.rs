@@ -26,7 +26,7 @@ pub(crate) const START: i64 = 1_641_168_000;
 const STEP_SECONDS: i64 = 180;
 /// Knots to degrees of latitude in one step.
 const DEGREES_PER_KNOT: f64 = STEP_SECONDS as f64 / 3_600.0 / 60.0;
-/// How far from its port a ship goes, in degrees.
+/// How far from its port a ship sails, in degrees.
 const RANGE_DEGREES: f64 = 1.5;
 const SHIP_NUMBER_FIRST: i64 = 366_000_000;
 /// Numbers are spread out, as real ones are.
@@ -55,7 +55,7 @@ const PORTS: [(f64, f64); 16] = [
     (42.30, -70.60),
 ];
 
-/// A fleet to be made.
+/// The settings of a fleet.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Fleet {
     pub(crate) ships: u32,
@@ -97,7 +97,7 @@ impl Fleet {
     }
 }
 
-/// One ship at one moment.
+/// One ship at one time.
 struct Ship {
     index: u32,
     port: (f64, f64),

@@ -38,7 +38,7 @@ pub(crate) const STREAMS: usize = 4;
 /// What the story is about.
 #[derive(Clone)]
 pub struct DemoOptions {
-    /// Where the store goes, and stays. A temporary directory when absent.
+    /// The directory of the store, which is kept. A temporary directory when absent.
     pub directory: Option<PathBuf>,
     /// An open store to tell the story in, by its name for people, instead of a directory.
     pub store: Option<(String, Store)>,
@@ -79,7 +79,7 @@ impl DemoOptions {
 pub fn run(options: &DemoOptions, output: &mut dyn Write) -> Result<()> {
     let started = Instant::now();
     let mut story = DemoOutput::new(output);
-    // Dropped last: the store must be closed before its directory goes.
+    // Dropped last: the store must be closed before its directory is removed.
     let mut temporary = None;
     let (name, store) = match (&options.store, &options.directory) {
         (Some(store), _) => store.clone(),
@@ -101,7 +101,7 @@ pub fn run(options: &DemoOptions, output: &mut dyn Write) -> Result<()> {
     )?;
     story.print_line(rates)?;
     story.print_line(format_args!("\nAll in {:.1} seconds.", started.elapsed().as_secs_f64()))?;
-    // A temporary store is gone when this returns: nobody could look at it.
+    // A temporary store is gone when this returns, so it cannot be inspected.
     if options.store.is_some() || options.directory.is_some() {
         let next = format_args!("tonnage scan --store {name} positions --limit 5");
         story.print_line(format_args!("The store stays: {next}"))?;

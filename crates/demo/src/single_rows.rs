@@ -64,7 +64,7 @@ fn puts(
             break;
         }
     }
-    // The rows are made before the clock starts: only the writes are measured.
+    // The rows are generated before the clock starts: only the writes are measured.
     let started = Instant::now();
     for row in &sources {
         sample.put(row, &WriteOptions::default())?;
@@ -157,7 +157,7 @@ fn gets(
 }
 
 /// Run a read twice and measure the second: it finds in memory what the first brought there, as
-/// reads one by one behind it do.
+/// later reads one by one do.
 fn collect_warm(read: impl Fn() -> Result<BulkGet>) -> Result<(Vec<RecordBatch>, f64)> {
     collect_batches(&read)?;
     collect_batches(&read)

@@ -10,7 +10,7 @@ use std::time::Duration;
 /// The name is that which `--list` prints: the modules and the function.
 ///
 /// # Panics
-/// When the system does not tell where this program lies.
+/// When the system does not know the path of this program.
 pub fn again(test: &str) -> Command {
     let program = std::env::current_exe().expect("this program has a path");
     let mut command = Command::new(program);

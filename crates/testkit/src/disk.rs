@@ -20,7 +20,7 @@ impl SmallDisk {
     /// Mounts a disk at a place of its own. Nothing, and a word about it, where that is not allowed.
     ///
     /// # Panics
-    /// When no directory can be made for it.
+    /// When no directory can be created for it.
     pub fn mount(bytes: u64) -> Option<Self> {
         let place = tempfile::tempdir().expect("a temporary directory");
         let mut disk = Self::mount_at(place.path(), bytes)?;

@@ -8,8 +8,8 @@ use std::process::Command;
 
 use crate::not_run::not_run;
 
-/// Copies a directory with everything below it, of one moment: a crash has one moment, a copy has
-/// many. A copy during which files came or went is none that a crash leaves, and is made again.
+/// Copies a directory with everything below it, as of one point in time, as after a crash. A copy
+/// during which files appeared or vanished is none that a crash leaves, and is repeated.
 ///
 /// # Panics
 /// When a file cannot be copied, but for one that has just gone.
@@ -58,7 +58,7 @@ fn names(directory: &Path) -> BTreeSet<PathBuf> {
 /// Makes a pipe that has a name, with the program `mkfifo`.
 ///
 /// # Panics
-/// When it cannot be made.
+/// When the copy fails.
 pub fn make_fifo(path: &Path) {
     let made = Command::new("mkfifo").arg(path).status();
     assert!(made.expect("a program mkfifo").success(), "{} is no pipe", path.display());

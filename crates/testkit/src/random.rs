@@ -1,7 +1,6 @@
 //! Numbers in no order: SplitMix64.
 
-/// Numbers that look random and are the same in each run: they follow from the number that this is
-/// made of.
+/// Numbers that look random and are the same in each run: they follow from the seed.
 #[derive(Clone, Debug)]
 pub struct Random(pub u64);
 

@@ -35,7 +35,7 @@ pub fn documented_dependencies(page: &str) -> Vec<CrateDependencies> {
     .collect()
 }
 
-/// What stands between backticks.
+/// The text between backticks.
 fn names_of(cell: &str) -> BTreeSet<String> {
     cell.split('`').skip(1).step_by(2).map(str::to_owned).collect()
 }

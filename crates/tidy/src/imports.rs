@@ -6,7 +6,7 @@
 //! 3. A circle is a set of files whose imports lead from each to each other.
 //!
 //! `pub use` is a re-export, not an import. The check reads words, not meaning: it does not see
-//! names made by macros.
+//! names from macros.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -165,7 +165,7 @@ impl Modules {
         }
         let reexported = known.uses.iter().filter(|import| import.name == *name);
         let all = known.uses.iter().filter(|import| import.name == "*");
-        // A name re-exported by itself wins over `*`, as in Rust. One that nobody defines stays here.
+        // A name re-exported by itself wins over `*`, as in Rust. An undefined one stays here.
         reexported
             .filter_map(|import| self.resolve(module, &import.path, depth + 1))
             .chain(all.filter_map(|import| self.resolve_glob(module, import, name, depth)))
@@ -251,7 +251,7 @@ impl Module {
         module
     }
 
-    /// Reads the `use` that begins at a token; gives the token behind it.
+    /// Reads the `use` that begins at a token; returns the token after it.
     fn parse_use(&mut self, tokens: &[&str], at: usize) -> usize {
         let is_reexport = at > 0 && (tokens[at - 1] == "pub" || tokens[at - 1] == ")");
         let end = tokens[at..].iter().position(|token| *token == ";");
@@ -283,7 +283,7 @@ fn path_at(tokens: &[&str], at: usize) -> Vec<String> {
 /// The single paths of a tree such as `a::{b, c::{self, d as e}}`, each with its name.
 fn expand(tree: &[&str], before: &mut Vec<String>, found: &mut Vec<(Vec<String>, String)>) {
     for branch in branches(tree) {
-        // All branches share one prefix, cut back behind each: it must leave as it came.
+        // All branches share one prefix, cut back after each: it must leave as it came.
         let outer = before.len();
         let mut at = 0;
         while at < branch.len() && branch[at] != "{" && branch[at] != "as" {

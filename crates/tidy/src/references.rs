@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 const ROOT_FOLDERS: [&str; 7] =
     ["crates", "docs", "acceptance", "clients", "deploy", ".ci", ".cargo"];
 
-/// Options of Cargo that name something to build, and the folder that it lies in.
+/// Options of Cargo that name something to build, and its folder.
 const BUILT: [(&str, &str); 3] =
     [("--example", "examples"), ("--bench", "benches"), ("--test", "tests")];
 
@@ -35,7 +35,7 @@ pub enum ReferenceTarget {
     RustFile(String),
     /// An example, a bench or a test of some crate.
     Built {
-        /// The folder of the crate that it lies in.
+        /// The folder of its crate.
         folder: &'static str,
         /// Its name, which is that of its file or folder.
         name: String,
@@ -75,7 +75,7 @@ fn links(page: &str) -> Vec<Reference> {
     for (place, _) in page.match_indices("](") {
         let Some((target, _)) = page[place + 2..].split_once(')') else { continue };
         let is_elsewhere = target.contains("://") || target.starts_with("mailto:");
-        // Neither is a link: an index in code, with an argument behind it.
+        // Neither is a link: an index in code, followed by an argument.
         if is_elsewhere || target.is_empty() || target.contains(char::is_whitespace) {
             continue;
         }

@@ -27,7 +27,7 @@ pub fn crates() -> io::Result<Vec<PathBuf>> {
     Ok(found)
 }
 
-/// Folders that are made, and belong to no one's work.
+/// Folders that tools create, and that hold no sources.
 const MADE: [&str; 6] =
     [".git", "target", "tonnage-data", "tonnage-demo", "__pycache__", "node_modules"];
 

@@ -8,7 +8,7 @@ fn read(path: &str) -> String {
     fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
-/// The text between quotes behind `key = `.
+/// The text between quotes after `key = `.
 fn value_of(text: &str, key: &str) -> String {
     let line = text.lines().find_map(|line| line.strip_prefix(&format!("{key} = \"")));
     line.and_then(|rest| rest.strip_suffix('"')).unwrap_or_else(|| panic!("no {key}")).to_owned()

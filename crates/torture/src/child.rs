@@ -70,7 +70,7 @@ fn wait(child: &mut Child, longest: Duration) -> Fallible<Option<ExitStatus>> {
 }
 
 impl ProcessResult {
-    /// Whether somebody killed it, as `kill -9` does.
+    /// Whether it was killed, as `kill -9` does.
     pub(crate) fn was_killed(&self) -> bool {
         self.status.is_some_and(|status| status.signal() == Some(9))
     }

@@ -1,6 +1,6 @@
 //! I/O faults: the n-th call of a class fails, once, a few times or for ever.
 //!
-//! The workload goes on as well as it can. Then the store is opened without faults and judged.
+//! The workload continues as well as it can. Then the store is opened without faults and judged.
 //! After a failed fsync it is also judged as the kernel may leave it: the pages that could not be
 //! written are gone.
 
@@ -20,7 +20,7 @@ use crate::scratch::{Scratch, WorkOptions, progress};
 use crate::trace::{Trace, TraceRecord};
 use crate::workload_kind::{FAULTS, WorkloadKind};
 
-/// Faults when nobody says how many.
+/// The default number of faults.
 const RUNS: u64 = 120;
 
 /// Classes of calls with the errors that they may meet.
@@ -39,8 +39,8 @@ const PARTS: [&str; 10] = [
     ".dbtmp",
 ];
 
-/// What every third run goes through in turn, each at its first call, then at its second, and so
-/// on: the files on which a store stands or falls.
+/// What every third run does in turn, each at its first call, then at its second, and so on: the
+/// files on which a store depends.
 const AIMED: [(&str, &str, &str); 10] = [
     ("fsync", "EIO", "MANIFEST"),
     ("fsync", "EIO", ".log"),

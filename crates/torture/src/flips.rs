@@ -18,7 +18,7 @@ use crate::random::SeededRandom;
 use crate::report::{ReportSubject, TortureReport};
 use crate::scratch::{Scratch, progress};
 
-/// Damaged copies when nobody says how many.
+/// The default number of damaged copies.
 const RUNS: u64 = 200;
 const PAGE: u64 = 4096;
 const LONGEST: Duration = Duration::from_secs(120);
@@ -61,7 +61,7 @@ fn one_copy(
     // Copied before it is read: to open a store changes it.
     let before = scratch.path("damaged");
     try_copy_tree(&scratch.store(), &before)?;
-    // The second reading sees what the first opening made of the damage.
+    // The second reading sees what the first opening did about the damage.
     let answers = [read(scratch)?, read(scratch)?];
     let complaints: Vec<String> =
         answers.iter().flat_map(|answer| complaints(answer, right)).collect();
@@ -83,7 +83,7 @@ fn one_copy(
     Ok(())
 }
 
-/// Any file; the text log, which nobody reads, seldom.
+/// Any file; the text log, which is not read, seldom.
 fn choose<'f>(files: &'f [(PathBuf, u64)], random: &mut SeededRandom) -> &'f (PathBuf, u64) {
     loop {
         let chosen = random.choose(files);

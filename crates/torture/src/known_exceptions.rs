@@ -1,7 +1,7 @@
 //! Known exceptions: faults that are understood and not fixed yet.
 //!
-//! The list may only shrink: whoever removes an entry lowers the limit in the test below.
-//! Complaints that an entry explains are counted apart and do not fail a run.
+//! The list may only shrink: with each removed entry lower the limit in the test below. Complaints
+//! that an entry explains are counted apart and do not fail a run.
 
 /// A complaint that is expected.
 pub(crate) struct KnownException {
@@ -11,7 +11,7 @@ pub(crate) struct KnownException {
     pub(crate) variant: &'static str,
     /// What the complaint contains, one of these.
     pub(crate) texts: &'static [&'static str],
-    /// Why it stands here.
+    /// The reason of the entry.
     pub(crate) reason: &'static str,
 }
 

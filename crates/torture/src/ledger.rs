@@ -1,7 +1,7 @@
 //! The ledger outside the store: what a workload tried, and what was acknowledged.
 //!
 //! One fact a line, `try` before a call and `ok` after it returned, so that what a store must hold
-//! and may hold follows from it at every moment:
+//! and may hold follows from it at all times:
 //!
 //! ```text
 //! try tables                       ok tables
@@ -68,7 +68,7 @@ pub(crate) fn durability_name(durability: Durability) -> &'static str {
     }
 }
 
-/// What a name that is not known stands for is promised nothing.
+/// Unknown names promise nothing.
 pub(crate) fn durability_named(name: &str) -> Durability {
     match name {
         "fsync" => Durability::Fsync,

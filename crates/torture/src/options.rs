@@ -98,7 +98,7 @@ impl TortureOptions {
     }
 
     fn set(&mut self, name: &str, value: &str) -> Fallible<()> {
-        // `HELP` lists all of them but `--before`, which stands in the commands that reports print.
+        // `HELP` lists all of them but `--before`, which is in the commands that reports print.
         match name {
             "--seed" => self.seed = value.parse()?,
             "--runs" => self.runs = Some(value.parse()?),
@@ -145,8 +145,8 @@ impl TortureOptions {
         Self { seconds, begun: Instant::now(), ..self.clone() }
     }
 
-    /// The numbers of the runs to do: as many as asked for, until time is up; `usual` many when
-    /// nobody says.
+    /// The numbers of the runs to do: as many as asked for, until time is up; `usual` is the
+    /// default.
     pub(crate) fn units(&self, usual: u64) -> impl Iterator<Item = u64> + '_ {
         let most = if self.seconds.is_some() { u64::MAX } else { usual };
         (0..self.runs.unwrap_or(most)).take_while(|_| !self.is_over())

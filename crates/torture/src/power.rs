@@ -1,4 +1,5 @@
-//! Power loss: records a workload, then rebuilds and judges the states that many moments may leave.
+//! Power loss: records a workload, then rebuilds and judges the states that a power loss at many
+//! times may leave.
 
 use std::fs;
 use std::path::Path;
@@ -16,7 +17,7 @@ use crate::scratch::{Scratch, WorkOptions, progress};
 use crate::trace::{Trace, TraceRecord};
 use crate::workload_kind::{POWER, WorkloadKind};
 
-/// Traced runs when nobody says how many: each kind once.
+/// The default number of traced runs: each kind once.
 const RUNS: u64 = POWER.len() as u64;
 
 pub(crate) fn run(options: &TortureOptions, report: &mut TortureReport) -> Fallible<()> {
@@ -50,7 +51,8 @@ fn one_run(
         if options.is_over() {
             return Ok(());
         }
-        // Cuts ascend, and the replay only goes on: each record is played once for all states.
+        // Cuts ascend, and the replay only moves forward: each record is played once for all
+        // states.
         replay.play_to(cut);
         for model in &options.models {
             let state = CutState { cut, model: *model, seed: random.next() };
@@ -107,8 +109,8 @@ fn count(trace: &Trace, report: &mut TortureReport) {
     report.add("traced runs", 1);
 }
 
-/// Moments to judge, in order: anywhere, near changes that a disk may reorder, right behind
-/// acknowledgements, and while the store is being made.
+/// Times to judge, in order: anywhere, near changes that a disk may reorder, right after
+/// acknowledgements, and while the store is being created.
 fn cuts(trace: &Trace, count: usize, random: &mut SeededRandom) -> Vec<usize> {
     let (start, end) = (trace.start(), trace.records.len());
     let after = |is_wanted: &dyn Fn(&TraceRecord) -> bool| -> Vec<usize> {

@@ -33,7 +33,7 @@ pub(crate) struct ReportSubject<'a> {
     pub(crate) variant: &'a str,
     /// Names a bad state; unique within a run.
     pub(crate) name: String,
-    /// The command that reproduces it, where `STATE` stands for the directory it is kept in.
+    /// The command that reproduces it, where `STATE` means the directory it is kept in.
     pub(crate) command: String,
 }
 
@@ -48,7 +48,7 @@ impl TortureReport {
         *self.totals.entry(total.to_owned()).or_default() += count;
     }
 
-    /// Counts one verdict. A bad state is kept: `keep` copies it to a directory made for it.
+    /// Counts one verdict. A bad state is kept: `keep` copies it to a new directory.
     pub(crate) fn verdict(
         &mut self,
         subject: &ReportSubject<'_>,

@@ -42,7 +42,7 @@ impl Scratch {
         Self::at(&parent.join(format!("torture-{name}-{}", std::process::id())))
     }
 
-    /// The directory of this path, which nobody may be using.
+    /// The directory of this path, which must be unused.
     pub(crate) fn at(directory: &Path) -> Fallible<Self> {
         if directory.exists() {
             return Err(format!("{}: it is there already", directory.display()).into());
@@ -169,7 +169,8 @@ impl Scratch {
         Ok(bytes)
     }
 
-    /// How many calls of a class the last working process made; `hits` are those made to fail.
+    /// The number of calls of a class by the last working process; `hits` are those that were
+    /// failed on purpose.
     pub(crate) fn calls(&self, class: &str) -> u64 {
         let counts = fs::read_to_string(self.path("counts")).unwrap_or_default();
         let mut lines = counts.lines().filter_map(|line| line.split_once(' '));

@@ -53,7 +53,7 @@ pub(crate) enum TraceRecord {
     Sync {
         inode: u64,
     },
-    /// An fsync that was made to fail.
+    /// An fsync that was failed on purpose.
     SyncFailed {
         inode: u64,
     },

@@ -111,7 +111,7 @@ fn work_until_each_part_left_something(directory: &Path) -> String {
     panic!("a part of the workload left nothing in 20 rounds");
 }
 
-/// Whether there is something that one step made and the other was not tried on.
+/// Whether there is something that one step created and the other was not tried on.
 fn is_left(ledger: &str, makes: &str, undoes: &str) -> bool {
     let numbers = |step: String| {
         let lines = ledger.lines().filter_map(move |line| line.strip_prefix(&step));

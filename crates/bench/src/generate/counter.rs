@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use parking_lot::Mutex;
 
 /// Numbers for new records. A number is seen by others only when it and all before it are
-/// acknowledged, so that nobody asks for a record that is still being inserted.
+/// acknowledged, so that no read asks for a record that is still being inserted.
 ///
 /// 1. A thread claims the next number and inserts its record.
 /// 2. It drops its claim, which marks the number in a window of flags that begins at the first
@@ -17,7 +17,7 @@ pub struct AcknowledgedCounter {
     next: AtomicU64,
     /// All numbers below are acknowledged.
     end: AtomicU64,
-    /// Whether each number from `end` on is acknowledged; those behind it are not.
+    /// Whether each number from `end` on is acknowledged; those after it are not.
     window: Mutex<VecDeque<bool>>,
 }
 

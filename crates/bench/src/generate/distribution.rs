@@ -65,7 +65,7 @@ impl Distribution {
 
     /// Draws one; there are `count` numbers by now. It may give one that is not there.
     pub fn draw(&mut self, random: &mut impl Rng, count: u64) -> u64 {
-        // Only what goes by age looks at `count`: YCSB fixes the range of the others at the start.
+        // Only distributions by age use `count`: YCSB fixes the range of the others at the start.
         let newest = count.saturating_sub(1);
         match self {
             Distribution::Uniform { count } => below(random, *count),

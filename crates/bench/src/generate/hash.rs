@@ -1,4 +1,4 @@
-//! Numbers scattered without a draw, and the keys that are made of them.
+//! Numbers scattered without a draw, and their keys.
 
 /// Scatters a number over all 64-bit numbers, no two onto the same one: what SplitMix64 gives first
 /// when seeded with it.

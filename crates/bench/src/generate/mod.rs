@@ -1,9 +1,9 @@
 //! Which record comes next, and what it holds.
 //!
 //! The distributions are those of YCSB (Cooper et al., "Benchmarking cloud serving systems with
-//! YCSB", 2010), each checked against what is known of it. They draw numbers below a count; whoever
-//! uses them adds where the records begin. Random numbers come from the caller, one seeded
-//! generator a thread, so that a run can be done again.
+//! YCSB", 2010), each checked against what is known of it. They draw numbers below a count; callers
+//! add the first number of the records. Random numbers come from the caller, one seeded generator a
+//! thread, so that a run can be done again.
 
 mod counter;
 mod distribution;

@@ -4,8 +4,8 @@
 //!    add, fold the upper bits onto the lower ones, multiply by an odd number. So no two numbers
 //!    meet.
 //! 2. What lands beyond the bound is mixed again until it lands below ("cycle walking"). Each walk
-//!    goes along one cycle of a permutation, so no two walks end at the same number. Less than half
-//!    of the numbers lie beyond: two steps on average at most.
+//!    follows one cycle of a permutation, so no two walks end at the same number. Less than half of
+//!    the numbers lie beyond: two steps on average at most.
 
 use super::mix;
 

@@ -1,4 +1,4 @@
-//! The machine and the program: what stands in every report.
+//! The machine and the program: part of every report.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -22,7 +22,7 @@ pub struct Environment {
     pub kernel: String,
     /// The operating system.
     pub system: String,
-    /// Disks behind the data directories.
+    /// Disks of the data directories.
     pub disks: Vec<Disk>,
     /// The version of this program.
     pub version: String,
@@ -81,7 +81,7 @@ impl FromStr for DataDirectory {
     }
 }
 
-/// A disk behind a data directory.
+/// The disk of a data directory.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Disk {
     /// The label the user gave to the directory, or its number.
@@ -99,7 +99,7 @@ pub struct Disk {
 }
 
 impl Disk {
-    /// The disk behind a directory, which need not be there yet: its nearest ancestor that is there
+    /// The disk of a directory, which need not exist yet: its nearest ancestor that is there
     /// counts.
     fn of(DataDirectory { label, path }: &DataDirectory) -> Self {
         let nearest = path.ancestors().find_map(|path| path.canonicalize().ok());

@@ -34,7 +34,7 @@ pub struct Meter<'a> {
     pub(super) measured_from: Instant,
     over: Cancel,
     threads: Mutex<Vec<Arc<Mutex<Totals>>>>,
-    /// What no recorder is told: rows of bulk calls, and failures.
+    /// What no recorder receives: rows of bulk calls, and failures.
     bulk: Arc<Mutex<Totals>>,
 }
 
@@ -83,7 +83,7 @@ impl<'a> Meter<'a> {
         self.over.clone()
     }
 
-    /// The moment the run began: what due times are counted from.
+    /// The start of the run, from which due times are counted.
     pub fn started(&self) -> Instant {
         self.started
     }
@@ -104,7 +104,7 @@ impl<'a> Meter<'a> {
         }
     }
 
-    /// Puts together what was measured up to a moment, with what the sampler saw.
+    /// Puts together what was measured up to a time, with what the sampler saw.
     pub(super) fn finish(self, ended: Instant, sampled: Run) -> Run {
         let names = &self.plan.operations;
         let mut totals = Totals::new(names.len());
@@ -137,8 +137,8 @@ pub struct Recorder<'a> {
 impl Recorder<'_> {
     /// An operation ended just now. `due` is when it should have started at a fixed rate; `outcome`
     /// is how many rows it did: failures are counted apart and are in no histogram. One without
-    /// rows, which were told by [`Meter::add`] or are those of another operation that it is part
-    /// of, is only timed, under its own name.
+    /// rows, which [`Meter::add`] counted or are those of another operation that it is part of, is
+    /// only timed, under its own name.
     pub fn record(
         &mut self,
         operation: usize,

@@ -2,9 +2,9 @@
 //!
 //! 1. `measure()` starts the run's clock and a sampler thread, and calls the work with a `Meter`.
 //! 2. Each thread of the work takes a `Recorder`. It writes to histograms of its own. Their lock is
-//!    nearly always free: beside the thread only the sampler takes it, and only for a moment.
+//!    nearly always free: beside the thread only the sampler takes it, and only briefly.
 //! 3. About every second the sampler takes a reading: what was done, and the times since the
-//!    reading before, from which its 99th percentile is made.
+//!    reading before, from which its 99th percentile is computed.
 //! 4. When the work returns, everything is put together as `Measured`.
 
 mod environment;

@@ -1,4 +1,4 @@
-//! Takes a reading about every second while a run goes on, and tells who watches.
+//! Takes a reading about every second during a run, and passes it to the watcher.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
@@ -15,13 +15,13 @@ use crate::system::Gauges;
 /// How long a reading is.
 const READING: Duration = Duration::from_secs(1);
 
-/// A last reading that is shorter goes into the one before: its rates would be of few operations.
+/// A shorter last reading is merged into the one before: its rates would be of few operations.
 const READING_MIN: Duration = Duration::from_millis(300);
 
 /// How often progress and cancellation are looked at.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// Is told how far a benchmark is, and may stop it.
+/// Receives the progress of a benchmark, and may stop it.
 pub trait Watcher: Sync {
     /// A phase begins: what it is, and how many operations (or rows) it has, if that is known.
     fn begin(&self, _phase: &str, _total: Option<u64>) {}
@@ -33,14 +33,14 @@ pub trait Watcher: Sync {
     /// The phase has ended; a line that sums it up.
     fn end(&self, _summary: &str) {}
 
-    /// Whether the benchmark should stop at the next good moment, as after Ctrl-C. What was
+    /// Whether the benchmark should stop at the next opportunity, as after Ctrl-C. What was
     /// measured so far still counts.
     fn is_cancelled(&self) -> bool {
         false
     }
 }
 
-/// Is told and says nothing.
+/// Ignores the progress.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoWatcher;
 
@@ -63,7 +63,7 @@ pub(super) struct Sampler<'a> {
     gauges: &'a SystemGauges<'a>,
     watcher: &'a dyn Watcher,
     deadline: Option<Instant>,
-    /// The samples at the beginning of the reading that goes on, and of the one before.
+    /// The samples at the beginning of the current reading, and of the one before.
     last: GaugeSample,
     before_last: GaugeSample,
     /// Service times of the last reading.
@@ -157,7 +157,7 @@ impl<'a> Sampler<'a> {
         }
     }
 
-    /// When the reading that goes on ends. None lies across the end of the warm-up.
+    /// When the current reading ends. None spans the end of the warm-up.
     fn next_reading(&self) -> Instant {
         let (next, measured_from) = (self.last.at + READING, self.meter.measured_from);
         if self.last.at < measured_from { next.min(measured_from) } else { next }

@@ -6,7 +6,7 @@ use hdrhistogram::{Counter, Histogram};
 
 use crate::report::{Latency, OperationReport, Run};
 
-/// The longest time that is told apart from longer ones.
+/// The longest time that is distinguished from longer ones.
 const NANOS_MAX: u64 = 3_600_000_000_000;
 
 /// A histogram of nanoseconds, of 1 ns to 1 h, exact to three digits. Its memory is touched only
@@ -23,7 +23,7 @@ fn record<C: Counter>(histogram: &mut Histogram<C>, time: Duration) {
 /// Failures that are kept in words.
 const MESSAGES_MAX: usize = 10;
 
-/// The numbers of one operation. Histograms are made when something falls into them.
+/// The numbers of one operation. Histograms are created when something falls into them.
 #[derive(Default)]
 struct OperationTotals {
     service: Option<Histogram<u64>>,
@@ -40,7 +40,7 @@ pub(super) struct Totals {
     operations: Vec<OperationTotals>,
     /// Rows that were done, warm-up included.
     pub(super) done: u64,
-    /// Service times of the reading that goes on, warm-up or not.
+    /// Service times of the current reading, warm-up or not.
     pub(super) times: Histogram<u32>,
     /// Bytes of rows that went by in bulk calls, warm-up cut.
     pub(super) bytes: u64,

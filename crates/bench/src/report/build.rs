@@ -1,4 +1,4 @@
-//! Reports and runs, made from what was measured.
+//! Reports and runs, built from measurements.
 
 use std::collections::BTreeMap;
 use std::fmt::Display;

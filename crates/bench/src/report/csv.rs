@@ -78,7 +78,7 @@ fn fields(second: &Second) -> Vec<Cell> {
     let Ok(Value::Object(fields)) = serde_json::to_value(second) else { return Vec::new() };
     let text = |value: Value| match value {
         Value::Null => String::new(),
-        // Without the point that JSON writes behind whole ones.
+        // Without the point that JSON writes after whole ones.
         Value::Number(number) if number.is_f64() => number.as_f64().unwrap_or(0.0).to_string(),
         other => other.to_string(),
     };

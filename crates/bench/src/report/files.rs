@@ -10,7 +10,7 @@ use super::{Report, csv, hdr, html, ycsb_text};
 /// The model's file in a report's directory.
 const MODEL: &str = "report.json";
 
-/// Writes a report in all formats into a directory, which is made if it is missing; files of the
+/// Writes a report in all formats into a directory, which is created if it is missing; files of the
 /// same names are replaced. Gives the files, the JSON first.
 ///
 /// # Errors

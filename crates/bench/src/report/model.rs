@@ -1,4 +1,4 @@
-//! The model of a report: what the JSON file holds, and what everything else is made of.
+//! The model of a report: what the JSON file holds, and the source of everything else.
 
 use std::collections::BTreeMap;
 
@@ -24,7 +24,7 @@ pub struct Report {
     pub settings: BTreeMap<String, String>,
     /// What was measured.
     pub runs: Vec<Run>,
-    /// Pictures across runs; a picture of each run's series is made by itself.
+    /// Pictures across runs; a picture of each run's series is added without it.
     pub charts: Vec<Chart>,
     /// What a reader must know to judge the numbers: limits, what was left out and why.
     pub notes: Vec<String>,
@@ -250,7 +250,7 @@ impl Chart {
         }
     }
 
-    /// Adds a bar, if there is one, to the series of a name and to a category, which is made.
+    /// Adds a bar, if there is one, to the series of a name and to a category, which is created.
     pub fn add_bar(&mut self, category: &str, name: &str, height: Option<f64>) {
         let place = self.categories.iter().position(|known| known == category);
         let place = place.unwrap_or_else(|| {

@@ -1,6 +1,6 @@
 //! YCSB's text format, which many tools parse: `[READ], AverageLatency(us), 12.3`.
 //!
-//! Each run is a section of its own behind a line that names it and begins with `#`. Latencies have
+//! Each run is a section of its own after a line that names it and begins with `#`. Latencies have
 //! digits after the point where YCSB cuts them to whole microseconds, because an embedded store
 //! answers within one.
 

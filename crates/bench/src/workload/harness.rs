@@ -18,9 +18,9 @@ pub(super) struct BenchRun<'a> {
     pub(super) watcher: &'a dyn Watcher,
 }
 
-/// A system with its data, which goes away with it.
+/// A system with its data, which is removed with it.
 pub(super) struct OpenedSystem {
-    // Dropped first: a system is closed before its directory goes.
+    // Dropped first: a system is closed before its directory is removed.
     pub(super) system: Box<dyn System>,
     _scratch: TempDir,
 }
@@ -33,7 +33,7 @@ impl BenchRun<'_> {
         Report::new(self.workload, &self.options.command, settings, environment)
     }
 
-    /// Measures each repeat, until somebody stops it.
+    /// Measures each repeat, until it is stopped.
     pub(super) fn repeats(
         &self,
         measure: impl FnMut(usize) -> Result<Measured>,
@@ -41,7 +41,7 @@ impl BenchRun<'_> {
         (0..self.options.repeats).take_while(|_| !self.is_over()).map(measure).collect()
     }
 
-    /// ` (2 of 3)` behind the name of a repeat, where there are several.
+    /// ` (2 of 3)` after the name of a repeat, where there are several.
     pub(super) fn repeat_name(&self, repeat: usize) -> String {
         match self.options.repeats {
             1 => String::new(),

@@ -12,11 +12,11 @@ use crate::measure::DataDirectory;
 use crate::system::{SystemKind, Target};
 
 options! {
-    /// What every workload is told: which systems, where their data goes, how often and how long.
+    /// The options of every workload: which systems, where their data is, how often and how long.
     pub struct RunOptions {
         /// Which systems.
         systems: Vec<Target> = vec![SystemKind::TonnageRocksDb.into(), SystemKind::RocksDb.into()],
-        /// Where their data goes. Only `matrix` takes more than one.
+        /// The directory of their data. Only `matrix` takes more than one.
         directories: Vec<DataDirectory> = vec![DataDirectory::new("data", ".")],
         /// Memory for a system's cache and memtables, enforced; the system's own default when none.
         memory_bytes: Option<usize> = None => "memory_bytes" or_default,

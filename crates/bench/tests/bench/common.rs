@@ -7,7 +7,7 @@ use tonnage_bench::report::Report;
 use tonnage_bench::system::{SystemKind, Target};
 use tonnage_bench::workload::RunOptions;
 
-/// Runs something on tiny data in a directory of its own, in which nothing may be left behind.
+/// Runs something on tiny data in a directory of its own, in which nothing may remain.
 pub(crate) fn on_tiny<T>(systems: &[SystemKind], run: impl FnOnce(RunOptions) -> T) -> T {
     let directory = tempfile::tempdir().unwrap();
     let done = run(RunOptions {

@@ -36,7 +36,7 @@ fn every_cell_is_measured_on_every_target(
         assert_eq!(run.throughputs.len(), 2, "{}", run.name);
     }
     // On a busy machine the time of a cell may be over before its first operation. A machine that
-    // stands still takes the time of one cell, and not that of all cells of a workload.
+    // pauses takes the time of one cell, and not that of all cells of a workload.
     let worked = cells.iter().filter(|run| run.operations_count > 0).count();
     assert!(worked >= cells.len() - 2, "{worked} of {} cells did anything", cells.len());
     let mut by_workload = BTreeMap::new();

@@ -72,7 +72,7 @@ fn a_run_of_microseconds_has_one_reading_and_right_numbers() {
 
 #[test]
 fn an_operation_counts_if_it_started_after_the_warm_up() {
-    // Longer than a busy machine stands still before the first rows are added.
+    // Longer than a busy machine pauses before the first rows are added.
     let plan = MeasurePlan { warm_up: 4_000 * MS, ..plan(&["READ"]) };
     let readings = AtomicU64::new(0);
     let gauges = || {
@@ -222,7 +222,7 @@ fn readings_come_about_every_second_and_show_slow_operations() {
     let percents: Vec<f64> = measured.progress.iter().map(|point| point.percent).collect();
     let (last, steps) = percents.split_last().unwrap();
     assert_eq!(*last, 100.0);
-    // A machine that stands still misses some of them.
+    // A machine that pauses misses some of them.
     assert!(steps.len() > 5, "{percents:?}");
     assert!(steps.windows(2).all(|pair| pair[1] - pair[0] >= 2.0), "{percents:?}");
 }
@@ -230,7 +230,7 @@ fn readings_come_about_every_second_and_show_slow_operations() {
 #[cfg(target_os = "linux")]
 #[test]
 fn the_figures_of_the_process_are_read() {
-    // Work, not time: a machine that stands still has none.
+    // Work, not time: a machine that pauses does none.
     let measured = measured(&plan(&[]), |_| {
         for number in 0..200_000_000_u64 {
             std::hint::black_box(number);
@@ -271,7 +271,7 @@ fn a_target_that_cannot_be_read_ends_no_run() {
     assert_eq!(measured.series[0].disk_bytes, 0);
 }
 
-/// Notes what it is told, and cancels after the first reading.
+/// Records its calls, and cancels after the first reading.
 #[derive(Default)]
 struct Impatient {
     lines: Mutex<Vec<String>>,

@@ -3,7 +3,7 @@
 //! - The jars come from Maven once, into `$TONNAGE_CASSANDRA_LIB` or `~/.cache/tonnage-cassandra`.
 //! - Each process that asks has nodes of its own, on `127.0.X.1` and so on, with an X that a file
 //!   locks.
-//! - They die with the process, however it ends, and their folder goes with them.
+//! - They die with the process, however it ends, and their folder is removed with them.
 //! - `TONNAGE_CASSANDRA=HOST,HOST` names a cluster to use instead.
 //! - Without Java 17, Maven or jars there are none. Tests then say so and pass, unless
 //!   `TONNAGE_CASSANDRA_TESTS=required`.
@@ -57,7 +57,7 @@ pub(crate) struct Plan {
 /// The data centre of nodes that have one only.
 const DATA_CENTER: &str = "datacenter1";
 
-/// Running nodes, or a cluster that somebody else runs.
+/// Running nodes, or an external cluster.
 pub(crate) struct Nodes {
     hosts: Vec<String>,
     nodes: Vec<Node>,
@@ -105,7 +105,7 @@ impl Nodes {
     fn start_with(jars: PathBuf, plan: Plan) -> Self {
         let (network, lock) = lock_network();
         let folder = networks().join(network.to_string());
-        // What a process left behind that was killed.
+        // What a killed process left.
         let _ = fs::remove_dir_all(&folder);
         let secrets = plan.is_secure.then(|| Secrets::make(&folder.join("secrets"), network));
         let own = Own { network, jars, folder, secrets, _lock: lock };
@@ -205,8 +205,8 @@ fn lock_network() -> (u8, File) {
     panic!("all loopback networks for nodes are in use");
 }
 
-/// Runs something on a thread that lives as long as the process: a child is told of the death of
-/// the thread that started it, not of its process.
+/// Runs something on a thread that lives as long as the process: a child gets the signal of the
+/// death of the thread that started it, not of its process.
 fn on_lasting_thread<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
     let (sender, receiver) = mpsc::channel();
     thread::spawn(move || {

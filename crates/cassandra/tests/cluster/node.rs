@@ -104,7 +104,7 @@ impl Node {
         write("cassandra-rackdc.properties", &format!("dc={data_center}\nrack=rack1\n"));
         write("logback.xml", LOGBACK);
         let cut = CutOff { host: host.clone() };
-        // What a process left behind that was killed.
+        // What a killed process left.
         cut.route("del");
         std::mem::forget(cut);
         // Orders of operators go to one address, so nodes of all processes share its ports.
@@ -226,7 +226,7 @@ impl Drop for Node {
     }
 }
 
-/// A node that nobody reaches, and that reaches nobody.
+/// A node that is cut off in both directions.
 pub(crate) struct CutOff {
     host: String,
 }
@@ -268,9 +268,9 @@ fn spawn(jars: &Path, folder: &Path, orders_port: u16) -> Child {
     })
 }
 
-/// A program of Cassandra, which may look into packages of Java. Whatever it writes besides what it
-/// is told to write goes into the node's folder too, its logs first: without a folder for them they
-/// come to lie where the tests run, in a folder called `cassandra.logdir_IS_UNDEFINED`.
+/// A program of Cassandra, which may look into packages of Java. All its other files are written
+/// into the node's folder too, its logs first: without a folder for them they are written into the
+/// working directory of the tests, in a folder called `cassandra.logdir_IS_UNDEFINED`.
 fn java(jars: &Path, folder: &Path, logs: &str) -> Command {
     let class_path = format!("{}/conf:{}/*", folder.display(), jars.display());
     let mut command = Command::new("java");

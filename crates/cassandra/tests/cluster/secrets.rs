@@ -1,4 +1,4 @@
-//! Certificates and passwords of nodes and their clients, made by `openssl` and `keytool`.
+//! Certificates and passwords of nodes and their clients, from `openssl` and `keytool`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -45,7 +45,7 @@ impl Secrets {
         self.folder.join(name)
     }
 
-    /// The settings of a node that goes by them.
+    /// The settings of a node that uses them.
     pub(super) fn settings(&self) -> String {
         let folder = self.folder.display();
         format!(

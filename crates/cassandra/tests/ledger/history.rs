@@ -37,7 +37,7 @@ pub(crate) enum Access {
     },
 }
 
-/// An access, and the moments between which it took effect: at any time from its call on, or never,
+/// An access, and the times between which it took effect: at any time from its call on, or never,
 /// if it got no answer.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Event {
@@ -72,7 +72,8 @@ impl Specification for Register {
 
 /// Whether one order explains all answers.
 ///
-/// An access without an answer ends behind all others. So it may come last, where nobody sees it.
+/// An access without an answer ends after all others. So it may come last, where no other access
+/// sees it.
 pub(crate) fn is_linearizable(events: &[Event]) -> bool {
     let mut actions = Vec::new();
     for (process, event) in events.iter().enumerate() {

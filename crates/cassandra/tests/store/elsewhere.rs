@@ -28,7 +28,7 @@ thread_local! {
     static TAKEN: RefCell<Taken> = const { RefCell::new(Taken(Vec::new())) };
 }
 
-/// An empty store that goes by this clock.
+/// An empty store that uses this clock.
 pub(crate) fn store(clock: &Arc<dyn Clock>) -> Option<Store> {
     let (hosts, count) = nodes();
     let free = lock(&FREE).pop();

@@ -10,7 +10,7 @@ use crate::common::Backend::Memory;
 use crate::common::shop;
 use crate::common::{assert_error, failure};
 
-/// The story of a bug: the message spoke of directories, and told users to keep the store in one.
+/// The story of a bug: the message was about directories, and asked users to keep the store in one.
 #[test]
 fn ranges_and_places_across_shard_keys_are_refused_since_a_cluster_keeps_no_order_of_them() {
     let store = shop::stocked(Memory, 3);

@@ -1,7 +1,7 @@
-//! How late the moment of a checkpoint was.
+//! How late the time of a checkpoint was.
 //!
-//! A checkpoint shows one moment of the store. The writes that it shows tell how late that was. All
-//! that was acknowledged before must be in it, in whatever data directory.
+//! A checkpoint shows the store at one point in time. The writes that it shows tell how late that
+//! was. All that was acknowledged before must be in it, in whatever data directory.
 
 use std::collections::BTreeSet;
 
@@ -11,8 +11,8 @@ use super::read::rows_of;
 use crate::content::{long, pair_key};
 use crate::ledger::lines;
 
-/// The number of lines of the ledger that happened before a checkpoint's moment for certain: those
-/// before it began, and those before the last attempt that it shows.
+/// The number of lines of the ledger that certainly happened before a checkpoint: those before it
+/// began, and those before the last attempt that it shows.
 pub(super) fn lines_before(store: &Store, ledger: &str, number: i64) -> tonnage::Result<usize> {
     let shown = VisibleContent::of(store)?;
     let number = number.to_string();

@@ -81,7 +81,7 @@ pub(super) struct ExpectedRows {
     pub(super) groups: BTreeMap<i64, GroupWrite>,
     /// By their first keys.
     pub(super) pushes: BTreeMap<i64, PushedBatch>,
-    /// Whether the last step on the index that comes and goes was its making, acknowledged.
+    /// Whether the last step on the recurring index was its acknowledged creation.
     pub(super) index_stands: bool,
     /// Answers that the workload itself found wrong.
     pub(super) wrong: Vec<String>,

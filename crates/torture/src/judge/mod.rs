@@ -38,7 +38,7 @@ pub(crate) fn judge(
     let ledger = if ledger.exists() { std::fs::read(ledger)? } else { Vec::new() };
     let ledger = String::from_utf8_lossy(&ledger);
     let mut expected = ExpectedRows::read(&ledger, loss);
-    // A store may be missing as long as nothing acknowledged says that it was made.
+    // A store may be missing as long as nothing acknowledged says that it was created.
     let must_exist = expected.tables_kept || checkpoint.is_some();
     let opened = builder(&store.display().to_string()).create_if_missing(!must_exist).open();
     let store = match opened {
@@ -117,8 +117,8 @@ impl JudgedStore {
         Ok(())
     }
 
-    /// The index that comes and goes: it stands if its making was acknowledged last, and can be
-    /// made anew in any case.
+    /// The recurring index: it exists if its creation was acknowledged last, and can be created
+    /// anew in any case.
     fn judge_changing_index(&mut self, loaded: &RowsByKey) -> tonnage::Result<()> {
         if self.expected.index_stands && !self.is_checkpoint {
             match self.store.table("loaded")?.index("loaded_vg") {

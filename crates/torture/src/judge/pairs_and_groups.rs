@@ -18,10 +18,10 @@ impl JudgedStore {
                 continue;
             };
             let text = String::from_utf8_lossy(&pair.value);
-            // One that cannot be read becomes -1, of which no pair is made: it shows as torn.
+            // One that cannot be read becomes -1, which no pair has: it shows as torn.
             let generation =
                 text.split(' ').next().and_then(|word| word.parse().ok()).unwrap_or(-1);
-            // The value follows from key and generation, so one that is made of two shows.
+            // The value follows from key and generation, so a mix of two shows.
             if pair.value != pair_value(key, generation) {
                 self.complain(format_args!("TORN pair {key}"));
             }
@@ -43,7 +43,7 @@ impl JudgedStore {
         for row in rows_of(&self.store, "purged")? {
             let (group, key) = (long(&row, "p").unwrap_or(-1), long(&row, "k").unwrap_or(-1));
             *found.entry(group).or_default() += 1;
-            // A group that nobody tried to put may have no rows at all.
+            // A group that was never put may have no rows at all.
             let count = self.expected.groups.get(&group).map_or(0, |group| group.count);
             if !(0..count).contains(&key) {
                 self.complain(format_args!("PHANTOM row {key} of group {group}"));

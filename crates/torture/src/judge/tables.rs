@@ -1,4 +1,5 @@
-//! Judges tables and indexes that were made, altered and dropped: acknowledged changes must hold.
+//! Judges tables and indexes that were created, altered and dropped: acknowledged changes must
+//! hold.
 
 use super::{JudgedStore, by_key, rows_of};
 use crate::content::{long, member_row};

@@ -1,5 +1,5 @@
-//! Kills workloads at random moments and at chosen calls, and opens their stores again. Does the
-//! same to `tonnage load --resume` if the program is there.
+//! Kills workloads at random times and at chosen calls, and opens their stores again. Does the same
+//! to `tonnage load --resume` if the program is there.
 
 mod program;
 
@@ -16,10 +16,10 @@ use crate::report::{ReportSubject, TortureReport};
 use crate::scratch::{Scratch, WorkOptions, progress};
 use crate::workload_kind::{POWER, WorkloadKind};
 
-/// Stores when nobody says how many.
+/// The default number of stores.
 const RUNS: u64 = 24;
 
-/// Kills that one store goes through.
+/// Kills of one store.
 const KILLS: i64 = 4;
 
 pub(crate) fn run(options: &TortureOptions, report: &mut TortureReport) -> Fallible<()> {

@@ -121,7 +121,7 @@ fn judge(scratch: &Scratch) -> Fallible<Vec<String>> {
         Err(error) => return Ok(vec![format!("OPEN {error}")]),
     };
     let mut complaints = Vec::new();
-    // Damage is told first: it explains the rows that are missing below.
+    // Damage is reported first: it explains the rows that are missing below.
     let report = store.check()?;
     if let Some(damage) = report.damages.first() {
         complaints.push(format!("CHECK {damage:?}"));

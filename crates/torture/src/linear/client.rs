@@ -160,7 +160,7 @@ impl<'r> HistoryClient<'r> {
         Ok(HistoryOperation::Group { writes, when, is_stored: done.is_stored() })
     }
 
-    /// All rows of an object: a scan of one shard key reads at one moment.
+    /// All rows of an object: a scan of one shard key reads at one point in time.
     fn snapshot(&mut self, object: u64) -> Result<HistoryOperation> {
         let mut state = ObjectState::default();
         let keys = KeySource::keys([Row::new().with("s", self.round.base + object as i64)]);

@@ -1,5 +1,5 @@
 //! The history of an object: three rows under one shard key. Each write has a number of its own,
-//! which is in the row; 0 stands for no row.
+//! which is in the row; 0 means no row.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -81,7 +81,7 @@ pub(super) enum HistoryOperation {
     },
 }
 
-/// An operation, and the moments between which it took effect.
+/// An operation, and the times between which it took effect.
 #[derive(Clone, Debug)]
 pub(super) struct HistoryEvent {
     pub(super) call: u64,
@@ -156,7 +156,7 @@ pub(super) fn step(
     Some(next)
 }
 
-/// Whether a refusal told the version that was there.
+/// Whether a refusal returned the existing version.
 fn fits(state: &ObjectState, key: usize, current: Option<u64>, versions: &LearnedVersions) -> bool {
     match current {
         None => state[key] == 0,

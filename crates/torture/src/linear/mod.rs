@@ -26,7 +26,7 @@ use drive::TABLE;
 use round::{ObjectHistory, Round};
 use search::{SearchVerdict, search};
 
-/// Stores when nobody says how many.
+/// The default number of stores.
 const RUNS: u64 = 8;
 
 /// Rounds on one store.

@@ -44,7 +44,7 @@ impl<'a> Round<'a> {
         Self { store, base, seed, clock, writes, objects, stop, loads }
     }
 
-    /// The next moment.
+    /// The next time.
     pub(super) fn tick(&self) -> u64 {
         self.clock.fetch_add(1, SeqCst)
     }
@@ -67,7 +67,7 @@ impl<'a> Round<'a> {
         self.object(object).events.push(event);
     }
 
-    /// Somebody learned which write has a version.
+    /// A client learned which write has a version.
     pub(super) fn learn(&self, object: u64, key: usize, version: u64, write: u64) {
         self.object(object).versions.insert((key, version), write);
     }

@@ -31,7 +31,7 @@ use tree::{NameChange, NameTree, NodeNumber};
 use crate::random::SeededRandom;
 use crate::trace::{Trace, TraceRecord};
 
-/// What a file system keeps of what was not made durable.
+/// What a file system keeps of changes that are not durable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Model {
     Strict,

@@ -79,8 +79,8 @@ fn a_renamed_directory_takes_along_what_is_in_it() {
     assert_eq!(content(&trace, Model::Kill, 1, "new/a"), None);
 }
 
-/// Once a directory vanished that was made in one place, filled, and moved to another that was
-/// synced, because the place where it was made never was. So no checkpoint was there.
+/// Once a directory vanished that was created in one folder, filled, and moved to another that was
+/// synced, because the first folder never was. So no checkpoint was there.
 #[test]
 fn a_directory_that_is_moved_needs_no_sync_of_where_it_was() {
     let directory =

@@ -14,7 +14,7 @@ use crate::random::SeededRandom;
 /// Longer than a load that works takes.
 const DURABLE_WAIT_MAX: Duration = Duration::from_secs(60);
 
-/// Whether an entry failed. Positions go on behind failed entries, and acknowledge nothing then.
+/// Whether an entry failed. Positions move past failed entries, and acknowledge nothing then.
 #[derive(Default)]
 struct FailureFlag(AtomicBool);
 
@@ -70,7 +70,7 @@ fn push(
         // Most are not waited for, so that a kill also meets batches without an acknowledgement.
         if random.chance(40) {
             let is_durable = load.wait_durable(stream, position, DURABLE_WAIT_MAX)?;
-            // A position behind a failed entry acknowledges nothing, so nothing is noted then.
+            // A position after a failed entry acknowledges nothing, so nothing is noted then.
             if !is_durable {
                 context.note_wrong_answer(format_args!(
                     "a load does not become durable up to {position}"

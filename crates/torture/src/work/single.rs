@@ -12,7 +12,7 @@ use crate::random::SeededRandom;
 /// Keys that one thread writes.
 const KEYS: u64 = 60;
 
-/// What a thread knows of a key that nobody else writes.
+/// What a thread knows of a key with no other writer.
 #[derive(Default)]
 struct KnownRow {
     generation: i64,
@@ -51,7 +51,7 @@ fn write(
     };
     let is_conditional = random.chance(40);
     context.ledger.write_line(format_args!("try row {key} {generation}"));
-    // A condition is for one row alone: with an even key it would leave the child behind.
+    // A condition is for one row alone: with an even key it would leave the child.
     let done = if is_delete(generation) || key % 2 == 0 {
         group(context, key, generation, &options)
     } else if is_conditional && known.is_absent {
@@ -100,7 +100,7 @@ fn learn(
             let durability = durability_name(durability);
             context.ledger.write_line(format_args!("ok row {key} {generation} {durability}"));
         }
-        // Nobody else writes this key, so the condition held.
+        // This key has no other writer, so the condition held.
         Ok(WriteResult::ConditionFailed { current, .. }) => {
             context.note_wrong_answer(format_args!(
                 "row {key} {generation} was refused over {current:?}"

@@ -17,7 +17,7 @@ const MARK: f64 = 0.035;
 /// Lines of few points show each.
 const DOTS_MAX: usize = 20;
 
-/// Those that the workload made, else the rate of each run; nothing when there is nothing to draw.
+/// Those of the workload, else the rate of each run; nothing when there is nothing to draw.
 pub(super) fn section(report: &Report, groups: &[RunGroup<'_>], palette: &Palette<'_>) -> String {
     let own = if report.charts.is_empty() { rates(groups) } else { None };
     let draw = |chart: &Chart| match chart.kind {
@@ -28,8 +28,8 @@ pub(super) fn section(report: &Report, groups: &[RunGroup<'_>], palette: &Palett
     titled("Charts", &wrapped("<div class=\"charts\">\n", &figures, "</div>\n"))
 }
 
-/// Groups of horizontal bars. Names of categories are long and many, so bars lie: names stand
-/// before them and values behind.
+/// Groups of horizontal bars. Names of categories are long and many, so bars are horizontal: names
+/// precede them and values follow.
 fn bars(chart: &Chart, palette: &Palette<'_>) -> String {
     let series = palette.of_series(chart);
     let legend = if series.len() > 1 { legend(&series) } else { String::new() };

@@ -1,4 +1,4 @@
-//! What pages are made of: the document, its top and its end; text, tables and lists.
+//! The parts of pages: the document, its top and its end; text, tables and lists.
 
 use crate::report::{Report, compare, format};
 
@@ -7,7 +7,7 @@ pub(super) fn document(title: &str, body: &str) -> String {
     page.replace("{style}", include_str!("style.css")).replace("{body}", body)
 }
 
-/// What stands between two tags. Nothing when it would be empty.
+/// The content between two tags. Nothing when it would be empty.
 pub(super) fn wrapped(before: &str, content: &str, after: &str) -> String {
     if content.is_empty() { String::new() } else { [before, content, after].concat() }
 }
@@ -57,7 +57,7 @@ pub(super) fn escaped(text: &str) -> String {
     safe.replace('"', "&quot;").replace('\'', "&#39;")
 }
 
-/// What stands in a cell: HTML that is safe, on the left or, as numbers, on the right.
+/// The content of a cell: HTML that is safe, on the left or, as numbers, on the right.
 pub(super) struct Cell {
     html: String,
     is_number: bool,

@@ -13,7 +13,7 @@ pub(super) fn section(report: &Report, groups: &[RunGroup<'_>], palette: &Palett
         return String::new();
     }
     let mut targets = distinct(report.runs.iter().map(|run| run.target.as_str()));
-    // The yardstick at the end, where one looks for what stands beside.
+    // The yardstick at the end, where readers look for the comparison.
     targets.sort_by_key(|target| *target == YARDSTICK);
     let cards: String = targets.iter().filter_map(|target| card(report, target, palette)).collect();
     let named = |target: &&str| Cell::html(palette.named(target) + "<small>per second</small>");

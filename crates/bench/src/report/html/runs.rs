@@ -60,7 +60,7 @@ fn latencies(group: &RunGroup<'_>, palette: &Palette<'_>) -> String {
         cells
     };
     let all = || group.runs.iter().flat_map(|run| run.operations.iter().map(move |one| (run, one)));
-    // By operation first: the same operation of two targets stands one below the other.
+    // By operation first: the same operation of two targets is in consecutive lines.
     let mut rows = Vec::new();
     for name in distinct(all().map(|(_, operation)| operation.name.as_str())) {
         for (run, operation) in all().filter(|(_, operation)| operation.name == name) {
@@ -122,14 +122,14 @@ fn with_unit(name: &str, figure: f64) -> String {
     unit.map_or_else(|| format::count(figure), |(_, text)| text(figure))
 }
 
-/// `memory_peak_bytes` as `memory peak`: the unit stands with the number.
+/// `memory_peak_bytes` as `memory peak`: the unit is with the number.
 fn words(name: &str) -> String {
     let mut units = UNITS.iter().map(|(unit, _)| *unit).filter(|unit| *unit != UNITS[0].0);
     let unit = units.find(|unit| name.ends_with(unit)).unwrap_or("");
     name.strip_suffix(unit).unwrap_or(name).replace('_', " ")
 }
 
-/// Points that a line has at most: more than a screen shows help nobody.
+/// Points that a line has at most: more than a screen shows are no help.
 const POINTS_MAX: usize = 600;
 
 /// Fewer readings, or points of progress, than these are no curve.
@@ -236,7 +236,7 @@ fn stalls(run: &Run) -> Vec<(f64, f64)> {
 mod tests {
     use super::*;
 
-    /// The name of a type stood in a title once, after it was renamed all over the code.
+    /// The name of a type was in a title once, after it was renamed all over the code.
     #[test]
     fn titles_are_plain_words() {
         for (title, ..) in GAUGES {

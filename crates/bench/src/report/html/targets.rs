@@ -1,5 +1,5 @@
-//! Targets side by side: the groups that their runs make, and which colour stands for which. The
-//! same target has the same colour in every chart of every report.
+//! Targets side by side: the groups of their runs, and the colour of each. The same target has the
+//! same colour in every chart of every report.
 
 use super::page::escaped;
 use crate::report::format::threads;
@@ -46,7 +46,7 @@ impl<'a> RunGroup<'a> {
 /// dark.
 const COLOURS: usize = 8;
 
-/// Targets that keep their colour whatever stands beside them.
+/// Targets that keep their colour beside any others.
 const FIXED: [&str; 3] = ["tonnage-rocksdb", "rocksdb", "tonnage-memory"];
 
 /// Names that have a colour.
@@ -76,7 +76,7 @@ impl<'a> Palette<'a> {
         self.place(target).unwrap_or(self.0.len()) % COLOURS
     }
 
-    /// A target's name behind a mark of its colour.
+    /// A target's name after a mark of its colour.
     pub(super) fn named(&self, target: &str) -> String {
         swatch(self.colour(target)) + &escaped(target)
     }

@@ -69,8 +69,8 @@ impl BillionJob<'_> {
         Permutation::new(self.options.records, 1)
     }
 
-    /// Each connection goes through its own part of the records. The put phase ends with everything
-    /// on the disk; in the overlap phase every connection puts a new record after so many gets.
+    /// Each connection handles its own part of the records. The put phase ends with everything on
+    /// the disk; in the overlap phase every connection puts a new record after so many gets.
     fn single(&self, phase: Phase) -> Result<Measured> {
         let BillionOptions { records, connections, factor, order, .. } = *self.options;
         let durability = self.options.run.durability;
@@ -85,7 +85,7 @@ impl BillionJob<'_> {
                         Phase::Overlap if place % factor == 0 => Some(records + place / factor),
                         Phase::Get | Phase::Overlap => None,
                     };
-                    // Keys and values are made before the clock starts.
+                    // Keys and values are generated before the clock starts.
                     let key = order.key(put.unwrap_or_else(|| rows.at(place)));
                     let value = put.map(|row| self.values.of(row));
                     let started = Instant::now();

@@ -1,7 +1,7 @@
 //! `bench billion`: a great many small records in, and then out again, over many connections.
 //!
 //! 1. Each system starts empty. All records are put; the phase ends when they are on the disk. What
-//!    the system then still has to tidy up is waited for and told apart.
+//!    the system then still has to tidy up is waited for and reported separately.
 //! 2. Each record is got once, in another order. Every one must be found.
 //! 3. Overlap: one of so many operations puts a new record, the others get old ones, at the same
 //!    time.

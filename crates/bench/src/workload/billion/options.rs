@@ -9,7 +9,7 @@ use crate::workload::{KeyOrder, RunOptions};
 options! {
     /// What `bench billion` is asked to do.
     pub struct BillionOptions {
-        /// What every workload is told.
+        /// The options of every workload.
         run: RunOptions = RunOptions::default(),
         /// Records that are put, and then got.
         records: u64 = 10_000_000 => "records",

@@ -1,6 +1,6 @@
-//! Which rows bulk calls are fed with, made as they are asked for, so that nothing is kept for each
-//! of a billion. In the overlap phase puts and gets go side by side to their end: without that the
-//! faster side would soon be done, and the rest would be no overlap.
+//! The rows for bulk calls, generated on request, so that nothing is kept for each of a billion. In
+//! the overlap phase puts and gets go side by side to their end: without that the faster side would
+//! soon be done, and the rest would be no overlap.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::measure::{Meter, StopFlag};
 /// Rows that a source gives at a time.
 pub(super) const BATCH: usize = 4_096;
 
-/// Feeds one call, or one side in step with the other. When it is dropped, nobody waits for that
+/// Feeds one call, or one side in step with the other. When it is dropped, no thread waits for that
 /// side any more.
 pub(super) struct Feed<'m> {
     pub(super) meter: &'m Meter<'m>,
@@ -116,7 +116,7 @@ impl Lockstep {
         self.changed.notify_all();
     }
 
-    /// A side has ended, well or not: nobody waits for it any more.
+    /// A side has ended, well or not: no thread waits for it any more.
     fn leave(&self, side: PaceSide) {
         let side = &mut self.sides.lock()[side as usize];
         side.done = side.total;

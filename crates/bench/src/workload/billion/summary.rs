@@ -20,7 +20,7 @@ impl<'a> BillionSummary<'a> {
         BillionSummary { options, samples: BTreeMap::new() }
     }
 
-    /// Takes in one more repeat; the run of its system and phase is made anew.
+    /// Takes in one more repeat; the run of its system and phase is built anew.
     pub(super) fn add(
         &mut self,
         report: &mut Report,

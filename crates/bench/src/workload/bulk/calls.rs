@@ -151,7 +151,8 @@ impl<'a> BulkCall<'a> {
     fn put(&self, target: &Target) -> Result<Option<Run>> {
         let (mut last, mut settle_seconds) = (None, 0.0);
         let repeats = self.harness.repeats(|_| {
-            // What the repeat before has put goes first, so that the disk holds one at a time.
+            // What the repeat before has put is removed first, so that the disk holds one at a
+            // time.
             drop(last.take());
             let system = &*last.insert(self.prepared(target)?).system;
             let measured = self.look_up(system, self.measure(system, self.rows_put())?)?;
@@ -214,7 +215,7 @@ impl<'a> BulkCall<'a> {
         let phase = format!("{} {}", system.name(), self.name());
         let gauges = || system.gauges();
         if self.is_bulk() {
-            // Counted before the clock starts: it goes through all records.
+            // Counted before the clock starts: it visits all records.
             let (kept, total) = (self.rows_kept(), Some(rows));
             let plan = MeasurePlan { phase, total, ..MeasurePlan::default() };
             return measure(&plan, &gauges, self.harness.watcher, |meter| {
@@ -280,7 +281,7 @@ impl<'a> BulkCall<'a> {
         }
     }
 
-    /// How a bulk call is done that nobody looks at.
+    /// A bulk call without a watcher.
     fn quietly(&self) -> BulkOptions<'static> {
         BulkOptions { durability: Durability::Write, ..self.bulk_options(&|_, _| {}) }
     }

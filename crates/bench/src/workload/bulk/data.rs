@@ -225,7 +225,7 @@ impl BulkData {
 }
 
 impl RowTable {
-    /// Ship after ship, each from its first moment to its last: a report every ten seconds, so that
+    /// Ship after ship, each from its first report to its last: a report every ten seconds, so that
     /// there is nothing a second after one.
     fn positions() -> Self {
         const DEFINITION: &str = "CREATE TABLE positions (ship LONG, at TIMESTAMP(0), \

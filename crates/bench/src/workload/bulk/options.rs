@@ -9,7 +9,7 @@ use crate::workload::{KeyOrder, RunOptions};
 options! {
     /// What `bench bulk` is asked to do.
     pub struct BulkBenchOptions {
-        /// What every workload is told.
+        /// The options of every workload.
         run: RunOptions = RunOptions::default(),
         /// What is put and got.
         data: Vec<DataKind> = DataKind::ALL.to_vec(),

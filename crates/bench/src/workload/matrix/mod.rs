@@ -1,6 +1,6 @@
 //! `bench matrix`: YCSB's workloads on data inside and beyond memory, on one or more disks.
 //!
-//! 1. For each place and size, every system is made empty, loaded in bulk with the same records,
+//! 1. For each place and size, every system is created empty, loaded in bulk with the same records,
 //!    and waited for until it has nothing left to tidy up. All systems stay open, each with a
 //!    memory budget of its own: one that is not driven is at rest.
 //! 2. As many records as the budget holds are read once, so that the first cell does not find a
@@ -11,7 +11,7 @@
 //! 4. Within a cell the systems take turns, repeat by repeat, and the one that begins changes, so
 //!    that a machine that grows slower or faster meanwhile does so for all of them.
 //! 5. After each cell the report of all cells so far is written. A run that is taken up again reads
-//!    it, and goes on with the cells that are missing; the data is made again.
+//!    it, and continues with the missing cells; the data is generated again.
 
 mod cell;
 mod charts;

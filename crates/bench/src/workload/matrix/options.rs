@@ -17,7 +17,7 @@ options! {
     /// What `bench matrix` is asked to do: each workload with each distribution on data of each
     /// size in each place.
     pub struct MatrixOptions {
-        /// What every workload is told.
+        /// The options of every workload.
         run: RunOptions = RunOptions {
             memory_bytes: Some(1 << 30),
             direct_io: true,

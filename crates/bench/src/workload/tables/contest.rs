@@ -54,14 +54,14 @@ impl<'a> Contest<'a> {
     }
 
     /// Measures each way in each repeat, unless it is not wanted or there is no more time. Before
-    /// that each goes one round that is not measured.
+    /// that each runs one round that is not measured.
     pub(super) fn hold(mut self, session: &TableSession<'_>, report: &mut Report) -> Result<()> {
         if !session.options.wants(self.case.subject) || session.harness.is_over() {
             return Ok(());
         }
         let mut ways = std::mem::take(&mut self.ways);
         for (_, ask) in &mut ways {
-            // What is wrong with an answer is told when it is measured.
+            // A wrong answer is reported when it is measured.
             let _ = ask(&self.rounds[0]);
         }
         let mut measured = vec![Vec::new(); ways.len()];

@@ -13,7 +13,7 @@ use crate::workload::options::check_counts;
 options! {
     /// What `bench tables` is asked to do.
     pub struct TablesOptions {
-        /// What every workload is told.
+        /// The options of every workload.
         run: RunOptions = RunOptions {
             systems: vec![SystemKind::TonnageRocksDb.into()],
             repeats: 5,

@@ -64,7 +64,7 @@ fn compare_with_first(report: &mut Report, place: usize) {
     report.runs[place].figures.insert(figure, times);
 }
 
-/// The runs of a subject: rows a second of what goes in and out, milliseconds of queries.
+/// The runs of a subject: rows a second that are written and read, milliseconds of queries.
 fn chart(report: &Report, subject: Subject) -> Chart {
     let runs = || report.runs.iter().filter(|run| run.label("subject") == subject.name());
     let is_query = !matches!(subject, Subject::Put | Subject::Get);
@@ -76,7 +76,7 @@ fn chart(report: &Report, subject: Subject) -> Chart {
         let name = if many_targets { format!("{way}, {}", run.target) } else { way.to_owned() };
         let round_ms = || run.figures.get(ROUND_MS).copied();
         let height = if is_query { round_ms() } else { Some(run.throughput()) };
-        // The subject stands above already.
+        // The title names the subject already.
         chart.add_bar(case.split_once(": ").map_or(case, |(_, rest)| rest), &name, height);
     }
     chart

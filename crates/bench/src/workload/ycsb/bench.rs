@@ -9,8 +9,8 @@ use crate::system::{System, Target};
 use crate::workload::harness::BenchRun;
 
 /// Runs the workloads, one after the other, each on each system in turn. A system is loaded afresh
-/// for each workload, so that none finds what another left behind; the runs of one workload follow
-/// each other on the same data.
+/// for each workload, so that none finds what another left; the runs of one workload follow each
+/// other on the same data.
 ///
 /// # Errors
 /// `Invalid` for options that do not fit together, and what stops a system as a whole. Operations

@@ -5,7 +5,7 @@ use rand::rngs::SmallRng;
 use super::{CoreOptions, Lengths, Requests};
 use crate::generate::{Distribution, Zipfian, below};
 
-/// Chooses records by number. A thread has its own, made by cloning.
+/// Chooses records by number. A thread has its own, a clone.
 #[derive(Clone, Debug)]
 pub(super) struct RecordChooser {
     /// The number of the first record.
@@ -65,7 +65,7 @@ pub(super) struct Length {
     distribution: Lengths,
     min: usize,
     max: usize,
-    /// Made for the zipfian ones alone: that takes time.
+    /// Built for the zipfian ones alone: that takes time.
     zipfian: Option<Zipfian>,
 }
 

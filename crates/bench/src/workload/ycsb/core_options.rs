@@ -61,7 +61,7 @@ options! {
         data_integrity: bool = false,
         /// `target`: operations per second that the run is held to; as fast as possible when none.
         rate: Option<f64> = None,
-        /// `threads` or `threadcount`: threads, where nobody says otherwise.
+        /// `threads` or `threadcount`: the default number of threads.
         threads: Option<usize> = None,
         /// `maxexecutiontime`: when a run ends, done or not.
         seconds_max: Option<Duration> = None,

@@ -78,7 +78,7 @@ impl<'a> Dataset<'a> {
     /// of the same records as the one that was loaded; its mix, its distribution and its rate may
     /// differ.
     ///
-    /// New records are numbered on from the last one that is there: nobody else loads what
+    /// New records are numbered on from the last one that is there: no other client loads what
     /// `insertcount` leaves out.
     ///
     /// The warm-up of the plan is part of the workload's `operationcount`; the run ends after the
@@ -99,7 +99,7 @@ impl<'a> Dataset<'a> {
         }
         let (system, total) = (self.system, Some(core.operation_count).filter(|&count| count > 0));
         let workload = CoreWorkload::new(core, self.records_end)?;
-        // Made before the clock starts: distributions and values take time to set up.
+        // Built before the clock starts: distributions and values take time to set up.
         let sessions = workload.sessions(clients(system, threads)?, seed);
         let plan = MeasurePlan {
             operations: YcsbOperation::ALL.map(YcsbOperation::name).to_vec(),

@@ -23,7 +23,7 @@ pub(crate) struct RecordMaker {
     pub(super) random: SmallRng,
     /// The key of the record that was named last.
     pub(super) key: String,
-    /// The values that were made last.
+    /// The values that were generated last.
     pub(super) values: Record,
 }
 
@@ -74,7 +74,7 @@ impl RecordMaker {
         self.fill(None);
     }
 
-    /// Inserts the record that was made last.
+    /// Inserts the record that was generated last.
     pub(crate) fn insert(&self, client: &mut dyn Client) -> Result<()> {
         client.insert(&self.key, &mut self.values.iter())
     }

@@ -10,8 +10,8 @@
 //!   numbers.
 //!
 //! What differs from YCSB is on purpose: threads share one count of operations instead of having a
-//! part each, so that a rate is kept and no thread is left behind; a read-modify-write is recorded
-//! as one operation; a field's value is a slice of random text that is made once; and a new
+//! part each, so that a rate is kept and no thread falls back; a read-modify-write is recorded as
+//! one operation; a field's value is a slice of random text that is generated once; and a new
 //! record's number follows the last one that is there.
 
 mod bench;

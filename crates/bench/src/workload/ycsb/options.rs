@@ -11,7 +11,7 @@ options! {
     /// What `bench ycsb` is asked to do: each workload on each system, loaded afresh, with each
     /// count of threads.
     pub struct YcsbOptions {
-        /// What every workload is told.
+        /// The options of every workload.
         run: RunOptions =
             RunOptions { systems: vec![SystemKind::TonnageRocksDb.into()], ..RunOptions::default() },
         /// Which workloads.

@@ -21,8 +21,8 @@ impl RatePace {
         RatePace { started, rate }
     }
 
-    /// When the operation of a number, counted from 0, is due. Times too far away to be told are
-    /// about never.
+    /// When the operation of a number, counted from 0, is due. Times too far away to be represented
+    /// are about never.
     pub(super) fn due(&self, number: u64) -> Option<Instant> {
         const NEVER: Duration = Duration::from_secs(u32::MAX as u64);
         self.rate.map(|rate| {

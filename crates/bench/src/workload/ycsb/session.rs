@@ -48,7 +48,7 @@ impl<'a> CoreWorkload<'a> {
         seed: u64,
     ) -> Vec<OperationSession<'s>> {
         let options = self.options;
-        // Each of these is made once and cloned: sums over all records take seconds.
+        // Each of these is built once and cloned: sums over all records take seconds.
         let chooser = RecordChooser::new(options, self.records_end() - options.insert_start);
         let maker = RecordMaker::new(options, 0);
         let (least, most) = (options.scan_length_min, options.scan_length_max);

@@ -1,4 +1,4 @@
-//! What stands in the report beside the numbers, and pictures across the runs.
+//! What the report has beside the numbers, and pictures across the runs.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! A made-up report that looks like one of the real ones, and what its files hold.
+//! An invented report that looks like one of the real ones, and what its files hold.
 
 use std::collections::BTreeMap;
 
