@@ -61,7 +61,8 @@ python: build ## Builds a wheel of the Python package into the target folder
 
 java: build ## Builds the jars for Java into the target folder, and runs their tests
 	TONNAGE_JAVA_TESTS=required clients/java/run-tests
-	@ls $(CARGO_TARGET_DIR)/java/*/*.jar | grep -v tests.jar
+	clients/java/lay-out-plugin $(CARGO_TARGET_DIR)/java $(CARGO_TARGET_DIR)/java/plugins
+	@ls $(CARGO_TARGET_DIR)/java/tonnage-*/*.jar | grep -v tests.jar; ls -d $(CARGO_TARGET_DIR)/java/plugins/*
 
 dist: python ## Builds what is handed out (tarball, Debian package, wheel, image), and tries each in a clean root
 	deploy/dist/build $(CARGO_TARGET_DIR)/release/tonnage $(CARGO_TARGET_DIR)/wheels $(CARGO_TARGET_DIR)/dist

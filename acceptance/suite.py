@@ -16,9 +16,9 @@ import pyarrow.flight as fl
 class Server:
     """`tonnage serve` on free ports, over a store in memory or on disk."""
 
-    def __init__(self, definitions="", store="memory:", arguments=()):
+    def __init__(self, definitions="", store="memory:", arguments=(), http="127.0.0.1:0"):
         program = os.environ["TONNAGE"]
-        listeners = ["--http", "127.0.0.1:0", "--flight", "127.0.0.1:0"]
+        listeners = ["--http", http, "--flight", "127.0.0.1:0"]
         command = [program, "serve", "--store", store, "--create", *listeners, *arguments]
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         lines = iter(self.process.stdout.readline, "ready\n")
@@ -39,6 +39,10 @@ class Server:
                 return jobs
             time.sleep(0.05)
         raise AssertionError("jobs still run")
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait(60)
 
     def stop(self):
         self.process.send_signal(signal.SIGTERM)

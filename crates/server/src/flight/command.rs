@@ -13,6 +13,7 @@ use super::choice::{
     DepthChoice, DirectionChoice, DurabilityChoice, ExistingChoice, ReportsChoice,
 };
 use super::consistency_choice::ConsistencyChoice;
+use super::known_versions::KnownVersions;
 use super::lob_command::{GetLobCommand, PutLobCommand};
 use crate::auth::{Caller, Right};
 use crate::config::parse_time;
@@ -342,8 +343,10 @@ pub(crate) struct ScanCommand {
     /// A range of the first key column.
     pub(crate) range: Option<RangeCommand>,
     pub(crate) keys_only: bool,
-    /// Whether pairs come with `_version` and `_expires_at_ms`.
+    /// Whether rows and pairs come with `_version` and `_expires_at_ms`.
     pub(crate) versions: bool,
+    /// Versions of rows that are left out.
+    pub(crate) known_versions: KnownVersions,
     /// The number of the part, from 0.
     pub(crate) part: usize,
     pub(crate) parts: usize,
@@ -363,6 +366,7 @@ impl Default for ScanCommand {
             range: None,
             keys_only: false,
             versions: false,
+            known_versions: KnownVersions::default(),
             part: 0,
             parts: 1,
             bounds: None,
@@ -382,10 +386,13 @@ impl ScanCommand {
     /// The options, for this table.
     ///
     /// # Errors
-    /// `Invalid` for a range that is not of its column, and for what is for pairs alone.
+    /// `Invalid` for a range that is not of its column, and for limits beside known versions.
     pub(crate) fn options(&self, table: &TableSchema) -> Result<TableScanOptions> {
-        if self.versions {
-            return Err(Error::invalid("`versions` is for pairs: rows have theirs in a bulk get"));
+        let is_limited = self.limit.is_some() || self.limit_per_shard_key.is_some();
+        if is_limited && !self.known_versions.is_empty() {
+            return Err(Error::invalid(
+                "a limit counts rows of `known_versions`, too: leave one of them out",
+            ));
         }
         Ok(TableScanOptions {
             columns: self.columns.clone(),
@@ -406,10 +413,11 @@ impl ScanCommand {
     pub(crate) fn pair_options(&self) -> Result<PairGetOptions> {
         let is_of_tables =
             self.columns.is_some() || self.range.is_some() || self.limit_per_shard_key.is_some();
-        if is_of_tables || self.parts > 1 || self.bounds.is_some() {
+        let is_cut = self.parts > 1 || self.bounds.is_some();
+        if is_of_tables || is_cut || !self.known_versions.is_empty() {
             return Err(Error::invalid(
-                "columns, range, limit_per_shard_key, parts and bounds are for tables, not for \
-                 pairs",
+                "columns, range, limit_per_shard_key, known_versions, parts and bounds are for \
+                 tables, not for pairs",
             ));
         }
         Ok(PairGetOptions {

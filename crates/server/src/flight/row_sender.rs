@@ -95,6 +95,10 @@ impl RowSender {
     /// # Errors
     /// `TimedOut` when the client takes nothing for too long.
     pub(crate) fn send(&mut self, batch: &RecordBatch) -> Result<bool> {
+        // Of many batches no row may be left to send: a client that is gone shows here alone then.
+        if self.queue.is_closed() {
+            return Ok(false);
+        }
         for slice in slices(batch) {
             for message in self.encoder.batch(&slice)? {
                 if !self.put(message)? {

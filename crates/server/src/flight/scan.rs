@@ -10,6 +10,7 @@ use tonnage::{Error, Part, Result, Table, TableScanOptions, cores};
 use super::command::ScanCommand;
 use super::pairs::{self, KeyForm};
 use super::row_sender::RowSender;
+use super::stamp_columns::StampColumns;
 use crate::context::ServerContext;
 
 /// Parts that a table may be cut into.
@@ -55,6 +56,13 @@ impl ScanCall {
             }
             _ => return Err(Error::invalid("give either `table` or `\"pairs\": true`")),
         };
+        let capability = context.store.capability();
+        let counts_apart = capability.shards != 1 || capability.shared;
+        if counts_apart && !command.known_versions.is_empty() {
+            return Err(Error::unsupported(
+                "`known_versions`: versions tell rows apart only in a store with one data directory",
+            ));
+        }
         // Built again when rows are read. Here an error can still be the answer of the call.
         command.options(table.schema())?;
         let columns = match &command.columns {
@@ -66,6 +74,7 @@ impl ScanCall {
             None => None,
         };
         let schema = table.entry().codec.projected_schema(columns.as_deref())?;
+        let schema = stamps(&command).schema(&schema);
         Ok(ScanCall::Rows { table, command, schema })
     }
 
@@ -98,11 +107,18 @@ fn send_rows(table: &Table, command: &ScanCommand, sender: &mut RowSender) -> Re
         }
     };
     for batch in rows.into_iter().flatten() {
-        if !sender.send(&batch?.rows)? {
+        let batch = batch?;
+        let rows = stamps(command).rows(&batch)?;
+        let rows = command.known_versions.leave(rows, &batch.versions)?;
+        if !sender.send(&rows)? {
             break;
         }
     }
     Ok(())
+}
+
+fn stamps(command: &ScanCommand) -> StampColumns {
+    StampColumns { versions: command.versions, origins: false }
 }
 
 /// The part that a ticket holds.

@@ -1,13 +1,12 @@
 //! A bulk get of a table, with rows of related tables if the client asks for them.
 
-use std::sync::Arc;
-
-use arrow::array::{ArrayRef, RecordBatch, UInt64Array};
-use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
-use tonnage::{BulkGetOptions, Error, KeySource, Result, Store, Table, TableBatch, TableSchema};
+use arrow::array::RecordBatch;
+use arrow::datatypes::SchemaRef;
+use tonnage::{BulkGetOptions, KeySource, Result, Store, Table, TableSchema};
 
 use super::command::BulkGetCommand;
 use super::related;
+use super::stamp_columns::StampColumns;
 
 /// A bulk get of a table whose schema is known.
 pub(crate) struct TableRead {
@@ -15,13 +14,6 @@ pub(crate) struct TableRead {
     options: BulkGetOptions,
     stamps: StampColumns,
     schema: SchemaRef,
-}
-
-/// What comes along with each row.
-#[derive(Clone, Copy, Debug)]
-struct StampColumns {
-    versions: bool,
-    origins: bool,
 }
 
 impl TableRead {
@@ -95,37 +87,4 @@ fn columns_of(
         None => None,
     };
     table.entry().codec.projected_schema(columns.as_deref())
-}
-
-impl StampColumns {
-    fn schema(self, columns: &SchemaRef) -> SchemaRef {
-        let mut fields: Vec<_> = columns.fields().iter().cloned().collect();
-        let mut stamp =
-            |name: &str| fields.push(Arc::new(Field::new(name, DataType::UInt64, false)));
-        if self.versions {
-            stamp("_version");
-            stamp("_expires_at_ms");
-        }
-        if self.origins {
-            stamp("_key");
-        }
-        Arc::new(Schema::new(fields))
-    }
-
-    fn rows(self, batch: &TableBatch) -> Result<RecordBatch> {
-        if !self.versions && !self.origins {
-            return Ok(batch.rows.clone());
-        }
-        let mut columns: Vec<ArrayRef> = batch.rows.columns().to_vec();
-        if self.versions {
-            columns.push(Arc::new(UInt64Array::from(batch.versions.clone())));
-            columns.push(Arc::new(UInt64Array::from(batch.expiries_ms.clone())));
-        }
-        if self.origins {
-            let keys = batch.origins.iter().map(|origin| origin.position);
-            columns.push(Arc::new(UInt64Array::from_iter_values(keys)));
-        }
-        RecordBatch::try_new(self.schema(batch.rows.schema_ref()), columns)
-            .map_err(|error| Error::internal(format!("rows with versions: {error}")))
-    }
 }

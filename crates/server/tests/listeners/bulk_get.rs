@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use arrow::array::{AsArray, BinaryArray, Int64Array, RecordBatch};
-use arrow::datatypes::Int64Type;
+use arrow::datatypes::{Int64Type, UInt64Type};
 use arrow_flight::utils::flight_data_to_batches;
 use arrow_flight::{FlightDescriptor, Ticket};
 use futures::StreamExt;
@@ -11,7 +11,7 @@ use serde_json::json;
 use tonic::Code;
 use tonnage_server::Settings;
 
-use crate::support::{Running, code, command, messages, path, ships};
+use crate::support::{Client, Running, code, command, messages, path, ships};
 
 fn ids(came: &[arrow_flight::FlightData]) -> Vec<i64> {
     let batches = flight_data_to_batches(came).unwrap();
@@ -163,6 +163,55 @@ fn parts_fit_together_though_rows_are_written_between_them() {
         }
         found.sort_unstable();
         assert!(found.into_iter().eq(0..1_000));
+    }
+}
+
+/// How those who follow a table ask for what is new in it.
+#[test]
+fn a_scan_leaves_out_rows_whose_versions_are_known() {
+    let server = Running::new();
+    let mut client = server.client();
+    client.put(messages(path(), vec![ships(0..100)]));
+    let scan = |client: &Client, scan: serde_json::Value| -> Vec<(i64, u64)> {
+        let mut flight = client.flight.clone();
+        let ticket = Ticket::new(json!({"scan": scan}).to_string());
+        let came: Vec<_> = client.runtime.block_on(async move {
+            let rows = flight.do_get(ticket).await.unwrap().into_inner();
+            rows.map(Result::unwrap).collect().await
+        });
+        let batches = flight_data_to_batches(&came).unwrap();
+        let rows = batches.iter().flat_map(|batch| {
+            let versions = batch.column_by_name("_version").unwrap().as_primitive::<UInt64Type>();
+            let ids = batch.column(0).as_primitive::<Int64Type>();
+            ids.values().to_vec().into_iter().zip(versions.values().to_vec())
+        });
+        rows.collect()
+    };
+    let all = scan(&client, json!({"table": "ships", "versions": true}));
+    assert_eq!(all.len(), 100);
+    let last = all.iter().map(|row| row.1).max().unwrap();
+    // One row of those that are known is left unknown, and one is written anew.
+    let lacking = all[40].1;
+    client.put(messages(
+        command(json!({"bulk_put": {"table": "ships", "on_existing": "replace"}})),
+        vec![ships([7, 500])],
+    ));
+    let known = json!([[lacking + 1, last], [0, lacking - 1]]);
+    let new = scan(&client, json!({"table": "ships", "versions": true, "known_versions": known}));
+    let mut ids: Vec<_> = new.iter().map(|row| row.0).collect();
+    ids.sort_unstable();
+    let mut expected = vec![7, 500, all[40].0];
+    expected.sort_unstable();
+    assert_eq!(ids, expected);
+    for refused in [
+        json!({"table": "ships", "known_versions": [[0, 1]], "limit": 1}),
+        json!({"pairs": true, "known_versions": [[0, 1]]}),
+        json!({"table": "ships", "known_versions": [[0]]}),
+    ] {
+        let mut flight = client.flight.clone();
+        let ticket = Ticket::new(json!({"scan": refused}).to_string());
+        let status = client.runtime.block_on(flight.do_get(ticket)).unwrap_err();
+        assert_eq!(status.code(), Code::InvalidArgument, "{refused}");
     }
 }
 

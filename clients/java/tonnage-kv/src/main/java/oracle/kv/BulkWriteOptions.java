@@ -92,6 +92,23 @@ public class BulkWriteOptions extends WriteOptions {
         return overwrite;
     }
 
+    /** Whether rows keep the time of their last change: they have none. */
+    public boolean getUsePutResolve() {
+        return false;
+    }
+
+    /**
+     * Sets whether rows keep the time of their last change.
+     *
+     * @throws UnsupportedOperationException where they should: rows have versions, and no such time
+     */
+    public void setUsePutResolve(boolean value) {
+        if (value) {
+            throw new UnsupportedOperationException(
+                    "rows have no time of their last change, so none can decide between two");
+        }
+    }
+
     /** Sets whether entries take the place of stored ones. */
     public void setOverwrite(boolean overwrite) {
         this.overwrite = overwrite;

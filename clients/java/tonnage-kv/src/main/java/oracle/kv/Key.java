@@ -106,6 +106,20 @@ public class Key implements Comparable<Key> {
     }
 
     /** `/` leads each component, `/-` parts the paths; `/`, `%` and a lone `-` are escaped. */
+    /** The key as bytes, of which {@link #fromByteArray} makes it again: those of its text. */
+    public byte[] toByteArray() {
+        return toString().getBytes(StandardCharsets.UTF_8);
+    }
+
+    /**
+     * The key of such bytes.
+     *
+     * @throws IllegalArgumentException for bytes of no key
+     */
+    public static Key fromByteArray(byte[] keyBytes) {
+        return fromString(new String(keyBytes, StandardCharsets.UTF_8));
+    }
+
     @Override
     public String toString() {
         return dev.tonnage.client.Key.of(major, minor).toString();

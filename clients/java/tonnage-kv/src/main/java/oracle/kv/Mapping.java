@@ -2,9 +2,12 @@ package oracle.kv;
 
 import dev.tonnage.client.TonnageException;
 import java.time.Duration;
+import java.util.List;
+import java.util.Objects;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 
 /** How these names map to those of the client. */
 public final class Mapping {
@@ -147,8 +150,22 @@ public final class Mapping {
         return time == null ? mapped : mapped.timeout(time);
     }
 
-    /** A stream as the client reads it. */
-    public static <E> dev.tonnage.client.EntryStream<E> stream(EntryStream<E> stream) {
+    /**
+     * Streams as the client reads them.
+     *
+     * @throws IllegalArgumentException where there is none, or one is null
+     */
+    public static <E> List<dev.tonnage.client.EntryStream<E>> streams(
+            List<EntryStream<E>> streams) {
+        if (streams == null || streams.isEmpty()
+                || streams.stream().anyMatch(Objects::isNull)) {
+            throw new IllegalArgumentException("a bulk put has one stream at least, and none is "
+                    + "null");
+        }
+        return streams.stream().map(Mapping::stream).collect(Collectors.toList());
+    }
+
+    private static <E> dev.tonnage.client.EntryStream<E> stream(EntryStream<E> stream) {
         return new dev.tonnage.client.EntryStream<E>() {
             @Override
             public String name() {

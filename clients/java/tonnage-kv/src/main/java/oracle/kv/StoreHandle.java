@@ -463,8 +463,7 @@ final class StoreHandle implements KVStore {
 
     @Override
     public void put(List<EntryStream<KeyValue>> streams, BulkWriteOptions bulkWriteOptions) {
-        List<dev.tonnage.client.EntryStream<KeyValue>> mapped = new ArrayList<>();
-        streams.forEach(stream -> mapped.add(Mapping.stream(stream)));
+        List<dev.tonnage.client.EntryStream<KeyValue>> mapped = Mapping.streams(streams);
         try {
             client.bulkPutPairs(entry -> new Pair(Mapping.key(entry.getKey()),
                     entry.getValue().getValue()), mapped,

@@ -267,4 +267,22 @@ class StoreTest {
         assertTrue(error.getMessage().contains("127.0.0.1:1"), error.getMessage());
         assertThrows(UnsupportedOperationException.class, () -> store.login(null));
     }
+
+    @Test
+    void bulkPutsWithoutStreamsAreRefused() {
+        for (List<EntryStream<KeyValue>> streams : Arrays.asList(null,
+                new ArrayList<EntryStream<KeyValue>>(),
+                Arrays.asList((EntryStream<KeyValue>) null))) {
+            assertThrows(IllegalArgumentException.class,
+                    () -> store.put(streams, new BulkWriteOptions()));
+        }
+        assertThrows(UnsupportedOperationException.class,
+                () -> new BulkWriteOptions().setUsePutResolve(true));
+    }
+
+    @Test
+    void keysGoThroughBytes() {
+        Key key = Key.createKey(Arrays.asList("a/b", "-"), Arrays.asList("\u00fc", "%2F"));
+        assertEquals(key, Key.fromByteArray(key.toByteArray()));
+    }
 }

@@ -355,4 +355,25 @@ class TablesTest {
         assertThrows(IllegalArgumentException.class,
                 () -> ships.createRowFromJson("{\"speed\": 5}", true));
     }
+
+    @Test
+    void definitionsTellTimesToLiveAndTextsOfEnumerations() {
+        store.executeSync("CREATE TABLE IF NOT EXISTS kinds (id INTEGER, "
+                + "kind ENUM('a', 'it''s'), PRIMARY KEY (id)) USING TTL 50 HOURS");
+        Table kinds = tables.getTable("kinds");
+        assertEquals(TimeToLive.ofHours(50), kinds.getDefaultTTL());
+        assertArrayEquals(new String[] {"a", "it's"}, kinds.getField("kind").asEnum().getValues());
+        assertThrows(ClassCastException.class, () -> kinds.getField("id").asEnum());
+        store.executeSync("CREATE TABLE IF NOT EXISTS for_ever (id INTEGER, PRIMARY KEY (id))");
+        assertNull(tables.getTable("for_ever").getDefaultTTL());
+    }
+
+    @Test
+    void timesOfExpiryAreWholeHoursOrDays() {
+        long hour = 3_600_000;
+        assertEquals(3 * hour, TimeToLive.ofHours(2).toExpirationTime(1));
+        assertEquals(2 * hour, TimeToLive.ofHours(2).toExpirationTime(0));
+        assertEquals(48 * hour, TimeToLive.ofDays(1).toExpirationTime(1));
+        assertEquals(0, TimeToLive.DO_NOT_EXPIRE.toExpirationTime(1));
+    }
 }

@@ -292,6 +292,24 @@ public final class Table {
         return scan(words, null);
     }
 
+    /**
+     * All rows but those whose versions are known, in any order, with their versions: close them.
+     * Rows of a load take their versions before others can read them, so that a new row may have a
+     * lower version than one that was read.
+     *
+     * @param known ranges of versions, each with its first and its last one; one at least
+     * @param cancel who may call it off; may be null
+     * @throws TonnageException UNSUPPORTED for a store with several data directories
+     */
+    public Rows scanUnknown(List<long[]> known, Cancel cancel) {
+        List<Object> ranges = new ArrayList<>();
+        known.forEach(range -> ranges.add(List.of(range[0], range[1])));
+        Map<String, Object> words = new LinkedHashMap<>();
+        words.put("versions", true);
+        words.put("known_versions", ranges);
+        return scan(words, cancel);
+    }
+
     private Rows scan(Map<String, Object> words, Cancel cancel) {
         Map<String, Object> command = new LinkedHashMap<>(words);
         command.put("table", path);

@@ -21,6 +21,10 @@ record PendingRow(SinkRecord record, Table table, Row row, boolean isDeletion) {
 
     /** About its bytes in memory, the record's own included. */
     long bytes() {
-        return ROW_BYTES + 2 * ColumnValues.bytes(row.toMap());
+        long bytes = ROW_BYTES;
+        for (int index = 0; index < row.size(); index++) {
+            bytes += 2 * (48 + row.name(index).length() + ColumnValues.bytes(row.get(index)));
+        }
+        return bytes;
     }
 }

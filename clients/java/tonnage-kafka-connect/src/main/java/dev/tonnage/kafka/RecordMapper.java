@@ -7,6 +7,7 @@ import dev.tonnage.client.TonnageException;
 import dev.tonnage.client.arrow.ArrowField;
 import dev.tonnage.client.arrow.ArrowSchema;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -23,7 +24,9 @@ import org.apache.kafka.connect.sink.SinkRecord;
  *
  * <p>2. The columns are the fields of the value, and those that the key gives.
  *
- * <p>3. A field that the table has no column for may be one that was added since: the table is
+ * <p>3. Fields that hold records of children become rows of their own, with the key of the parent.
+ *
+ * <p>4. A field that the table has no column for may be one that was added since: the table is
  * looked at again, every 10 seconds at most.
  */
 final class RecordMapper {
@@ -34,14 +37,7 @@ final class RecordMapper {
     private final Map<String, KnownTable> tables = new HashMap<>();
 
     /** A table, and when it was looked at. */
-    private static final class KnownTable {
-        private final Table table;
-        private final long readNanos;
-
-        KnownTable(Table table, long readNanos) {
-            this.table = table;
-            this.readNanos = readNanos;
-        }
+    private record KnownTable(Table table, long readNanos) {
     }
 
     RecordMapper(Tonnage store, SinkSettings settings) {
@@ -50,13 +46,13 @@ final class RecordMapper {
     }
 
     /**
-     * The row of a record, or the key of one to delete.
+     * The rows of a record, the parent's first; or the key of one to delete.
      *
      * @throws DataException for a record that makes no row
      */
-    PendingRow map(SinkRecord record) {
+    List<PendingRow> map(SinkRecord record) {
         if (record.value() == null) {
-            return deletion(record);
+            return List.of(deletion(record));
         }
         Map<String, Object> fields = new LinkedHashMap<>(keyColumns(record));
         Map<String, Object> value = fieldsOf(record.value());
@@ -78,7 +74,48 @@ final class RecordMapper {
             name = named.toString();
         }
         Table table = table(name);
-        return new PendingRow(record, table, row(table, fields), false);
+        if (settings.childTables().isEmpty()) {
+            return List.of(new PendingRow(record, table, row(table, fields), false));
+        }
+        return family(record, table, fields);
+    }
+
+    /** The row of a record, and those of its children. */
+    private List<PendingRow> family(SinkRecord record, Table table, Map<String, Object> fields) {
+        Map<String, Object> children = new LinkedHashMap<>();
+        settings.childTables().keySet().forEach(field -> children.put(field, fields.remove(field)));
+        List<PendingRow> rows = new ArrayList<>();
+        rows.add(new PendingRow(record, table, row(table, fields), false));
+        children.forEach((field, items) -> {
+            Table child = table(settings.childTables().get(field));
+            if (items != null && !(items instanceof List)) {
+                throw new DataException("the field `" + field + "` holds no list of records, as "
+                        + SinkSettings.CHILD_TABLES + " wants it");
+            }
+            int number = 0;
+            for (Object item : items == null ? List.of() : (List<?>) items) {
+                String place = field + "[" + number++ + "]";
+                rows.add(new PendingRow(record, child, childRow(child, item, fields, place),
+                        false));
+            }
+        });
+        return rows;
+    }
+
+    /** The row of a child: its own fields, and what its parent knows of its key. */
+    private Row childRow(Table child, Object item, Map<String, Object> parent, String place) {
+        if (!(item instanceof Map)) {
+            throw new DataException(place + " is no record");
+        }
+        Map<String, Object> fields = new LinkedHashMap<>();
+        ((Map<?, ?>) item).forEach((name, value) -> fields.put(String.valueOf(name), value));
+        child.key().stream().filter(parent::containsKey)
+                .forEach(column -> fields.putIfAbsent(column, parent.get(column)));
+        try {
+            return row(child, fields);
+        } catch (DataException error) {
+            throw new DataException(place + ": " + error.getMessage(), error);
+        }
     }
 
     private PendingRow deletion(SinkRecord record) {
@@ -176,10 +213,12 @@ final class RecordMapper {
             return known;
         } catch (TonnageException error) {
             if (error.kind() == TonnageException.Kind.NOT_FOUND) {
+                boolean isChild = settings.childTables().containsValue(name);
                 String told = "there is no table " + name + ": create it, or set "
-                        + SinkSettings.TABLE_FORMAT + " or " + SinkSettings.TABLE_MAP;
+                        + (isChild ? SinkSettings.CHILD_TABLES : SinkSettings.TABLE_FORMAT + " or "
+                        + SinkSettings.TABLE_MAP);
                 // A table that a record names is that record's own fault.
-                throw settings.getString(SinkSettings.TABLE_FIELD) == null
+                throw isChild || settings.getString(SinkSettings.TABLE_FIELD) == null
                         ? new ConnectException(told, error) : new DataException(told, error);
             }
             throw error;

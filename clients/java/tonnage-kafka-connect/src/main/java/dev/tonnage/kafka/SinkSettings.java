@@ -2,28 +2,20 @@ package dev.tonnage.kafka;
 
 import dev.tonnage.client.Durability;
 import dev.tonnage.client.OnExisting;
-import dev.tonnage.client.Options;
 import java.time.Duration;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import org.apache.kafka.common.config.AbstractConfig;
 import org.apache.kafka.common.config.ConfigDef;
 import org.apache.kafka.common.config.ConfigDef.Importance;
 import org.apache.kafka.common.config.ConfigDef.Type;
-import org.apache.kafka.common.config.ConfigException;
-import org.apache.kafka.common.config.types.Password;
 
 /** The settings of a sink, by the names that its properties have. */
-final class SinkSettings extends AbstractConfig {
-    static final String URL = "connection.url";
-    static final String TOKEN = "connection.token";
-    static final String USER = "connection.user";
-    static final String PASSWORD = "connection.password";
+final class SinkSettings extends ServerSettings {
     static final String TABLE_FORMAT = "table.name.format";
     static final String TABLE_FIELD = "table.name.field";
     static final String TABLE_MAP = "table.name.map";
+    static final String CHILD_TABLES = "child.tables";
     static final String KEY_FIELDS = "key.fields";
     static final String INSERT_MODE = "insert.mode";
     static final String DELETE = "delete.enabled";
@@ -32,24 +24,26 @@ final class SinkSettings extends AbstractConfig {
     static final String DURABILITY = "durability";
     static final String BATCH_ROWS = "batch.rows.max";
     static final String BATCH_BYTES = "batch.bytes.max";
+    static final String LINGER_MS = "linger.ms";
     static final String TIMEOUT_MS = "timeout.ms";
     static final String RETRY_MS = "retry.backoff.ms";
 
     private static final String TOPIC = "${topic}";
 
-    static final ConfigDef DEFINITION = new ConfigDef()
-            .define(URL, Type.STRING, "http://localhost:7410", SinkSettings::checkUrl,
-                    Importance.HIGH,
-                    "The HTTP listener of the server: http://HOST:PORT or https://HOST:PORT.")
-            .define(TOKEN, Type.PASSWORD, null, Importance.MEDIUM, "A token of a user.")
-            .define(USER, Type.STRING, null, Importance.MEDIUM, "A user, with connection.password.")
-            .define(PASSWORD, Type.PASSWORD, null, Importance.MEDIUM, "The user's password.")
+    static final ConfigDef DEFINITION = define()
             .define(TABLE_FORMAT, Type.STRING, TOPIC, Importance.HIGH,
                     "The table of a topic; ${topic} stands for the topic's name.")
             .define(TABLE_FIELD, Type.STRING, null, Importance.MEDIUM,
                     "A field of the value that names the table of its record, and is no column.")
-            .define(TABLE_MAP, Type.LIST, List.of(), SinkSettings::checkMap, Importance.MEDIUM,
+            .define(TABLE_MAP, Type.LIST, List.of(),
+                    (name, value) -> SettingPairs.check(name, value, "TOPIC:TABLE"),
+                    Importance.MEDIUM,
                     "Tables of single topics, TOPIC:TABLE, with commas between. They come first.")
+            .define(CHILD_TABLES, Type.LIST, List.of(),
+                    (name, value) -> SettingPairs.check(name, value, "FIELD:TABLE"),
+                    Importance.MEDIUM,
+                    "Fields that hold lists of records which become rows of child tables, "
+                    + "FIELD:TABLE, with commas between. Each row takes the key of its parent.")
             .define(KEY_FIELDS, Type.LIST, List.of(), Importance.HIGH,
                     "Columns that a record's key gives: one for a key without fields, fields of "
                     + "the key otherwise. Without it a key with fields gives all of them.")
@@ -71,47 +65,42 @@ final class SinkSettings extends AbstractConfig {
                     Importance.MEDIUM, "The most records that are put together.")
             .define(BATCH_BYTES, Type.LONG, 64L << 20, ConfigDef.Range.atLeast(1 << 20),
                     Importance.MEDIUM, "About the most bytes that are put together.")
+            .define(LINGER_MS, Type.LONG, 500L, ConfigDef.Range.atLeast(0), Importance.MEDIUM,
+                    "About the longest that a record waits for others, in milliseconds, before "
+                    + "they are put.")
             .define(TIMEOUT_MS, Type.LONG, 300_000L, ConfigDef.Range.atLeast(1), Importance.LOW,
                     "The longest that a bulk put may take, in milliseconds.")
             .define(RETRY_MS, Type.LONG, 3_000L, ConfigDef.Range.atLeast(1), Importance.LOW,
                     "The pause before records are put again that a server was not there for.");
 
-    private final Map<String, String> tables = new HashMap<>();
+    private final Map<String, String> tables;
+    private final Map<String, String> childTables;
 
     SinkSettings(Map<String, String> properties) {
         super(DEFINITION, properties);
-        getList(TABLE_MAP).forEach(entry -> tables.put(topicOf(entry), tableOf(entry)));
-        if ((getString(USER) == null) != (getPassword(PASSWORD) == null)) {
-            throw new ConfigException(USER + " and " + PASSWORD + " go together");
+        tables = SettingPairs.of(getList(TABLE_MAP));
+        childTables = SettingPairs.of(getList(CHILD_TABLES));
+    }
+
+    @Override
+    Map<String, String> faults() {
+        Map<String, String> faults = super.faults();
+        if (getBoolean(DELETE) && getString(TABLE_FIELD) != null) {
+            faults.put(DELETE, "a record without a value names no table, and " + TABLE_FIELD
+                    + " wants one: leave one of them out");
         }
+        if (getString(TABLE_FORMAT).isBlank()) {
+            faults.put(TABLE_FORMAT, "give a table, or a pattern such as t_" + TOPIC);
+        }
+        if (childTables.containsKey(getString(TABLE_FIELD))) {
+            faults.put(CHILD_TABLES, "`" + getString(TABLE_FIELD) + "` names the table: it holds "
+                    + "no rows of children");
+        }
+        return faults;
     }
 
     private static ConfigDef.ValidString oneOf(String... words) {
         return ConfigDef.ValidString.in(words);
-    }
-
-    private static void checkUrl(String name, Object value) {
-        String url = String.valueOf(value);
-        if (!url.startsWith("http://") && !url.startsWith("https://")) {
-            throw new ConfigException(name, value, "give http://HOST:PORT or https://HOST:PORT");
-        }
-    }
-
-    private static void checkMap(String name, Object value) {
-        for (Object entry : (List<?>) value) {
-            String text = String.valueOf(entry);
-            if (topicOf(text).isEmpty() || tableOf(text).isEmpty()) {
-                throw new ConfigException(name, value, "write TOPIC:TABLE, with commas between");
-            }
-        }
-    }
-
-    private static String topicOf(String entry) {
-        return entry.substring(0, Math.max(0, entry.indexOf(':'))).trim();
-    }
-
-    private static String tableOf(String entry) {
-        return entry.substring(entry.indexOf(':') + 1).trim();
     }
 
     /** The table of a topic. */
@@ -120,15 +109,9 @@ final class SinkSettings extends AbstractConfig {
         return table == null ? getString(TABLE_FORMAT).replace(TOPIC, topic) : table;
     }
 
-    Options options() {
-        Options options = new Options();
-        Password token = getPassword(TOKEN);
-        if (token != null) {
-            options.token(token.value());
-        } else if (getString(USER) != null) {
-            options.user(getString(USER), getPassword(PASSWORD).value());
-        }
-        return options;
+    /** The child table for the records of each field that holds some. */
+    Map<String, String> childTables() {
+        return childTables;
     }
 
     OnExisting onExisting() {

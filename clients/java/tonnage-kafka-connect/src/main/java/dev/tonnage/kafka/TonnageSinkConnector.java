@@ -3,6 +3,7 @@ package dev.tonnage.kafka;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import org.apache.kafka.common.config.Config;
 import org.apache.kafka.common.config.ConfigDef;
 import org.apache.kafka.connect.connector.Task;
 import org.apache.kafka.connect.sink.SinkConnector;
@@ -20,7 +21,7 @@ public final class TonnageSinkConnector extends SinkConnector {
     @Override
     public void start(Map<String, String> props) {
         // What is wrong with them is told before tasks are made.
-        new SinkSettings(props);
+        new SinkSettings(props).check();
         properties = Map.copyOf(props);
     }
 
@@ -41,6 +42,15 @@ public final class TonnageSinkConnector extends SinkConnector {
     @Override
     public void stop() {
         // Tasks close what they opened.
+    }
+
+    @Override
+    public Config validate(Map<String, String> given) {
+        Config config = super.validate(given);
+        if (ServerSettings.isRight(config)) {
+            new SinkSettings(given).tellFaults(config);
+        }
+        return config;
     }
 
     @Override

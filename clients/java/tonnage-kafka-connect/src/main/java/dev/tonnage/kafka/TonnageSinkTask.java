@@ -1,42 +1,34 @@
 package dev.tonnage.kafka;
 
-import dev.tonnage.client.BulkPutOptions;
+import dev.tonnage.client.BulkPutReport;
 import dev.tonnage.client.Condition;
-import dev.tonnage.client.EntryStream;
-import dev.tonnage.client.Row;
-import dev.tonnage.client.Table;
 import dev.tonnage.client.Tonnage;
 import dev.tonnage.client.TonnageException;
 import dev.tonnage.client.WriteOptions;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
-import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.common.TopicPartition;
-import org.apache.kafka.common.config.ConfigException;
 import org.apache.kafka.connect.errors.ConnectException;
 import org.apache.kafka.connect.errors.DataException;
 import org.apache.kafka.connect.errors.RetriableException;
-import org.apache.kafka.connect.sink.ErrantRecordReporter;
 import org.apache.kafka.connect.sink.SinkRecord;
 import org.apache.kafka.connect.sink.SinkTask;
 
 /**
  * Puts records into tables.
  *
- * <p>1. Records become rows, and wait until there are enough of them or offsets are to be
- * committed.
+ * <p>1. Records become rows, and wait until there are enough of them, the first has waited long
+ * enough, or offsets are to be committed.
  *
- * <p>2. One bulk put takes all of them, over all tables. So offsets are committed for rows alone
- * that are durable.
+ * <p>2. One bulk put takes all of them, over all tables, while the next ones gather. Offsets are
+ * committed once it has ended: for rows alone that are durable.
  *
  * <p>3. A record that makes no row, or whose row is refused, goes to the dead letter queue with the
  * reason. Without such a queue it stops the task.
@@ -47,18 +39,18 @@ import org.apache.kafka.connect.sink.SinkTask;
  * <p>5. A deletion waits for what came before it.
  */
 public final class TonnageSinkTask extends SinkTask {
-    /** Records on their way to the dead letter queue. */
-    private static final int REPORTS_MAX = 10_000;
-
     private SinkSettings settings;
     private Tonnage store;
     private RecordMapper mapper;
-    private ErrantRecordReporter refused;
-    private final List<PendingRow> pending = new ArrayList<>();
-    private long pendingBytes;
+    private DeadLetters deadLetters;
+    private SinkMetrics metrics;
+    private BatchPutter putter;
+    private List<PendingRow> pending = new ArrayList<>();
+    private volatile long pendingBytes;
+    /** When the first of the rows that wait came. */
+    private long firstNanos;
     /** Whether records of rows that wait may be put a second time. */
     private boolean mayComeAgain;
-    private final List<Future<Void>> reports = new ArrayList<>();
 
     /** One that is not started yet. */
     public TonnageSinkTask() {
@@ -72,7 +64,9 @@ public final class TonnageSinkTask extends SinkTask {
     @Override
     public void start(Map<String, String> props) {
         settings = new SinkSettings(props);
-        refused = context.errantRecordReporter();
+        settings.check();
+        deadLetters = new DeadLetters(context.errantRecordReporter());
+        metrics = new SinkMetrics(context.pluginMetrics(), () -> pendingBytes);
     }
 
     @Override
@@ -84,6 +78,7 @@ public final class TonnageSinkTask extends SinkTask {
             for (SinkRecord record : records) {
                 take(record);
             }
+            sendWhatWaitedLongEnough();
         } catch (TonnageException error) {
             // All of these records come again, and perhaps earlier ones.
             mayComeAgain = true;
@@ -103,20 +98,26 @@ public final class TonnageSinkTask extends SinkTask {
     }
 
     private void take(SinkRecord record) {
-        PendingRow row;
+        List<PendingRow> rows;
         try {
-            row = mapper().map(record);
+            rows = mapper().map(record);
         } catch (DataException error) {
             refuse(record, error);
             return;
         }
-        if (row.isDeletion()) {
-            send();
-            delete(row);
-            return;
+        for (PendingRow row : rows) {
+            if (row.isDeletion()) {
+                send();
+                settle();
+                delete(row);
+                return;
+            }
+            if (pending.isEmpty()) {
+                firstNanos = System.nanoTime();
+            }
+            pending.add(row);
+            pendingBytes += row.bytes();
         }
-        pending.add(row);
-        pendingBytes += row.bytes();
         if (pending.size() >= settings.getInt(SinkSettings.BATCH_ROWS)
                 || pendingBytes >= settings.getLong(SinkSettings.BATCH_BYTES)) {
             send();
@@ -127,6 +128,7 @@ public final class TonnageSinkTask extends SinkTask {
         try {
             row.table().delete(row.row(), Condition.ALWAYS,
                     new WriteOptions().durability(settings.durability()));
+            metrics.deleted.incrementAndGet();
         } catch (TonnageException error) {
             if (error.kind() != TonnageException.Kind.INVALID_REQUEST) {
                 throw error;
@@ -139,82 +141,61 @@ public final class TonnageSinkTask extends SinkTask {
     /** Connects at first use, so that a server that is not there yet is asked again. */
     private RecordMapper mapper() {
         if (mapper == null) {
-            try {
-                store = Tonnage.connect(settings.getString(SinkSettings.URL), settings.options());
-            } catch (IllegalArgumentException error) {
-                throw new ConfigException(SinkSettings.URL, settings.getString(SinkSettings.URL),
-                        error.getMessage());
-            }
+            store = settings.connect();
             mapper = new RecordMapper(store, settings);
+            putter = new BatchPutter(store, settings,
+                    (reason, row) -> refuse(row.record(), reason));
         }
         return mapper;
     }
 
-    /** Puts all rows that wait. */
-    private void send() {
+    /** Puts rows that wait long enough; else asks Connect to come again when they do. */
+    private void sendWhatWaitedLongEnough() {
         if (pending.isEmpty()) {
             return;
         }
-        BulkPutOptions options = new BulkPutOptions().onExisting(settings.onExisting())
-                .durability(settings.durability())
-                .timeout(Duration.ofMillis(settings.getLong(SinkSettings.TIMEOUT_MS)));
-        if (settings.ttl() != null) {
-            options.ttl(settings.ttl());
-        }
-        store.bulkPutEntries(new Tonnage.RowOf<PendingRow>() {
-            @Override
-            public Table tableOf(PendingRow entry) {
-                return entry.table();
-            }
-
-            @Override
-            public Row rowOf(PendingRow entry) {
-                return entry.row();
-            }
-        }, List.of(new PendingStream(pending.iterator())), options);
-        pending.clear();
-        pendingBytes = 0;
-        mayComeAgain = false;
-    }
-
-    /** The rows that wait, as a bulk put reads them. */
-    private final class PendingStream implements EntryStream<PendingRow> {
-        private final Iterator<PendingRow> rows;
-
-        PendingStream(Iterator<PendingRow> rows) {
-            this.rows = rows;
-        }
-
-        @Override
-        public String name() {
-            return "kafka";
-        }
-
-        @Override
-        public PendingRow getNext() {
-            return rows.hasNext() ? rows.next() : null;
-        }
-
-        @Override
-        public void failed(RuntimeException reason, PendingRow entry) {
-            refuse(entry.record(), reason);
+        long waitedMs = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - firstNanos);
+        long leftMs = settings.getLong(SinkSettings.LINGER_MS) - waitedMs;
+        if (leftMs <= 0) {
+            send();
+        } else {
+            context.timeout(leftMs);
         }
     }
 
-    /** Gives a record to the dead letter queue. */
+    /** Begins to put all rows that wait, once those before them are stored. */
+    private void send() {
+        settle();
+        if (!pending.isEmpty()) {
+            putter.begin(pending);
+            pending = new ArrayList<>();
+            pendingBytes = 0;
+            mayComeAgain = false;
+        }
+    }
+
+    /** Waits for the bulk put that is under way. Where it fails, its rows wait again. */
+    private void settle() {
+        if (putter == null) {
+            return;
+        }
+        try {
+            BulkPutReport report = putter.await();
+            if (report != null) {
+                metrics.put(report);
+            }
+        } catch (TonnageException error) {
+            List<PendingRow> rows = new ArrayList<>(putter.takeBack());
+            rows.forEach(row -> pendingBytes += row.bytes());
+            rows.addAll(pending);
+            pending = rows;
+            throw error;
+        }
+    }
+
     private void refuse(SinkRecord record, RuntimeException reason) {
-        if (refused == null) {
-            throw new ConnectException(record.topic() + "-" + record.kafkaPartition() + ", offset "
-                    + record.kafkaOffset() + ": " + reason.getMessage() + ". A dead letter queue "
-                    + "(errors.tolerance = all) takes such records", reason);
-        }
-        boolean areMany;
-        synchronized (reports) {
-            reports.add(refused.report(record, reason));
-            areMany = reports.size() >= REPORTS_MAX;
-        }
-        if (areMany) {
-            awaitReports();
+        if (deadLetters.refuse(record, reason)) {
+            metrics.refused.incrementAndGet();
         }
     }
 
@@ -222,54 +203,24 @@ public final class TonnageSinkTask extends SinkTask {
     public void flush(Map<TopicPartition, OffsetAndMetadata> currentOffsets) {
         try {
             send();
+            settle();
         } catch (TonnageException error) {
             // Connect goes back to the offsets that are committed, but not where it takes
             // partitions away: so the rows of the others have to stay.
             mayComeAgain = true;
             throw failure(error);
         }
-        awaitReports();
-    }
-
-    /** Offsets are committed once the dead letter queue has what it was given, too. */
-    private void awaitReports() {
-        List<Future<Void>> open;
-        synchronized (reports) {
-            open = List.copyOf(reports);
-            reports.clear();
-        }
-        for (Future<Void> report : open) {
-            try {
-                report.get();
-            } catch (ExecutionException error) {
-                throw new ConnectException("the dead letter queue takes no record",
-                        error.getCause());
-            } catch (InterruptedException error) {
-                Thread.currentThread().interrupt();
-                throw new ConnectException("interrupted", error);
-            }
-        }
+        deadLetters.settle();
     }
 
     /** What a task does about an error: ask again later, or stop. */
     private RuntimeException failure(TonnageException error) {
-        for (Throwable cause = error; cause != null; cause = cause.getCause()) {
-            if (cause instanceof ConnectException) {
-                return (ConnectException) cause;
-            }
+        ConnectException failure = TaskErrors.of(error);
+        if (failure instanceof RetriableException) {
+            metrics.retried.incrementAndGet();
+            context.timeout(settings.getLong(SinkSettings.RETRY_MS));
         }
-        switch (error.kind()) {
-            case CONNECTION_LOST:
-            case UNAVAILABLE:
-            case EXHAUSTED:
-            case TIMED_OUT:
-                if (context != null) {
-                    context.timeout(settings.getLong(SinkSettings.RETRY_MS));
-                }
-                return new RetriableException(error.getMessage(), error);
-            default:
-                return new ConnectException(error.getMessage(), error);
-        }
+        return failure;
     }
 
     /** How many rows are not stored yet. */
@@ -287,7 +238,14 @@ public final class TonnageSinkTask extends SinkTask {
 
     @Override
     public void close(Collection<TopicPartition> partitions) {
-        // Whoever has the partitions next begins at the offsets that are committed.
+        try {
+            settle();
+        } catch (TonnageException error) {
+            // What it did not store comes again.
+            metrics.retried.incrementAndGet();
+        }
+        // Whoever has the partitions next begins at the offsets that are committed. Rows of theirs
+        // that are under way would come behind those that are put there.
         Set<TopicPartition> gone = Set.copyOf(partitions);
         forget(row -> gone.contains(row.partition()));
     }
@@ -295,6 +253,7 @@ public final class TonnageSinkTask extends SinkTask {
     @Override
     public void stop() {
         if (store != null) {
+            putter.close();
             store.close();
         }
     }

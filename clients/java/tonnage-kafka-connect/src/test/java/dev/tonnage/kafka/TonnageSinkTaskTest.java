@@ -18,8 +18,11 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import org.apache.kafka.common.MetricName;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.config.ConfigException;
+import org.apache.kafka.common.metrics.Measurable;
+import org.apache.kafka.common.metrics.PluginMetrics;
 import org.apache.kafka.connect.data.Decimal;
 import org.apache.kafka.connect.data.Schema;
 import org.apache.kafka.connect.data.SchemaBuilder;
@@ -41,6 +44,7 @@ class TonnageSinkTaskTest {
     private static TestServer server;
     private static Tonnage store;
     private final List<String> refused = new ArrayList<>();
+    private final Map<String, Object> metrics = new HashMap<>();
     private long offset;
 
     @BeforeAll
@@ -57,7 +61,8 @@ class TonnageSinkTaskTest {
 
     @BeforeEach
     void table() {
-        store.define("DROP TABLE IF EXISTS ships; CREATE TABLE ships (id LONG, name STRING, "
+        store.define("DROP TABLE IF EXISTS ships.calls; DROP TABLE IF EXISTS ships.crew; "
+                + "DROP TABLE IF EXISTS ships; CREATE TABLE ships (id LONG, name STRING, "
                 + "tons NUMBER(6, 1), at TIMESTAMP(3), doc JSON, tags ARRAY(STRING), data BINARY, "
                 + "PRIMARY KEY (id))");
     }
@@ -74,10 +79,30 @@ class TonnageSinkTaskTest {
         TonnageSinkTask task = new TonnageSinkTask();
         task.initialize((SinkTaskContext) Proxy.newProxyInstance(
                 SinkTaskContext.class.getClassLoader(), new Class<?>[] {SinkTaskContext.class},
-                (proxy, method, arguments) -> method.getName().equals("errantRecordReporter")
-                        && hasQueue ? queue : null));
+                (proxy, method, arguments) -> {
+                    switch (method.getName()) {
+                        case "errantRecordReporter":
+                            return hasQueue ? queue : null;
+                        case "pluginMetrics":
+                            return worker();
+                        default:
+                            return null;
+                    }
+                }));
         task.start(given);
         return task;
+    }
+
+    /** A worker that keeps what it is told by name. */
+    private PluginMetrics worker() {
+        return (PluginMetrics) Proxy.newProxyInstance(PluginMetrics.class.getClassLoader(),
+                new Class<?>[] {PluginMetrics.class}, (proxy, method, arguments) -> {
+                    if (method.getName().equals("metricName")) {
+                        return new MetricName((String) arguments[0], "test",
+                                (String) arguments[1], Map.of());
+                    }
+                    return metrics.put(((MetricName) arguments[0]).name(), arguments[1]);
+                });
     }
 
     private SinkRecord record(Object key, Object value) {
@@ -272,6 +297,76 @@ class TonnageSinkTaskTest {
     }
 
     @Test
+    void listsOfRecordsBecomeRowsOfChildTables() {
+        store.define("CREATE TABLE IF NOT EXISTS ships.calls (port STRING, tons LONG, "
+                + "PRIMARY KEY (port))");
+        TonnageSinkTask task = task(true, "child.tables", "calls:ships.calls");
+        task.put(List.of(
+                record(null, value("id", 1L, "name", "Emma", "calls",
+                        List.of(value("port", "Brest", "tons", 5L), value("port", "Kiel")))),
+                record(null, value("id", 2L)),
+                record(null, value("id", 3L, "calls", "none")),
+                record(null, value("id", 4L, "calls", List.of(value("tug", 1L))))));
+        task.flush(Map.of());
+        assertEquals(2, count());
+        try (Result answer = store.sql("SELECT id, port, tons FROM ships.calls ORDER BY port")) {
+            assertEquals(List.of("{id=1, port=Brest, tons=5}", "{id=1, port=Kiel, tons=null}"),
+                    answer.rows().toList().stream().map(Row::toString).toList());
+        }
+        assertEquals(2, refused.size(), refused.toString());
+        assertTrue(refused.get(0).contains("`calls` holds no list of records"), refused.get(0));
+        assertTrue(refused.get(1).contains("calls[0]: ships.calls has no column `tug`"),
+                refused.get(1));
+        task.stop();
+    }
+
+    /** Several rows of a record may be refused. */
+    @Test
+    void aRecordGoesToTheQueueOnce() {
+        store.define("CREATE TABLE IF NOT EXISTS ships.crew (name STRING, PRIMARY KEY (name))");
+        TonnageSinkTask task = task(true, "child.tables", "crew:ships.crew");
+        task.put(List.of(record(null, value("id", 1L, "crew",
+                List.of(value(), value(), value("name", "Ada"))))));
+        task.flush(Map.of());
+        assertEquals(1, refused.size(), refused.toString());
+        task.stop();
+    }
+
+    @Test
+    void recordsWaitForOthersNoLongerThanTheyMay() {
+        TonnageSinkTask patient = task(false, "linger.ms", "600000");
+        patient.put(List.of(record(null, value("id", 1L))));
+        patient.put(List.of());
+        assertEquals(0, count());
+        patient.stop();
+        TonnageSinkTask prompt = task(false, "linger.ms", "0");
+        prompt.put(List.of(record(null, value("id", 2L))));
+        for (int tried = 0; count() == 0 && tried < 2_000; tried++) {
+            Thread.onSpinWait();
+        }
+        assertEquals(1, count());
+        prompt.stop();
+    }
+
+    @Test
+    void theWorkerIsToldWhatWasDone() {
+        TonnageSinkTask task = task(true);
+        task.put(List.of(record(null, value("id", 1L)), record(null, value("id", 1L)),
+                record(null, "text")));
+        task.flush(Map.of());
+        assertEquals(1, metric("rows-inserted-total"));
+        assertEquals(1, metric("rows-existed-total"));
+        assertEquals(1, metric("records-refused-total"));
+        assertEquals(1, metric("bulk-puts-total"));
+        assertEquals(0, metric("waiting-bytes"));
+        task.stop();
+    }
+
+    private double metric(String name) {
+        return ((Measurable) metrics.get(name)).measure(null, 0);
+    }
+
+    @Test
     void aServerThatIsGoneIsAskedAgainWithTheSameRecords() {
         try (TestServer mortal = TestServer.start(); Tonnage client = mortal.connect()) {
             client.define("CREATE TABLE ships (id LONG, PRIMARY KEY (id))");
@@ -281,11 +376,28 @@ class TonnageSinkTaskTest {
             task.put(one);
             mortal.kill();
             List<SinkRecord> two = List.of(record(null, value("id", 2L)));
-            assertThrows(RetriableException.class, () -> task.put(two));
-            assertThrows(RetriableException.class, () -> task.put(two));
-            assertThrows(RetriableException.class, () -> task.flush(Map.of()));
+            for (int round = 0; round < 3; round++) {
+                // A full batch begins to be put, and what became of it is told later.
+                task.put(two);
+                assertThrows(RetriableException.class, () -> task.flush(Map.of()));
+                assertEquals(2, task.waiting());
+            }
             task.stop();
         }
+    }
+
+    /** One is put while the next one gathers. */
+    @Test
+    void batchesArePutInTheirOrder() {
+        TonnageSinkTask task = task(false, "batch.rows.max", "2");
+        for (int number = 0; number < 9; number++) {
+            task.put(List.of(record(null, value("id", 1L, "name", "n" + number)),
+                    record(null, value("id", 2L + number))));
+        }
+        task.flush(Map.of());
+        assertEquals("n8", ship(1).getString("name"));
+        assertEquals(10, count());
+        task.stop();
     }
 
     @Test
@@ -294,5 +406,15 @@ class TonnageSinkTaskTest {
         assertThrows(ConfigException.class, () -> task(false, "connection.url", "localhost:7410"));
         assertThrows(ConfigException.class, () -> task(false, "table.name.map", "ships"));
         assertThrows(ConfigException.class, () -> task(false, "connection.user", "ann"));
+        assertThrows(ConfigException.class, () -> task(false, "child.tables", "calls"));
+        Map<String, String> clash = Map.of("delete.enabled", "true", "table.name.field", "kind",
+                "connection.user", "ann");
+        Map<String, String> told = new HashMap<>();
+        new TonnageSinkConnector().validate(clash).configValues().forEach(value ->
+                value.errorMessages().forEach(error -> told.put(value.name(), error)));
+        assertEquals(Map.of("connection.password", "connection.password: connection.user is given: "
+                + "give connection.password, too", "delete.enabled", "delete.enabled: a record "
+                + "without a value names no table, and table.name.field wants one: leave one of "
+                + "them out"), told);
     }
 }

@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.UUID;
 
 /** The type of a column, out of the one that it has on the wire. */
-final class ColumnDef implements FieldDef {
+class ColumnDef implements FieldDef {
     private static final String EXTENSION = "ARROW:extension:name";
 
     /** The parts of a list or a map. */

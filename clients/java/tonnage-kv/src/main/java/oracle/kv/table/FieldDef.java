@@ -42,6 +42,15 @@ public interface FieldDef {
     /** Null: columns have no descriptions. */
     String getDescription();
 
+    /**
+     * The type with its texts.
+     *
+     * @throws ClassCastException for one that is no enumeration
+     */
+    default EnumDef asEnum() {
+        return (EnumDef) this;
+    }
+
     /** Whether it is of this type. */
     default boolean isType(Type type) {
         return getType() == type;

@@ -24,4 +24,14 @@ public interface Row extends RecordValue {
 
     /** When a row that was read expires, in milliseconds since 1970; 0 is never. */
     long getExpirationTime();
+
+    /**
+     * When the row was written.
+     *
+     * @throws UnsupportedOperationException always: rows have versions, and no such time
+     */
+    default long getLastModificationTime() {
+        throw new UnsupportedOperationException(
+                "rows have no time of their last change: compare versions");
+    }
 }

@@ -41,6 +41,9 @@ public interface Table {
     /** The columns that decide where a row lives. */
     List<String> getShardKey();
 
+    /** How long rows live that name no other time; null is for ever. */
+    TimeToLive getDefaultTTL();
+
     /** A row without values. */
     Row createRow();
 

@@ -8,9 +8,13 @@ import java.util.Base64;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /** A table over the one of the client. */
 final class TableHandle implements Table {
+    private static final Pattern TTL = Pattern.compile("USING TTL (\\d+) (HOURS|DAYS)\\s*;?\\s*$");
+
     private final Tables tables;
     private final dev.tonnage.client.Table table;
 
@@ -69,7 +73,12 @@ final class TableHandle implements Table {
     @Override
     public FieldDef getField(String fieldName) {
         int index = table.schema().indexOf(fieldName);
-        return index < 0 ? null : new ColumnDef(table.schema().fields().get(index));
+        if (index < 0) {
+            return null;
+        }
+        ColumnDef column = new ColumnDef(table.schema().fields().get(index));
+        return column.isEnum() ? new EnumColumnDef(table.schema().fields().get(index),
+                table.columns().get(index).type()) : column;
     }
 
     @Override
@@ -102,6 +111,17 @@ final class TableHandle implements Table {
             names.add(name.trim().replace("\"", ""));
         }
         return names;
+    }
+
+    @Override
+    public TimeToLive getDefaultTTL() {
+        Matcher ttl = TTL.matcher(table.definition());
+        if (!ttl.find()) {
+            return null;
+        }
+        long number = Long.parseLong(ttl.group(1));
+        return ttl.group(2).equals("DAYS") ? TimeToLive.ofDays(number)
+                : TimeToLive.ofHours(number);
     }
 
     @Override
@@ -212,8 +232,7 @@ final class TableHandle implements Table {
 
     @Override
     public boolean equals(Object other) {
-        return other instanceof TableHandle
-                && getFullName().equals(((TableHandle) other).getFullName());
+        return other instanceof Table && getFullName().equals(((Table) other).getFullName());
     }
 
     @Override

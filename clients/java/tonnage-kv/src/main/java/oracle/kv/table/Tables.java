@@ -405,8 +405,7 @@ public final class Tables implements TableAPI {
 
     @Override
     public void put(List<EntryStream<Row>> streams, BulkWriteOptions bulkWriteOptions) {
-        List<dev.tonnage.client.EntryStream<Row>> mapped = new ArrayList<>();
-        streams.forEach(stream -> mapped.add(Mapping.stream(stream)));
+        List<dev.tonnage.client.EntryStream<Row>> mapped = Mapping.streams(streams);
         try {
             client.bulkPutEntries(new Tonnage.RowOf<Row>() {
                 @Override

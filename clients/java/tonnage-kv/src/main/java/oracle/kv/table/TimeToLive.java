@@ -38,6 +38,19 @@ public final class TimeToLive {
         return unit.toHours(value);
     }
 
+    /**
+     * When a row expires that lives so long from a time on, in milliseconds since 1970: rounded up
+     * to whole hours or days in UTC, as the unit is. 0 is never.
+     */
+    public long toExpirationTime(long referenceTime) {
+        if (value == 0) {
+            return 0;
+        }
+        long step = unit.toMillis(1);
+        return Math.multiplyExact(Math.floorDiv(Math.addExact(referenceTime,
+                Math.multiplyExact(value, step)) + step - 1, step), step);
+    }
+
     /** The number. */
     public long getValue() {
         return value;

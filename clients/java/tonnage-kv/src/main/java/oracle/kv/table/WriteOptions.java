@@ -9,6 +9,7 @@ public class WriteOptions implements Cloneable {
     private long timeout;
     private TimeUnit timeoutUnit;
     private boolean updateTtl;
+    private int identityCacheSize;
 
     /** As the store does it. */
     public WriteOptions() {
@@ -24,6 +25,7 @@ public class WriteOptions implements Cloneable {
     public WriteOptions(WriteOptions options) {
         this(options.durability, options.timeout, options.timeoutUnit);
         updateTtl = options.updateTtl;
+        identityCacheSize = options.identityCacheSize;
     }
 
     /** Sets what writes survive. */
@@ -61,6 +63,17 @@ public class WriteOptions implements Cloneable {
     public WriteOptions setUpdateTTL(boolean flag) {
         updateTtl = flag;
         return this;
+    }
+
+    /** Sets a number that is kept alone: the server numbers rows by itself. */
+    public WriteOptions setIdentityCacheSize(int identityCacheSize) {
+        this.identityCacheSize = identityCacheSize;
+        return this;
+    }
+
+    /** The number that was set. */
+    public int getIdentityCacheSize() {
+        return identityCacheSize;
     }
 
     /** The choice that was set. */

@@ -85,7 +85,7 @@ public final class ArrowField {
     }
 
     /** Whether its values are UUIDs. */
-    boolean holdsUuids() {
+    public boolean holdsUuids() {
         return type.kind() == ArrowType.Kind.FIXED_BINARY && type.width() == 16
                 && "arrow.uuid".equals(metadata.get("ARROW:extension:name"));
     }

@@ -193,6 +193,11 @@ public final class ArrowType {
         return zone;
     }
 
+    /** Digits of the fraction of a second that times and timestamps have: 0, 3, 6 or 9. */
+    public int digits() {
+        return 3 * unit;
+    }
+
     boolean isLarge() {
         return large;
     }

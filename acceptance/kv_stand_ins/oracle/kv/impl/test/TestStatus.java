@@ -1,0 +1,7 @@
+package oracle.kv.impl.test;
+
+/** A server has no such settings. */
+public final class TestStatus {
+    public static void setManyRNs(boolean has) {
+    }
+}
