@@ -3,21 +3,22 @@
 use std::sync::Arc;
 
 use arrow::array::{
-    Array, ArrayRef, AsArray, BinaryArray, BooleanArray, Decimal128Array, FixedSizeBinaryArray,
-    PrimitiveArray, StringArray, make_array,
+    Array, ArrayRef, AsArray, BinaryArray, BooleanArray, Decimal128Array, Decimal256Array,
+    FixedSizeBinaryArray, PrimitiveArray, StringArray, make_array,
 };
 use arrow::buffer::{BooleanBuffer, Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
 use arrow::datatypes::{
-    ArrowPrimitiveType, DataType, Decimal128Type, Int8Type, Int16Type, Int32Type, Int64Type,
-    UInt8Type, UInt16Type, UInt32Type, UInt64Type,
+    ArrowPrimitiveType, DataType, Decimal128Type, Decimal256Type, Int8Type, Int16Type, Int32Type,
+    Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type, i256,
 };
 use tonnage_engine::{Error, Result};
 
 use crate::cursor::damaged;
 use crate::texts::Values;
 
-/// The bytes of a decimal.
+/// The bytes of a decimal, and of a wide one.
 const DECIMAL_BYTES: usize = 16;
+const WIDE_DECIMAL_BYTES: usize = 32;
 /// Moves unsigned numbers of 64 bits into the signed ones, in their order.
 const SIGN: u64 = 1 << 63;
 
@@ -173,6 +174,11 @@ pub(crate) fn values_of(array: &dyn Array) -> Result<Values> {
                 values.push(&value.unwrap_or_default().to_le_bytes());
             });
         }
+        DataType::Decimal256(..) => {
+            array.as_primitive::<Decimal256Type>().iter().for_each(|value| {
+                values.push(&value.unwrap_or_default().to_le_bytes());
+            });
+        }
         // What callers keep as the bytes of its cells comes as binary values.
         other => {
             return Err(Error::unsupported(format!(
@@ -212,6 +218,14 @@ pub(crate) fn array_of_values(
             let values: Vec<i128> =
                 values.iter().map(|value| i128::from_le_bytes(*value)).collect();
             return decimals(Decimal128Array::new(values.into(), nulls), data_type);
+        }
+        DataType::Decimal256(..) => {
+            let bytes = values.bytes_of_length(WIDE_DECIMAL_BYTES)?;
+            let (values, _) = bytes.as_chunks::<WIDE_DECIMAL_BYTES>();
+            let values: Vec<i256> =
+                values.iter().map(|value| i256::from_le_bytes(*value)).collect();
+            let array = Decimal256Array::new(values.into(), nulls);
+            return retyped(&array, data_type.clone());
         }
         _ => return Err(damaged("holds bytes, which its type has not")),
     };

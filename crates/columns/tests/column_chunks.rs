@@ -6,12 +6,17 @@ use std::cell::Cell;
 use std::sync::Arc;
 
 use arrow::array::{
-    Array, ArrayRef, BinaryArray, BooleanArray, Date32Array, Decimal128Array, FixedSizeBinaryArray,
-    Float32Array, Float64Array, Int8Array, Int16Array, Int32Array, Int64Array, StringArray,
-    Time64MicrosecondArray, TimestampMillisecondArray, UInt8Array, UInt16Array, UInt32Array,
-    UInt64Array,
+    Array, ArrayRef, BinaryArray, BooleanArray, Date32Array, Decimal128Array, Decimal256Array,
+    FixedSizeBinaryArray, Float32Array, Float64Array, Int8Array, Int16Array, Int32Array,
+    Int64Array, PrimitiveArray, StringArray, Time64MicrosecondArray, TimestampMillisecondArray,
+    UInt8Array, UInt16Array, UInt32Array, UInt64Array,
 };
 use arrow::compute::concat;
+use arrow::datatypes::{
+    ArrowPrimitiveType, Date32Type, Int8Type, Int16Type, Int32Type, Int64Type,
+    Time64NanosecondType, TimestampMicrosecondType, TimestampMillisecondType,
+    TimestampNanosecondType, TimestampSecondType, UInt8Type, UInt16Type, UInt32Type, i256,
+};
 use proptest::prelude::*;
 use tonnage_columns::{BATCH_ROWS, Chunk, ChunkId, ROWS_MAX, encode, seal};
 use tonnage_engine::{ErrorKind, Result};
@@ -102,6 +107,13 @@ fn samples(rows: usize) -> Vec<ArrayRef> {
         Arc::new(each().map(|row| row.map(|row| (row as f64).sqrt())).collect::<Float64Array>()),
         Arc::new(decimal(each().map(|row| row.map(|row| row as i128 - 50)).collect())),
         Arc::new(decimal(each().map(|row| row.map(|row| (row as i128) << 80)).collect())),
+        Arc::new(
+            each()
+                .map(|row| row.map(|row| i256::from_parts(row as u128, row as i128)))
+                .collect::<Decimal256Array>()
+                .with_precision_and_scale(76, 3)
+                .unwrap(),
+        ),
         Arc::new(
             each().map(|row| row.map(|row| ["ä", "", "MAIL"][row % 3])).collect::<StringArray>(),
         ),
@@ -246,12 +258,108 @@ fn double() -> impl Strategy<Value = f64> {
     ]
 }
 
+/// NULLs, the ends of a type, neighbours of both, and values that lie close together.
+fn number(least: i64, greatest: i64) -> impl Strategy<Value = Option<i64>> {
+    let ends = vec![least, least + 1, -1, 0, 1, greatest - 1, greatest];
+    let ends: Vec<i64> = ends.into_iter().map(|end| end.clamp(least, greatest)).collect();
+    prop_oneof![
+        2 => Just(None),
+        2 => prop::sample::select(ends).prop_map(Some),
+        4 => (0..100i64).prop_map(move |near| Some((least / 2 + near).clamp(least, greatest))),
+        2 => (least..=greatest).prop_map(Some),
+    ]
+}
+
+fn numbers(least: i64, greatest: i64) -> impl Strategy<Value = Vec<Option<i64>>> {
+    prop::collection::vec(number(least, greatest), 0..1_500)
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
     fn any_integers_come_back(values in prop::collection::vec(any::<Option<i64>>(), 0..3_000)) {
         assert_round_trip(&Int64Array::from(values));
+    }
+
+    /// All that is stored as whole numbers, with the ends of each type.
+    #[test]
+    fn any_numbers_of_each_type_come_back(
+        bytes in numbers(i8::MIN.into(), i8::MAX.into()),
+        shorts in numbers(i16::MIN.into(), i16::MAX.into()),
+        integers in numbers(i32::MIN.into(), i32::MAX.into()),
+        longs in numbers(i64::MIN, i64::MAX),
+    ) {
+        fn array<T: ArrowPrimitiveType>(numbers: &[Option<i64>]) -> PrimitiveArray<T>
+        where
+            T::Native: TryFrom<i64>,
+        {
+            let native = |number: i64| T::Native::try_from(number).ok();
+            numbers.iter().map(|number| number.and_then(native)).collect()
+        }
+        let unsigned = |numbers: &[Option<i64>], least: i64| -> Vec<Option<i64>> {
+            numbers.iter().map(|number| number.map(|number| number - least)).collect()
+        };
+        assert_round_trip(&array::<Int8Type>(&bytes));
+        assert_round_trip(&array::<UInt8Type>(&unsigned(&bytes, i8::MIN.into())));
+        assert_round_trip(&array::<Int16Type>(&shorts));
+        assert_round_trip(&array::<UInt16Type>(&unsigned(&shorts, i16::MIN.into())));
+        assert_round_trip(&array::<Int32Type>(&integers));
+        assert_round_trip(&array::<UInt32Type>(&unsigned(&integers, i32::MIN.into())));
+        assert_round_trip(&array::<Date32Type>(&integers));
+        assert_round_trip(&array::<Int64Type>(&longs));
+        let longest: UInt64Array = longs.iter().map(|number| number.map(|n| n as u64)).collect();
+        assert_round_trip(&longest);
+        assert_round_trip(&array::<TimestampSecondType>(&longs));
+        assert_round_trip(&array::<TimestampMillisecondType>(&longs));
+        assert_round_trip(&array::<TimestampMicrosecondType>(&longs));
+        assert_round_trip(&array::<TimestampNanosecondType>(&longs));
+        assert_round_trip(&array::<Time64NanosecondType>(&longs));
+        let truths: BooleanArray = bytes.iter().map(|byte| byte.map(|byte| byte > 0)).collect();
+        assert_round_trip(&truths);
+    }
+
+    #[test]
+    fn any_floats_come_back(values in prop::collection::vec(any::<Option<u32>>(), 0..500)) {
+        let array: Float32Array =
+            values.into_iter().map(|bits| bits.map(f32::from_bits)).collect();
+        let bytes = encode(&array, ID).unwrap();
+        let back = decoded(&bytes, &array).unwrap();
+        let back = back.as_any().downcast_ref::<Float32Array>().unwrap();
+        let bits = |array: &Float32Array| -> Vec<Option<u32>> {
+            array.iter().map(|value| value.map(f32::to_bits)).collect()
+        };
+        prop_assert_eq!(bits(back), bits(&array));
+    }
+
+    /// Words of a dictionary, and those that are too long for one.
+    #[test]
+    fn any_words_come_back(
+        words in prop::collection::vec(prop::option::weighted(0.9, 0..8usize), 0..3_000),
+        long in prop::sample::select(vec![0, 1, 254, 255, 256, 70_000]),
+    ) {
+        let word = |word: usize| format!("{word}{}", "x".repeat(if word == 0 { long } else { word }));
+        let words: StringArray = words.into_iter().map(|number| number.map(word)).collect();
+        assert_round_trip(&words);
+    }
+
+    #[test]
+    fn any_bytes_of_one_length_come_back(
+        values in prop::collection::vec(any::<Option<[u8; 16]>>(), 0..300),
+        equal in prop::collection::vec(prop::option::weighted(0.9, 0..3u8), 0..300),
+    ) {
+        let values = values.into_iter().chain(equal.into_iter().map(|n| n.map(|n| [n; 16])));
+        let array = FixedSizeBinaryArray::try_from_sparse_iter_with_size(values, 16).unwrap();
+        assert_round_trip(&array);
+    }
+
+    #[test]
+    fn any_wide_decimals_come_back(
+        values in prop::collection::vec(any::<Option<(i128, i128)>>(), 0..300),
+    ) {
+        let wide = |(low, high): (i128, i128)| i256::from_parts(low as u128, high >> 8);
+        let array: Decimal256Array = values.into_iter().map(|value| value.map(wide)).collect();
+        assert_round_trip(&array.with_precision_and_scale(76, 5).unwrap());
     }
 
     #[test]

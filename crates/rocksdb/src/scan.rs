@@ -1,13 +1,13 @@
 //! Scans over ranges.
 //!
-//! 1. A range is in one shard or in all of them; its shards are scanned one after another.
-//! 2. The iterator of a shard is created once and refreshed for each range, so that many small
-//!    ranges do not pay for many iterators, and each range sees what is stored when the scan
-//!    reaches it. It is bounded by the space; the ends of ranges are checked here. A scan of a
-//!    snapshot sees each range as it was then.
-//! 3. The iterator is at the next row between batches. Limits either end the range or jump over the
-//!    rest of a shard key: first by a few steps, since shard keys often hold few rows, then by a
-//!    seek.
+//! 1. A range lies in one shard or in all of them; its shards are scanned one after another.
+//! 2. The iterator of a shard is made once and refreshed for each range, so that many small ranges
+//!    do not pay for many iterators, and each range sees what is stored when the scan reaches it.
+//!    It is bounded by the space; the ends of ranges are checked here.
+//!    A scan of a snapshot sees each range as it was then.
+//! 3. The iterator stands on the next row between batches. Limits either end the range or jump over
+//!    the rest of a shard key: first by a few steps, since shard keys often hold few rows, then by
+//!    a seek.
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ use crate::estimate::bytes_in_files;
 use crate::open_store::OpenStore;
 use crate::settings::read_options;
 use crate::shard::{SPACE_LEN, Shard, physical_end, physical_key, space_end};
-use crate::tracking::moment::Moment;
+use crate::tracking::shard_snapshots::ShardSnapshots;
 
 /// How much a scan of a whole space reads ahead.
 const READAHEAD_BYTES: usize = 2 << 20;
@@ -46,7 +46,7 @@ const ROWS_BETWEEN_LOOKS: u32 = 4_096;
 pub(crate) struct RocksScanner<'a> {
     engine: &'a OpenStore,
     /// At which it reads; nothing where it reads what is stored when it comes to a range.
-    moment: Option<&'a Moment>,
+    snapshots: Option<&'a ShardSnapshots>,
     space: Arc<SpaceInfo>,
     ranges: Ranges,
     options: ScanOptions,
@@ -80,8 +80,8 @@ enum ShardScanStep {
 pub(crate) enum ScanSource {
     /// The store, each range as it is when the scan reaches it.
     Now(Arc<OpenStore>),
-    /// The snapshot to read.
-    Then(Arc<Moment>),
+    /// The store as of a snapshot.
+    Then(Arc<ShardSnapshots>),
 }
 
 impl ScanSource {
@@ -93,7 +93,7 @@ impl ScanSource {
         options: ScanOptions,
     ) -> Result<Box<dyn Scanner>> {
         let scan = OwnedScan::try_new(self, |source| {
-            source.store().scan_ranges(space, ranges, options, source.moment())
+            source.store().scan_ranges(space, ranges, options, source.snapshots())
         })?;
         Ok(Box::new(scan))
     }
@@ -101,14 +101,14 @@ impl ScanSource {
     fn store(&self) -> &OpenStore {
         match self {
             Self::Now(store) => store,
-            Self::Then(moment) => moment.store(),
+            Self::Then(snapshots) => snapshots.store(),
         }
     }
 
-    fn moment(&self) -> Option<&Moment> {
+    fn snapshots(&self) -> Option<&ShardSnapshots> {
         match self {
             Self::Now(_) => None,
-            Self::Then(moment) => Some(moment),
+            Self::Then(snapshots) => Some(snapshots),
         }
     }
 }
@@ -119,7 +119,7 @@ impl OpenStore {
         space: SpaceId,
         ranges: Ranges,
         mut options: ScanOptions,
-        moment: Option<&'a Moment>,
+        snapshots: Option<&'a ShardSnapshots>,
     ) -> Result<RocksScanner<'a>> {
         let resume = options.resume.as_ref().map(KeyPosition::from_position).transpose()?;
         let info = self.space(space)?;
@@ -129,7 +129,7 @@ impl OpenStore {
         }
         let mut scanner = RocksScanner {
             engine: self,
-            moment,
+            snapshots,
             space: info,
             ranges,
             options,
@@ -311,7 +311,7 @@ impl RocksScanner<'_> {
 
 impl<'a> RocksScanner<'a> {
     fn open_iterator(&self, shard: usize, whole_space: bool) -> DBRawIterator<'a> {
-        let snapshot = self.moment.map(|moment| &moment.shards()[shard]);
+        let snapshot = self.snapshots.map(|snapshots| &snapshots.shards()[shard]);
         let (space, options) = (&self.space, &self.options);
         open_iterator(&self.engine.shards()[shard], snapshot, space, options, whole_space)
     }
@@ -387,10 +387,10 @@ impl<'a> RocksScanner<'a> {
     /// Puts the iterator of a shard on the first row of the range.
     fn enter_shard(&mut self, shard: usize) -> Result<()> {
         let target = &self.engine.shards()[shard];
-        // Refreshed rather than created anew: many small ranges need not pay for many iterators.
-        // One of a snapshot would leave it by that.
+        // Refreshed rather than made anew: many small ranges need not pay for many iterators. One
+        // of a snapshot would leave it by that.
         match &mut self.iterators[shard] {
-            Some(_) if self.moment.is_some() => {}
+            Some(_) if self.snapshots.is_some() => {}
             Some(iterator) => {
                 iterator.refresh().map_err(|error| translate(target.display_name(), error))?
             }

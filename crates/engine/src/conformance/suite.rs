@@ -71,8 +71,8 @@ macro_rules! conformance_suite {
                 what_is_read_between_equal_counts_stays_true_beside_writers,
             }
             tracking {
-                a_snapshot_shows_one_moment_and_refuses_writes,
-                a_snapshot_is_read_in_every_way_at_its_moment,
+                a_snapshot_shows_one_point_in_time_and_refuses_writes,
+                a_snapshot_is_read_in_every_way_at_its_point_in_time,
                 a_snapshot_keeps_what_is_deleted_behind_it,
                 rows_expire_in_snapshots_too,
                 nothing_is_tracked_after_an_opening,

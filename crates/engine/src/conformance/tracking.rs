@@ -101,7 +101,7 @@ fn take_in(rows: &mut RowsByKey, truth: &RowsByKey, change: &RangeChange) {
 }
 
 /// What is written later does not show, and nothing is written through a snapshot.
-pub fn a_snapshot_shows_one_moment_and_refuses_writes(harness: &mut dyn Harness) {
+pub fn a_snapshot_shows_one_point_in_time_and_refuses_writes(harness: &mut dyn Harness) {
     let fixture = Fixture::new(harness);
     fixture.fill(&["a", "b"], 3);
     let Some(taken) = snapshot(fixture.engine(), fixture.space) else { return };
@@ -123,7 +123,7 @@ pub fn a_snapshot_shows_one_moment_and_refuses_writes(harness: &mut dyn Harness)
 }
 
 /// Look-ups of one key and of many, scans backwards, scans that are closed and released.
-pub fn a_snapshot_is_read_in_every_way_at_its_moment(harness: &mut dyn Harness) {
+pub fn a_snapshot_is_read_in_every_way_at_its_point_in_time(harness: &mut dyn Harness) {
     let fixture = Fixture::new(harness);
     fixture.fill(&["a", "b"], 40);
     let Some(taken) = snapshot(fixture.engine(), fixture.space) else { return };
@@ -174,7 +174,7 @@ pub fn a_snapshot_keeps_what_is_deleted_behind_it(harness: &mut dyn Harness) {
     assert_eq!(fixture.all_names(), [""; 0], "nothing comes back");
 }
 
-/// As time goes on, not as of the moment.
+/// As time goes on, not as of the snapshot.
 pub fn rows_expire_in_snapshots_too(harness: &mut dyn Harness) {
     let fixture = Fixture::new(harness);
     fixture.put_until(&key("a", "00"), b"short", START_MS + 10);

@@ -1,4 +1,4 @@
-//! The store at one moment: the maps of all spaces, shared until they are changed.
+//! The store at one point in time: the maps of all spaces, shared until they are changed.
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::{Arc, RwLock};
@@ -89,8 +89,8 @@ impl Snapshot for MemorySnapshot {
             return Ok(RangeChanges::Unknown);
         };
         let space = self.store.space(space)?;
-        let book = space.book();
-        let changes = book.as_ref().map(|book| book.changes(&range.start, id, since, found.noted));
+        let mut book = space.book();
+        let changes = book.as_mut().map(|book| book.changes(&range.start, id, since, found.noted));
         Ok(changes.unwrap_or(RangeChanges::Unknown))
     }
 }

@@ -2,12 +2,23 @@
 //! open.
 //!
 //! 1. The ranges hold every key of the space, each once. At first there is one.
-//! 2. Each range keeps the changes noted since a ticket of its own. A list that outgrows its bound is
+//! 2. A key is noted at the end of a journal, whatever range it belongs to: that costs the same with
+//!    one range and with thousands. Whoever asks for changes has the journal sorted into the lists of
+//!    the ranges first; so does the key that fills it.
+//! 3. Each range keeps the changes noted since a ticket of its own. A list that outgrows its bound is
 //!    dropped: it then begins at the next ticket, and copies from before know nothing any more.
-//! 3. A range that is cut keeps its changes on both sides.
+//! 4. A range that is cut keeps its changes on both sides.
+
+use std::ops::Range;
 
 use super::RangeChanges;
 use super::change_list::ChangeList;
+use super::range_starts::RangeStarts;
+
+/// A journal of so many keys, or of so many bytes, is sorted into the lists. That takes less than a
+/// millisecond, for which writers wait.
+const JOURNAL_KEYS_MAX: usize = 4_096;
+const JOURNAL_BYTES_MAX: usize = 256 << 10;
 
 /// The changes of a space in one shard, by range.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -17,9 +28,13 @@ pub struct TicketBook {
     open: Vec<u64>,
     /// Ascending; the first one starts at the empty key.
     ranges: Vec<BookRange>,
+    /// Of these ranges, once the journal was sorted by them.
+    starts: Option<RangeStarts>,
+    /// Keys that are in no list yet.
+    journal: ChangeList,
     changes_max: usize,
     /// Of all lists together.
-    bytes: usize,
+    listed_bytes: usize,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -42,7 +57,15 @@ impl TicketBook {
     pub fn new(changes_max: usize) -> Self {
         let changes = ChangeList::default();
         let all = BookRange { start: Vec::new(), copy: None, since: 0, changes };
-        Self { next: 0, open: Vec::new(), ranges: vec![all], changes_max, bytes: 0 }
+        Self {
+            next: 0,
+            open: Vec::new(),
+            ranges: vec![all],
+            starts: None,
+            journal: ChangeList::default(),
+            changes_max,
+            listed_bytes: 0,
+        }
     }
 
     /// All tickets below it have ended.
@@ -56,8 +79,9 @@ impl TicketBook {
     }
 
     /// About how much memory the changes take.
+    #[inline]
     pub fn bytes(&self) -> usize {
-        self.bytes
+        self.listed_bytes + self.journal.bytes()
     }
 
     /// Opens the ticket of a write that is about to begin.
@@ -76,9 +100,12 @@ impl TicketBook {
     }
 
     /// Notes a key under an open ticket.
+    #[inline]
     pub fn note_key(&mut self, ticket: u64, key: &[u8]) {
-        let index = self.index_of(key);
-        self.note(index, ticket, |changes| changes.push_key(ticket, key));
+        self.journal.push_key(ticket, key);
+        if self.journal.len() >= JOURNAL_KEYS_MAX || self.journal.bytes() >= JOURNAL_BYTES_MAX {
+            self.sort_journal();
+        }
     }
 
     /// Notes a deletion of all keys from `start` to `end` under an open ticket.
@@ -96,6 +123,7 @@ impl TicketBook {
 
     /// Drops the longest list, for the memory that it takes.
     pub fn forget_longest(&mut self) {
+        self.sort_journal();
         let lengths = self.ranges.iter().map(|range| range.changes.bytes()).enumerate();
         if let Some((index, _)) = lengths.max_by_key(|(_, bytes)| *bytes) {
             self.forget(index);
@@ -112,7 +140,8 @@ impl TicketBook {
     }
 
     /// What was noted of the copy of the range at `start` from `since` on, below `noted`.
-    pub fn changes(&self, start: &[u8], id: u128, since: u64, noted: u64) -> RangeChanges {
+    pub fn changes(&mut self, start: &[u8], id: u128, since: u64, noted: u64) -> RangeChanges {
+        self.sort_journal();
         let range = &self.ranges[self.index_of(start)];
         let is_copy = range.start == start && range.copy.is_some_and(|copy| copy.id == id);
         match is_copy && range.since <= since {
@@ -125,14 +154,17 @@ impl TicketBook {
     /// and nothing is changed, where it cannot be told what was written since, or a newer copy is
     /// there.
     pub fn track(&mut self, start: &[u8], end: &[u8], id: u128, settled: u64) -> bool {
+        self.sort_journal();
         let is_empty = !end.is_empty() && end <= start;
-        let mut met = self.ranges[self.met(start, end)].iter();
+        let met = self.met(start, end);
         let is_known = |range: &BookRange| {
             range.since <= settled && range.copy.is_none_or(|copy| copy.settled <= settled)
         };
-        if is_empty || settled > self.next || !met.all(is_known) {
+        if is_empty || settled > self.next || !self.ranges[met.clone()].iter().all(is_known) {
             return false;
         }
+        let (first, behind) = (met.start, self.ranges.len() - met.end);
+        self.listed_bytes -= self.listed_bytes_of(met);
         self.cut(start);
         if !end.is_empty() {
             self.cut(end);
@@ -146,7 +178,8 @@ impl TicketBook {
         let copy = Some(RangeCopy { id, settled });
         let range = BookRange { start: start.to_vec(), copy, since: settled, changes };
         self.ranges.insert(met.start, range);
-        self.bytes = self.ranges.iter().map(|range| range.changes.bytes()).sum();
+        self.listed_bytes += self.listed_bytes_of(first..self.ranges.len() - behind);
+        self.starts = None;
         true
     }
 
@@ -156,23 +189,49 @@ impl TicketBook {
         self.ranges.iter_mut().filter(of_id).for_each(|range| range.copy = None);
     }
 
+    /// Sorts the keys of the journal into the lists of their ranges.
+    fn sort_journal(&mut self) {
+        if self.journal.is_empty() {
+            return;
+        }
+        let starts = self.starts.take().unwrap_or_else(|| {
+            RangeStarts::new(self.ranges[1..].iter().map(|range| range.start.as_slice()))
+        });
+        let mut journal = std::mem::take(&mut self.journal);
+        for (ticket, key) in journal.keys() {
+            let index = starts.place_of(key, |place| &self.ranges[place].start);
+            self.note(index, ticket, |changes| changes.push_key(ticket, key));
+        }
+        // Emptied and put back: its memory serves the next keys.
+        journal.clear();
+        (self.journal, self.starts) = (journal, Some(starts));
+    }
+
+    /// Adds to the list of a range, unless that is full, or begins later.
     fn note(&mut self, index: usize, ticket: u64, push: impl FnOnce(&mut ChangeList)) {
         let range = &mut self.ranges[index];
+        if ticket < range.since {
+            return;
+        }
         if range.changes.len() >= self.changes_max {
             // This change is not in the list either.
             self.forget(index);
-        } else if ticket >= range.since {
+        } else {
             let before = range.changes.bytes();
             push(&mut range.changes);
-            self.bytes += range.changes.bytes() - before;
+            self.listed_bytes += range.changes.bytes() - before;
         }
+    }
+
+    fn listed_bytes_of(&self, ranges: Range<usize>) -> usize {
+        self.ranges[ranges].iter().map(|range| range.changes.bytes()).sum()
     }
 
     /// Drops the list of a range. It is complete from the next ticket on: those that are given
     /// already may have been in it.
     fn forget(&mut self, index: usize) {
         let range = &mut self.ranges[index];
-        self.bytes -= range.changes.bytes();
+        self.listed_bytes -= range.changes.bytes();
         range.changes = ChangeList::default();
         range.since = self.next;
     }
@@ -182,7 +241,7 @@ impl TicketBook {
     }
 
     /// The ranges that hold keys from `start` to `end`.
-    fn met(&self, start: &[u8], end: &[u8]) -> std::ops::Range<usize> {
+    fn met(&self, start: &[u8], end: &[u8]) -> Range<usize> {
         let first = self.index_of(start);
         let behind = match end.is_empty() {
             true => self.ranges.len(),

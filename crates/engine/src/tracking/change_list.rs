@@ -27,11 +27,28 @@ impl ChangeList {
         self.tickets.len() + self.deleted.len()
     }
 
+    pub(super) fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Forgets the keys, but keeps their memory.
+    pub(super) fn clear(&mut self) {
+        *self = Self {
+            tickets: std::mem::take(&mut self.tickets),
+            keys: std::mem::take(&mut self.keys),
+            ..Self::default()
+        };
+        self.tickets.clear();
+        self.keys.clear();
+    }
+
     /// About how much memory it takes.
+    #[inline]
     pub(super) fn bytes(&self) -> usize {
         self.keys.bytes() + self.tickets.len() * KEY_BYTES + self.deleted_bytes
     }
 
+    #[inline]
     pub(super) fn push_key(&mut self, ticket: u64, key: &[u8]) {
         self.tickets.push(ticket);
         self.keys.push(key);
@@ -101,7 +118,8 @@ impl ChangeList {
         self.deleted_bytes = self.deleted.iter().map(|(_, start, end)| cost(start, end)).sum();
     }
 
-    fn keys(&self) -> impl Iterator<Item = (u64, &[u8])> {
+    /// Its keys with their tickets.
+    pub(super) fn keys(&self) -> impl Iterator<Item = (u64, &[u8])> {
         self.tickets.iter().copied().zip(self.keys.iter())
     }
 }

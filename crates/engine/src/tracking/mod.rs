@@ -15,6 +15,7 @@ mod book;
 mod change_list;
 #[cfg(test)]
 mod interleaving_tests;
+mod range_starts;
 
 use std::sync::Arc;
 
@@ -53,11 +54,11 @@ pub enum RangeChanges {
     Unknown,
 }
 
-/// The store at one moment, with everything that was acknowledged before. Rows expire as time goes
+/// The store at one point in time, with everything that was acknowledged before. Rows expire as time goes
 /// on, as they do in the store. Whether a space that is dropped later is still there is up to the
 /// engine: otherwise it is `NotFound`.
 pub trait Snapshot: Send + Sync {
-    /// An engine that reads at that moment and refuses writes.
+    /// An engine that reads at that time and refuses writes.
     fn engine(&self) -> &Arc<dyn Engine>;
 
     /// The ranges of a space that was followed when the snapshot was taken, those of each shard in

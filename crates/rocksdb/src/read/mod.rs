@@ -9,7 +9,7 @@
 //!    one.
 //! 3. Values stay where RocksDB has them (pinned) until they are copied into the answer, in the
 //!    order of the keys, as far as they fit into the bytes asked for.
-//! 4. A read that looks at a shard more than once looks at one [moment](lookup::View) of it. So it
+//! 4. A read that looks at a shard more than once looks at one [snapshot](lookup::View) of it. So it
 //!    sees all of an atomic batch or nothing of it.
 
 pub(crate) mod helpers;
@@ -33,7 +33,7 @@ use crate::read::misses::CacheMisses;
 use crate::read::walk::KeyDensity;
 use crate::settings::read_options;
 use crate::shard::Shard;
-use crate::tracking::moment::Moment;
+use crate::tracking::shard_snapshots::ShardSnapshots;
 
 /// The most keys that one multi-get takes: enough to share the work on blocks (RocksDB itself takes
 /// 32 at a time), few enough that rows which are suddenly large do not fill the memory.
@@ -59,7 +59,7 @@ impl OpenStore {
         space: SpaceId,
         keys: &Slices,
         options: &tonnage_engine::ReadOptions,
-        moment: Option<&Moment>,
+        snapshots: Option<&ShardSnapshots>,
         rows: &mut Rows,
     ) -> Result<usize> {
         rows.clear();
@@ -69,10 +69,10 @@ impl OpenStore {
             self.check_key(&space, keys.get(index))?;
         }
         let now_ms = OnceLock::new();
-        let lookup = Lookup { engine: self, space: &space, options, moment, now_ms };
+        let lookup = Lookup { engine: self, space: &space, options, snapshots, now_ms };
         let end = match options.keys.len() {
             0 => Ok(options.keys.start),
-            1 if moment.is_none() => lookup.read_one(keys, rows),
+            1 if snapshots.is_none() => lookup.read_one(keys, rows),
             _ => lookup.read_many(keys, rows),
         };
         // Rows that are missing may be those of a space that was dropped meanwhile: it is taken off
@@ -117,9 +117,9 @@ impl Lookup<'_> {
             return self.look_up_keys(keys, wanted, density, &self.newest(), &mut chunk, rows);
         }
         let drops = self.file_drops();
-        let end = self.look_up(keys, density, &self.of_one_moment(), &mut chunk, rows)?;
-        // None are dropped below a moment, but with their space.
-        if self.moment.is_some() || self.file_drops() == drops {
+        let end = self.look_up(keys, density, &self.of_one_snapshot(), &mut chunk, rows)?;
+        // None are dropped below a snapshot, but with their space.
+        if self.snapshots.is_some() || self.file_drops() == drops {
             return Ok(end);
         }
         // Files were dropped meanwhile: an older view may have shown what lay below them. None are
@@ -128,7 +128,7 @@ impl Lookup<'_> {
         let shards = self.engine.shards().iter();
         let _gates: Vec<_> =
             shards.map(|shard| shard.gate_by(self.options.deadline)).collect::<Result<_>>()?;
-        self.look_up(keys, density, &self.of_one_moment(), &mut chunk, rows)
+        self.look_up(keys, density, &self.of_one_snapshot(), &mut chunk, rows)
     }
 
     /// How often files were dropped so far, in all shards.

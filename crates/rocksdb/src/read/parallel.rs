@@ -5,7 +5,7 @@
 //! 1. What is left of the keys is cut into parts of equal numbers of keys, as far as the rows before
 //!    say that they fit into the answer.
 //! 2. The caller's thread reads the first part, a thread each of the others: all at the caller's
-//!    moment, each with its part of the bytes that the answer has left.
+//!    snapshots, each with its part of the bytes that the answer has left.
 //! 3. The parts are joined in the order of the keys. Where a part did not come to its end the
 //!    answer ends; what follows is read again by the next call.
 //!
@@ -148,9 +148,9 @@ impl ParallelRead<'_> {
     }
 
     fn read(&self, part: &ReadPart, rows: &mut Rows) -> Result<usize> {
-        let Lookup { engine, space, moment, .. } = *self.lookup;
+        let Lookup { engine, space, snapshots, .. } = *self.lookup;
         let now_ms = self.lookup.now_ms.clone();
-        let lookup = Lookup { engine, space, options: &part.options, moment, now_ms };
+        let lookup = Lookup { engine, space, options: &part.options, snapshots, now_ms };
         let range = part.options.keys.clone();
         match self.density {
             KeyDensity::Scattered => {

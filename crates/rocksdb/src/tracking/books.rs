@@ -142,9 +142,16 @@ impl ChangeBooks {
         (start, id): (&[u8], u128),
         (since, noted): (u64, u64),
     ) -> RangeChanges {
-        let books = lock(&self.books);
-        let book = books.by_space.get(&space);
-        book.map_or(RangeChanges::Unknown, |book| book.book.changes(start, id, since, noted))
+        let mut books = lock(&self.books);
+        let Some(SpaceBook { book, .. }) = books.by_space.get_mut(&space) else {
+            return RangeChanges::Unknown;
+        };
+        let before = book.bytes();
+        let changes = book.changes(start, id, since, noted);
+        // A list may have become too long, or have begun later than a key of it was noted.
+        let after = book.bytes();
+        books.bytes = books.bytes + after - before;
+        changes
     }
 
     /// Has a range tracked that was copied at a snapshot with this settled ticket.

@@ -11,7 +11,7 @@ use tonnage_engine::{
 };
 
 use super::books::NotedWrite;
-use super::moment::Moment;
+use super::shard_snapshots::ShardSnapshots;
 use super::snapshot::{FoundBooks, RocksSnapshot, complete, find};
 use crate::open_store::OpenStore;
 use crate::shard::{Shard, physical_key, space_end};
@@ -24,7 +24,7 @@ enum Fault {
     /// Keys are noted after RocksDB has them.
     LateNote,
     /// RocksDB's snapshot is taken before the books tell what is settled.
-    EarlyMoment,
+    EarlySnapshots,
     /// The books tell what is noted before RocksDB's snapshot is taken.
     EarlyNoted,
 }
@@ -52,7 +52,7 @@ type RowsByKey = BTreeMap<Vec<u8>, Vec<u8>>;
 struct Look {
     step: usize,
     found: Vec<FoundBooks>,
-    moment: Option<Moment>,
+    snapshots: Option<ShardSnapshots>,
 }
 
 /// What one interleaving works on.
@@ -142,13 +142,13 @@ impl<'s> World<'s> {
     /// The next step of a snapshot; the last one gives it.
     fn look(&self, look: &mut Look) -> Option<RocksSnapshot> {
         let order = match self.fault {
-            Fault::EarlyMoment => ["moment", "find", "complete"],
-            Fault::EarlyNoted => ["find", "complete", "moment"],
-            _ => ["find", "moment", "complete"],
+            Fault::EarlySnapshots => ["snapshots", "find", "complete"],
+            Fault::EarlyNoted => ["find", "complete", "snapshots"],
+            _ => ["find", "snapshots", "complete"],
         };
         match order[look.step] {
             "find" => look.found = find(self.store),
-            "moment" => look.moment = Some(Moment::now(self.store)),
+            "snapshots" => look.snapshots = Some(ShardSnapshots::take(self.store)),
             _ => complete(self.store, &mut look.found),
         }
         look.step += 1;
@@ -156,7 +156,7 @@ impl<'s> World<'s> {
             return None;
         }
         let found = std::mem::take(&mut look.found);
-        look.moment.take().map(|moment| RocksSnapshot::new(found, moment))
+        look.snapshots.take().map(|snapshots| RocksSnapshot::new(found, snapshots))
     }
 
     fn copy(&mut self, snapshot: &RocksSnapshot) {
@@ -278,7 +278,7 @@ fn no_interleaving_gives_a_stale_answer(
 
 #[rstest]
 fn each_fault_put_in_is_found(
-    #[values(Fault::LateNote, Fault::EarlyMoment, Fault::EarlyNoted)] fault: Fault,
+    #[values(Fault::LateNote, Fault::EarlySnapshots, Fault::EarlyNoted)] fault: Fault,
 ) {
     let [right, wrong] = explore(Change::Put, fault);
     assert!(wrong > 0 && right > 0);

@@ -12,9 +12,9 @@
 //! 3. A snapshot ([`snapshot`]) reads from the books which tickets are settled and what the ranges
 //!    are, has RocksDB take its snapshots, and reads up to which ticket keys are noted. In this
 //!    order: what is settled shows, and what shows is noted.
-//! 4. RocksDB's snapshot is taken while the gate is held shared ([`moment`]). RocksDB gives the rows
-//!    of an ingestion their sequence number before they can be read: a snapshot from between would
-//!    show them later.
+//! 4. RocksDB's snapshot is taken while the gate is held shared ([`shard_snapshots`]). RocksDB gives
+//!    the rows of an ingestion their sequence number before they can be read: a snapshot from between
+//!    would show them later.
 //! 5. Whoever removes a range of rows drops no files while there are snapshots: files are gone for
 //!    these, too. Those of a dropped space do go, for nobody finds it any more.
 //! 6. The file of a load tells its keys up to a bound ([`file_keys`]); beyond it the ranges that it
@@ -26,7 +26,7 @@ pub(crate) mod books;
 pub(crate) mod file_keys;
 #[cfg(test)]
 mod interleaving_tests;
-pub(crate) mod moment;
 pub(crate) mod notes;
+pub(crate) mod shard_snapshots;
 pub(crate) mod snapshot;
 mod snapshot_engine;

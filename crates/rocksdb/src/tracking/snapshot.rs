@@ -6,14 +6,14 @@ use std::sync::Arc;
 use tonnage_engine::{Engine, RangeChanges, Result, ShardId, Snapshot, SpaceId, TrackedRange};
 
 use super::books::FoundBook;
-use super::moment::Moment;
+use super::shard_snapshots::ShardSnapshots;
 use super::snapshot_engine::SnapshotEngine;
 use crate::open_store::OpenStore;
 
 /// What the books of a shard said, by space.
 pub(super) type FoundBooks = BTreeMap<SpaceId, FoundBook>;
 
-/// The store at one moment.
+/// The store as of a snapshot.
 pub(crate) struct RocksSnapshot {
     engine: Arc<dyn Engine>,
     store: Arc<OpenStore>,
@@ -26,14 +26,14 @@ impl RocksSnapshot {
     pub(crate) fn take(store: &Arc<OpenStore>, followed: &[SpaceId]) -> Result<Self> {
         followed.iter().try_for_each(|space| follow(store, *space))?;
         let mut found = find(store);
-        let moment = Moment::now(store);
+        let snapshots = ShardSnapshots::take(store);
         complete(store, &mut found);
-        Ok(Self::new(found, moment))
+        Ok(Self::new(found, snapshots))
     }
 
-    pub(super) fn new(found: Vec<FoundBooks>, moment: Moment) -> Self {
-        let store = Arc::clone(moment.store());
-        Self { engine: Arc::new(SnapshotEngine::new(moment)), store, found }
+    pub(super) fn new(found: Vec<FoundBooks>, snapshots: ShardSnapshots) -> Self {
+        let store = Arc::clone(snapshots.store());
+        Self { engine: Arc::new(SnapshotEngine::new(snapshots)), store, found }
     }
 
     fn found(&self, space: SpaceId, shard: ShardId) -> Option<&FoundBook> {
@@ -56,7 +56,7 @@ fn follow(store: &OpenStore, space: SpaceId) -> Result<()> {
     Ok(())
 }
 
-/// What the books say before the moment.
+/// What the books say before the snapshots.
 pub(super) fn find(store: &OpenStore) -> Vec<FoundBooks> {
     store.shards().iter().map(|shard| shard.books.find()).collect()
 }

@@ -1,4 +1,4 @@
-//! An engine that reads the store at one moment.
+//! An engine that reads the store as of a snapshot.
 //!
 //! Spaces are those that there are now: one that was dropped since is gone here, too. Rows expire as
 //! time goes on. What only tells sizes, or where to cut, is told of the store as it is now.
@@ -12,22 +12,22 @@ use tonnage_engine::{
     SpaceId, SpaceInfo, Statistics, VerifyReport, WriteBatch, WriteOutcome,
 };
 
-use super::moment::Moment;
+use super::shard_snapshots::ShardSnapshots;
 use crate::open_store::OpenStore;
 use crate::scan::ScanSource;
 
-/// The store at a moment, to be read.
+/// The store as of a snapshot, to be read.
 pub(super) struct SnapshotEngine {
-    moment: Arc<Moment>,
+    snapshots: Arc<ShardSnapshots>,
 }
 
 impl SnapshotEngine {
-    pub(super) fn new(moment: Moment) -> Self {
-        Self { moment: Arc::new(moment) }
+    pub(super) fn new(snapshots: ShardSnapshots) -> Self {
+        Self { snapshots: Arc::new(snapshots) }
     }
 
     fn store(&self) -> &OpenStore {
-        self.moment.store()
+        self.snapshots.store()
     }
 }
 
@@ -64,7 +64,7 @@ impl Engine for SnapshotEngine {
         options: &ReadOptions,
         rows: &mut Rows,
     ) -> Result<usize> {
-        self.store().read_keys(space, keys, options, Some(self.moment.as_ref()), rows)
+        self.store().read_keys(space, keys, options, Some(self.snapshots.as_ref()), rows)
     }
 
     fn scan(
@@ -73,7 +73,7 @@ impl Engine for SnapshotEngine {
         ranges: Ranges,
         options: ScanOptions,
     ) -> Result<Box<dyn Scanner>> {
-        ScanSource::Then(Arc::clone(&self.moment)).scan(space, ranges, options)
+        ScanSource::Then(Arc::clone(&self.snapshots)).scan(space, ranges, options)
     }
 
     fn split(&self, space: SpaceId, parts: usize, cuts: Cuts) -> Result<Vec<Part>> {

@@ -326,7 +326,7 @@ fn a_snapshot_gives_the_same_rows_again_beside_all_that_writes(#[values(0, 3)] d
 
 /// A write that is acknowledged before another begins shows wherever that does.
 #[test]
-fn the_snapshots_of_several_shards_are_of_one_moment() {
+fn the_snapshots_of_several_shards_are_of_one_point_in_time() {
     let place = tempfile::tempdir().unwrap();
     let (engine, space) = open(place.path(), 3);
     let is_over = AtomicBool::new(false);

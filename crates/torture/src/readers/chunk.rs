@@ -14,7 +14,7 @@ use crate::fallible::Fallible;
 const ID: ChunkId = ChunkId { segment: 0, column: 0 };
 const ROWS: i64 = 1_100;
 /// What a chunk is read as.
-const TYPES: [DataType; 7] = [
+const TYPES: [DataType; 11] = [
     DataType::Int64,
     DataType::Int8,
     DataType::Boolean,
@@ -22,6 +22,10 @@ const TYPES: [DataType; 7] = [
     DataType::Utf8,
     DataType::Binary,
     DataType::Decimal128(38, 2),
+    DataType::Decimal256(76, 2),
+    DataType::FixedSizeBinary(8),
+    DataType::Date32,
+    DataType::Float32,
 ];
 
 /// One chunk of each layout.

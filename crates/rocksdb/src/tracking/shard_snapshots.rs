@@ -1,8 +1,9 @@
-//! The store at one moment: a snapshot of RocksDB's in each shard.
+//! The store at one point in time: a snapshot of RocksDB's in each shard.
 //!
-//! One moment means: if a write shows, so does every write that was acknowledged before it began.
-//! One shard by itself gives that. Of several the snapshots are taken one after another; they are of
-//! one moment if no write ended in between. Where writers leave no such pause, their gates are held.
+//! One point in time means: if a write shows, so does every write that was acknowledged before it
+//! began. One shard by itself gives that. Of several the snapshots are taken one after another; they
+//! are of one point in time if no write ended in between. Where writers leave no such pause, their
+//! gates are held.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -17,24 +18,24 @@ use crate::shard::Shard;
 const TRIES: usize = 3;
 
 /// One for each shard.
-type ShardSnapshots<'a> = Vec<Snapshot<'a>>;
+type SnapshotList<'a> = Vec<Snapshot<'a>>;
 
 self_cell! {
     struct OwnedSnapshots {
         owner: Arc<OpenStore>,
         #[covariant]
-        dependent: ShardSnapshots,
+        dependent: SnapshotList,
     }
 }
 
-/// The store at one moment, which it keeps open.
-pub(crate) struct Moment {
+/// The store at one point in time, which it keeps open.
+pub(crate) struct ShardSnapshots {
     snapshots: OwnedSnapshots,
 }
 
-impl Moment {
-    /// The store now.
-    pub(crate) fn now(store: &Arc<OpenStore>) -> Self {
+impl ShardSnapshots {
+    /// Those of the store now.
+    pub(crate) fn take(store: &Arc<OpenStore>) -> Self {
         // Counted first: whoever finds no snapshot under the gate did so before there was one.
         store.shards().iter().for_each(|shard| {
             shard.snapshots.fetch_add(1, Ordering::SeqCst);
@@ -56,7 +57,7 @@ impl Moment {
     }
 }
 
-impl Drop for Moment {
+impl Drop for ShardSnapshots {
     fn drop(&mut self) {
         self.store().shards().iter().for_each(|shard| {
             shard.snapshots.fetch_sub(1, Ordering::SeqCst);
@@ -65,7 +66,7 @@ impl Drop for Moment {
 }
 
 /// `between` is called where others may write: behind each snapshot that writers are not held up for.
-fn together(shards: &[Shard], between: impl Fn()) -> ShardSnapshots<'_> {
+fn together(shards: &[Shard], between: impl Fn()) -> SnapshotList<'_> {
     for _ in 0..TRIES {
         let before = ended(shards);
         let taken = shards.iter().map(|shard| {
@@ -77,7 +78,7 @@ fn together(shards: &[Shard], between: impl Fn()) -> ShardSnapshots<'_> {
             between();
             taken
         });
-        let taken: ShardSnapshots<'_> = taken.collect();
+        let taken: SnapshotList<'_> = taken.collect();
         if shards.len() == 1 || ended(shards) == before {
             return taken;
         }
