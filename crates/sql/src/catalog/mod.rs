@@ -31,7 +31,7 @@ use crate::column_cache::ColumnCache;
 use crate::errors::into_datafusion;
 use crate::session::{SqlOptions, Transaction};
 use crate::statistics::StatisticsCache;
-use crate::text::{CATALOG, FileName, SCHEMA};
+use crate::text::{CATALOG, Cursor, FileName, SCHEMA};
 
 /// What of the session a table must know.
 #[derive(Clone)]
@@ -141,6 +141,12 @@ pub(crate) fn path_of_parts(parts: &[String]) -> String {
     };
     let prefix = child_prefix(None, catalog, CATALOG);
     child_path(child_prefix(prefix.as_deref(), schema, SCHEMA).as_deref(), table)
+}
+
+/// Reads the path of the table that a query reads under the name that stands here.
+pub(crate) fn read_path(cursor: &mut Cursor) -> Option<String> {
+    let parts: Vec<String> = cursor.parts()?.into_iter().map(str::to_ascii_lowercase).collect();
+    Some(path_of_parts(&parts))
 }
 
 impl CatalogProviderList for StoreCatalog {

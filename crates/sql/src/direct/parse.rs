@@ -3,7 +3,8 @@
 use datafusion::sql::sqlparser::tokenizer::Token;
 
 use super::literal::SqlLiteral;
-use crate::text::{Cursor, Piece};
+use crate::catalog::read_path;
+use crate::text::{Cursor, IsWord, Piece};
 
 /// A simple SELECT, as it is written.
 #[derive(Clone, Debug, PartialEq)]
@@ -110,7 +111,7 @@ fn select(cursor: &mut Cursor) -> Option<SimpleSelect> {
     cursor.word("SELECT").then_some(())?;
     let items = items(cursor)?;
     cursor.word("FROM").then_some(())?;
-    let path = cursor.path()?;
+    let path = read_path(cursor)?;
     let filters = if cursor.word("WHERE") { filters(cursor)? } else { Vec::new() };
     let order = if cursor.word("ORDER") { order(cursor)? } else { Vec::new() };
     let limit = if cursor.word("LIMIT") { Some(SqlLiteral::parse(cursor)?) } else { None };
@@ -120,12 +121,7 @@ fn select(cursor: &mut Cursor) -> Option<SimpleSelect> {
 /// The name of a column, folded.
 fn column(cursor: &mut Cursor) -> Option<String> {
     match cursor.peek()? {
-        Token::Word(word)
-            if word.quote_style.is_none()
-                && RESERVED.iter().any(|name| word.value.eq_ignore_ascii_case(name)) =>
-        {
-            None
-        }
+        token if token.is_one_of(&RESERVED) => None,
         Token::Word(_) => cursor.name().map(str::to_ascii_lowercase),
         _ => None,
     }

@@ -9,7 +9,6 @@ use arrow::array::BinaryBuilder;
 use arrow::datatypes::DataType;
 use datafusion::common::Result;
 use datafusion::logical_expr::Expr;
-use datafusion::logical_expr::expr::ScalarFunction;
 
 use super::scan::{Kind, all_members, checked, items, string};
 use crate::functions::{Gives, Scalar, text_of};
@@ -41,8 +40,7 @@ pub(super) const ALL: [Scalar; 1] = [ORDER];
 
 /// A call that gives what a document is ordered by.
 pub(crate) fn order_of(document: Expr) -> Expr {
-    let func = Arc::new(ORDER.function());
-    Expr::ScalarFunction(ScalarFunction { func, args: vec![document] })
+    ORDER.call(vec![document])
 }
 
 fn write_key(text: &str, key: &mut Vec<u8>) -> Result<()> {

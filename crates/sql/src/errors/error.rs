@@ -145,10 +145,15 @@ fn parser_message(error: &ParserError) -> String {
     }
 }
 
-/// An error at a place of the text; what stands nowhere in it has line 0.
+/// An error at a position of the text.
 pub(crate) fn invalid_at(location: Location, message: impl std::fmt::Display) -> Error {
-    Error::invalid(match location.line {
-        0 => message.to_string(),
-        line => format!("line {line}, column {}: {message}", location.column),
-    })
+    located(Error::invalid(message.to_string()), location)
+}
+
+/// An error with its position in the text; tokens that are not in the text have line 0.
+pub(crate) fn located(error: Error, location: Location) -> Error {
+    match location.line {
+        0 => error,
+        line => error.at(format_args!("line {line}, column {}", location.column)),
+    }
 }

@@ -6,7 +6,7 @@ mod missing_member;
 mod rewordings;
 mod type_words;
 
-pub(crate) use error::{from_datafusion, from_parser, into_datafusion, invalid_at};
+pub(crate) use error::{from_datafusion, from_parser, into_datafusion, invalid_at, located};
 pub(crate) use missing_column::{ambiguous, as_typed};
 pub(crate) use missing_member::MissingMember;
 pub(crate) use type_words::in_sql;

@@ -9,7 +9,6 @@ use arrow::array::{ArrayRef, BinaryBuilder};
 use arrow::datatypes::DataType;
 use datafusion::common::{Result, exec_err};
 use datafusion::logical_expr::Expr;
-use datafusion::logical_expr::expr::ScalarFunction;
 use tonnage::{ColumnType, Value};
 
 use super::scalar::{Arguments, Gives, Scalar, ScalarWork, text_of};
@@ -38,27 +37,22 @@ const fn bytes_of(name: &'static str, form: &'static str, work: ScalarWork) -> S
 
 /// Text that is cast to bytes.
 pub(crate) fn text_bytes(text: Expr, is_tried: bool) -> Expr {
-    call(if is_tried { TRIED_BYTES } else { BYTES }, text)
+    if is_tried { TRIED_BYTES.call(vec![text]) } else { BYTES.call(vec![text]) }
 }
 
 /// Text that is cast to a time.
 pub(crate) fn time_text(text: Expr, is_tried: bool) -> Expr {
-    call(if is_tried { TRIED_TIME } else { TIME }, text)
+    if is_tried { TRIED_TIME.call(vec![text]) } else { TIME.call(vec![text]) }
 }
 
 /// Text that is cast to an interval.
 pub(crate) fn interval_text(text: Expr) -> Expr {
-    call(INTERVAL, text)
+    INTERVAL.call(vec![text])
 }
 
 /// Text that is cast to a decimal.
 pub(crate) fn decimal_text(text: Expr) -> Expr {
-    call(DECIMAL, text)
-}
-
-fn call(function: Scalar, text: Expr) -> Expr {
-    let func = Arc::new(function.function());
-    Expr::ScalarFunction(ScalarFunction { func, args: vec![text] })
+    DECIMAL.call(vec![text])
 }
 
 /// Whether text is digits alone, with a sign and a point.

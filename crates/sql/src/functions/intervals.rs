@@ -1,7 +1,7 @@
 //! Functions that plans have for intervals: how long one is, the longest and the shortest of
 //! several, one as many times as a number says, and what `date_part` takes.
 
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 use arrow::array::{
     Array, ArrayRef, AsArray, Float64Array, IntervalMonthDayNanoArray, new_null_array,
@@ -11,172 +11,131 @@ use arrow::datatypes::{
     DataType, Float64Type, Int32Type, Int64Type, IntervalMonthDayNano, IntervalMonthDayNanoType,
 };
 use datafusion::common::{DataFusionError, Result, exec_datafusion_err, exec_err, plan_err};
-use datafusion::logical_expr::expr::ScalarFunction;
-use datafusion::logical_expr::{Expr, ScalarUDF};
+use datafusion::logical_expr::Expr;
 
 use super::scalar::{Arguments, Gives, Scalar};
 use crate::interval::{DAY, INTERVAL, LENGTH, lengths};
 
-type LazyFunction = LazyLock<Arc<ScalarUDF>>;
+const LENGTH_OF: Scalar =
+    Scalar::new("_length", "_length(interval)", (1, 1), Gives::Type(|| LENGTH), |arguments| {
+        Ok(Arc::new(lengths(&arguments.arrays[0])?))
+    });
 
-static LENGTH_OF: LazyFunction = LazyFunction::new(|| {
-    let function = Scalar {
-        name: "_length",
-        form: "_length(interval)",
-        count: (1, 1),
-        gives: Gives::Type(|| LENGTH),
-        work: |arguments| Ok(Arc::new(lengths(&arguments.arrays[0])?)),
-    };
-    Arc::new(function.function())
-});
+const LONGEST: Scalar = Scalar::new(
+    "_longest",
+    "greatest(interval, interval)",
+    (1, usize::MAX),
+    Gives::Type(|| INTERVAL),
+    |arguments| choose_interval(arguments, |length, best| length > best),
+);
 
-static LONGEST: LazyFunction = LazyFunction::new(|| {
-    let function = Scalar {
-        name: "_longest",
-        form: "greatest(interval, interval)",
-        count: (1, usize::MAX),
-        gives: Gives::Type(|| INTERVAL),
-        work: |arguments| choose_interval(arguments, |length, best| length > best),
-    };
-    Arc::new(function.function())
-});
+const SHORTEST: Scalar = Scalar::new(
+    "_shortest",
+    "least(interval, interval)",
+    (1, usize::MAX),
+    Gives::Type(|| INTERVAL),
+    |arguments| choose_interval(arguments, |length, best| length < best),
+);
 
-static SHORTEST: LazyFunction = LazyFunction::new(|| {
-    let function = Scalar {
-        name: "_shortest",
-        form: "least(interval, interval)",
-        count: (1, usize::MAX),
-        gives: Gives::Type(|| INTERVAL),
-        work: |arguments| choose_interval(arguments, |length, best| length < best),
-    };
-    Arc::new(function.function())
-});
+const WHOLE: Scalar = Scalar::new(
+    "_interval",
+    "CAST(moment - moment AS INTERVAL)",
+    (1, 1),
+    Gives::Type(|| INTERVAL),
+    |arguments| whole(&arguments.arrays[0]),
+);
 
-static WHOLE: LazyFunction = LazyFunction::new(|| {
-    let function = Scalar {
-        name: "_interval",
-        form: "CAST(moment - moment AS INTERVAL)",
-        count: (1, 1),
-        gives: Gives::Type(|| INTERVAL),
-        work: |arguments| whole(&arguments.arrays[0]),
-    };
-    Arc::new(function.function())
-});
+const IN_DAYS: Scalar = Scalar::new(
+    "_in_days",
+    "_in_days(moment - moment)",
+    (1, 1),
+    Gives::Type(|| INTERVAL),
+    |arguments| of_lengths(&arguments.arrays[0], in_days),
+);
 
-static IN_DAYS: LazyFunction = LazyFunction::new(|| {
-    let function = Scalar {
-        name: "_in_days",
-        form: "_in_days(moment - moment)",
-        count: (1, 1),
-        gives: Gives::Type(|| INTERVAL),
-        work: |arguments| of_lengths(&arguments.arrays[0], in_days),
-    };
-    Arc::new(function.function())
-});
+const SECONDS: Scalar = Scalar::new(
+    "_seconds",
+    "_seconds(interval)",
+    (1, 1),
+    Gives::Type(|| DataType::Float64),
+    |arguments| seconds(&arguments.arrays[0]),
+);
 
-static SECONDS: LazyFunction = LazyFunction::new(|| {
-    let function = Scalar {
-        name: "_seconds",
-        form: "_seconds(interval)",
-        count: (1, 1),
-        gives: Gives::Type(|| DataType::Float64),
-        work: |arguments| seconds(&arguments.arrays[0]),
-    };
-    Arc::new(function.function())
-});
+const MILLISECONDS: Scalar = Scalar::new(
+    "_milliseconds",
+    "_milliseconds(interval)",
+    (1, 1),
+    Gives::Type(|| DataType::Int32),
+    |arguments| of_minute(&arguments.arrays[0], 1_000_000),
+);
 
-static MILLISECONDS: LazyFunction = LazyFunction::new(|| {
-    let function = Scalar {
-        name: "_milliseconds",
-        form: "_milliseconds(interval)",
-        count: (1, 1),
-        gives: Gives::Type(|| DataType::Int32),
-        work: |arguments| of_minute(&arguments.arrays[0], 1_000_000),
-    };
-    Arc::new(function.function())
-});
+const MICROSECONDS: Scalar = Scalar::new(
+    "_microseconds",
+    "_microseconds(interval)",
+    (1, 1),
+    Gives::Type(|| DataType::Int32),
+    |arguments| of_minute(&arguments.arrays[0], 1_000),
+);
 
-static MICROSECONDS: LazyFunction = LazyFunction::new(|| {
-    let function = Scalar {
-        name: "_microseconds",
-        form: "_microseconds(interval)",
-        count: (1, 1),
-        gives: Gives::Type(|| DataType::Int32),
-        work: |arguments| of_minute(&arguments.arrays[0], 1_000),
-    };
-    Arc::new(function.function())
-});
+const TIMES: Scalar = Scalar::new(
+    "_times",
+    "interval * number",
+    (2, 2),
+    Gives::Of(|fields| of_kind(fields[0].data_type())),
+    |arguments| scale_interval(arguments, ScaleOp::Times),
+);
 
-static TIMES: LazyFunction = LazyFunction::new(|| {
-    let function = Scalar {
-        name: "_times",
-        form: "interval * number",
-        count: (2, 2),
-        gives: Gives::Of(|fields| of_kind(fields[0].data_type())),
-        work: |arguments| scale_interval(arguments, ScaleOp::Times),
-    };
-    Arc::new(function.function())
-});
-
-static OVER: LazyFunction = LazyFunction::new(|| {
-    let function = Scalar {
-        name: "_over",
-        form: "interval / number",
-        count: (2, 2),
-        gives: Gives::Of(|fields| of_kind(fields[0].data_type())),
-        work: |arguments| scale_interval(arguments, ScaleOp::Over),
-    };
-    Arc::new(function.function())
-});
-
-fn call(function: &LazyFunction, args: Vec<Expr>) -> Expr {
-    let func = LazyLock::force(function).clone();
-    Expr::ScalarFunction(ScalarFunction { func, args })
-}
+const OVER: Scalar = Scalar::new(
+    "_over",
+    "interval / number",
+    (2, 2),
+    Gives::Of(|fields| of_kind(fields[0].data_type())),
+    |arguments| scale_interval(arguments, ScaleOp::Over),
+);
 
 /// How many nanoseconds an interval has.
 pub(crate) fn length_of(interval: Expr) -> Expr {
-    call(&LENGTH_OF, vec![interval])
+    LENGTH_OF.call(vec![interval])
 }
 
 /// The longest or the shortest of intervals.
 pub(crate) fn longest_of(intervals: Vec<Expr>, is_max: bool) -> Expr {
-    call(if is_max { &LONGEST } else { &SHORTEST }, intervals)
+    if is_max { LONGEST.call(intervals) } else { SHORTEST.call(intervals) }
 }
 
 /// The time between two moments as an interval, however far they are from each other.
 pub(crate) fn whole_interval(duration: Expr) -> Expr {
-    call(&WHOLE, vec![duration])
+    WHOLE.call(vec![duration])
 }
 
 /// The time between two moments as an interval of days, and of what is left of one.
 pub(crate) fn interval_in_days(duration: Expr) -> Expr {
-    call(&IN_DAYS, vec![duration])
+    IN_DAYS.call(vec![duration])
 }
 
 /// The seconds of an interval, or of the time between two moments.
 pub(crate) fn seconds_of(interval: Expr) -> Expr {
-    call(&SECONDS, vec![interval])
+    SECONDS.call(vec![interval])
 }
 
 /// The milliseconds of an interval behind its last whole minute.
 pub(crate) fn milliseconds_of(interval: Expr) -> Expr {
-    call(&MILLISECONDS, vec![interval])
+    MILLISECONDS.call(vec![interval])
 }
 
 /// The microseconds of an interval behind its last whole minute.
 pub(crate) fn microseconds_of(interval: Expr) -> Expr {
-    call(&MICROSECONDS, vec![interval])
+    MICROSECONDS.call(vec![interval])
 }
 
 /// `interval * number`
 pub(crate) fn times(interval: Expr, number: Expr) -> Expr {
-    call(&TIMES, vec![interval, number])
+    TIMES.call(vec![interval, number])
 }
 
 /// `interval / number`
 pub(crate) fn over(interval: Expr, number: Expr) -> Expr {
-    call(&OVER, vec![interval, number])
+    OVER.call(vec![interval, number])
 }
 
 /// In each row the first of the intervals that none of the others is beyond, NULL aside.

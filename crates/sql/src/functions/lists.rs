@@ -11,7 +11,6 @@ use arrow::compute::{SortOptions, cast, filter, interleave, is_not_null};
 use arrow::datatypes::DataType;
 use datafusion::common::{Result, exec_err};
 use datafusion::logical_expr::Expr;
-use datafusion::logical_expr::expr::ScalarFunction;
 
 use super::scalar::{Arguments, Gives, Scalar, ScalarWork};
 
@@ -54,26 +53,22 @@ const fn extreme(name: &'static str, form: &'static str, work: ScalarWork) -> Sc
 
 /// Whether a list holds NULL.
 pub(crate) fn holds_null(list: Expr) -> Expr {
-    call(HOLDS_NULL, vec![list])
+    HOLDS_NULL.call(vec![list])
 }
 
 /// A list without its NULL items.
 pub(crate) fn without_null(list: Expr) -> Expr {
-    call(WITHOUT_NULL, vec![list])
+    WITHOUT_NULL.call(vec![list])
 }
 
 /// How two lists or records stand to each other.
 pub(crate) fn comparison(left: Expr, right: Expr) -> Expr {
-    call(COMPARE, vec![left, right])
+    COMPARE.call(vec![left, right])
 }
 
 /// The greatest or least of lists or records of one type.
 pub(crate) fn extreme_of(values: Vec<Expr>, is_max: bool) -> Expr {
-    call(if is_max { GREATEST } else { LEAST }, values)
-}
-
-fn call(function: Scalar, args: Vec<Expr>) -> Expr {
-    Expr::ScalarFunction(ScalarFunction { func: Arc::new(function.function()), args })
+    if is_max { GREATEST.call(values) } else { LEAST.call(values) }
 }
 
 fn of_holding(arguments: &Arguments) -> Result<ArrayRef> {

@@ -1,12 +1,9 @@
 //! Functions that return their argument. One marks a value for a later rule, one checks it.
 
-use std::sync::Arc;
-
 use arrow::array::{ArrayRef, AsArray};
 use arrow::datatypes::DataType;
 use datafusion::common::{Result, exec_err};
 use datafusion::logical_expr::Expr;
-use datafusion::logical_expr::expr::ScalarFunction;
 use tonnage::ColumnType;
 
 use super::scalar::{Arguments, Gives, Scalar, ScalarWork, texts};
@@ -39,14 +36,12 @@ const fn as_it_is(name: &'static str, form: &'static str, work: ScalarWork) -> S
 
 /// The name of a member that is computed.
 pub(crate) fn json_key(name: Expr) -> Expr {
-    let func = Arc::new(JSON_KEY.function());
-    Expr::ScalarFunction(ScalarFunction { func, args: vec![name] })
+    JSON_KEY.call(vec![name])
 }
 
 /// 16 bytes that are no UUID.
 pub(crate) fn sixteen_bytes(bytes: Expr) -> Expr {
-    let func = Arc::new(SIXTEEN_BYTES.function());
-    Expr::ScalarFunction(ScalarFunction { func, args: vec![bytes] })
+    SIXTEEN_BYTES.call(vec![bytes])
 }
 
 /// Names of members, or lists of them. A path among them is an error.

@@ -7,6 +7,7 @@ use arrow::array::{Array, ArrayRef, AsArray, StringArray};
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, Field, FieldRef, Int64Type};
 use datafusion::common::{Result, exec_err, plan_err};
+use datafusion::logical_expr::expr::ScalarFunction;
 use datafusion::logical_expr::{
     ColumnarValue, Expr, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature,
     TypeSignature, Volatility,
@@ -48,6 +49,21 @@ impl Scalar {
             }
             _ => format!("{}({})", self.name, given.join(separator)),
         }
+    }
+
+    pub(crate) const fn new(
+        name: &'static str,
+        form: &'static str,
+        count: (usize, usize),
+        gives: Gives,
+        work: ScalarWork,
+    ) -> Self {
+        Self { name, form, count, gives, work }
+    }
+
+    /// A call of the function.
+    pub(crate) fn call(&self, args: Vec<Expr>) -> Expr {
+        Expr::ScalarFunction(ScalarFunction { func: Arc::new(self.function()), args })
     }
 
     pub(crate) fn function(&self) -> ScalarUDF {

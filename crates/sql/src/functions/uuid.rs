@@ -1,12 +1,11 @@
 //! Casts between text and UUID.
 
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 use arrow::array::{Array, ArrayRef, AsArray, FixedSizeBinaryBuilder, StringArray};
 use arrow::datatypes::DataType;
 use datafusion::common::{Result, exec_err};
-use datafusion::logical_expr::expr::ScalarFunction;
-use datafusion::logical_expr::{Expr, ScalarUDF};
+use datafusion::logical_expr::Expr;
 use tonnage::{ColumnType, Value};
 
 use super::scalar::{Arguments, Gives, Scalar, ScalarWork, text_of};
@@ -33,8 +32,7 @@ const fn cast(
 
 /// A UUID as it is spelled.
 pub(crate) fn uuid_text(uuid: Expr) -> Expr {
-    static FUNCTION: LazyLock<Arc<ScalarUDF>> = LazyLock::new(|| Arc::new(TEXT.function()));
-    Expr::ScalarFunction(ScalarFunction { func: FUNCTION.clone(), args: vec![uuid] })
+    TEXT.call(vec![uuid])
 }
 
 /// A text as the UUID that it spells; 16 bytes are one.

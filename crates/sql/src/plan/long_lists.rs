@@ -4,8 +4,9 @@
 use std::sync::Arc;
 
 use arrow::array::{ArrayRef, Int64Array, StringArray};
-use datafusion::sql::sqlparser::keywords::Keyword;
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
+
+use crate::text::IsWord;
 
 /// Lists shorter than this stay as they are.
 pub(super) const VALUES_MIN: usize = 64;
@@ -24,7 +25,7 @@ pub(super) fn extract_long_lists(tokens: &[TokenWithSpan]) -> (Vec<TokenWithSpan
         shorter.push(token.clone());
         rest = after;
         if token.token == Token::LParen
-            && is_in(shorter.iter().rev().nth(1))
+            && shorter.iter().rev().nth(1).is_word("IN")
             && let Some((values, taken)) = plain_values(after)
         {
             shorter.push(TokenWithSpan {
@@ -36,10 +37,6 @@ pub(super) fn extract_long_lists(tokens: &[TokenWithSpan]) -> (Vec<TokenWithSpan
         }
     }
     (shorter, lists)
-}
-
-fn is_in(token: Option<&TokenWithSpan>) -> bool {
-    matches!(token, Some(TokenWithSpan { token: Token::Word(word), .. }) if word.keyword == Keyword::IN && word.quote_style.is_none())
 }
 
 /// The values of a long list that holds whole numbers only, or texts only, and how many tokens they

@@ -3,9 +3,10 @@
 use arrow::datatypes::{DataType, Field, SchemaRef};
 use datafusion::sql::sqlparser::ast;
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
-use tonnage::{ColumnType, Error, Result, TableSchema};
+use tonnage::{ColumnType, Error, Result};
 
 use super::cached_query::CachedQuery;
+use super::explain::ExplainStatement;
 use super::request::{Parameters, Request};
 use super::sql::{Prepared, Sql};
 use super::statement::ParsedStatement;
@@ -14,7 +15,7 @@ use super::{show, summary};
 use crate::access::declared_schema;
 use crate::direct::DirectWork;
 use crate::planner::ParameterTypes;
-use crate::text::{Piece, with_location};
+use crate::text::{IsWord, with_location};
 use crate::write::WriteStatement;
 
 /// What a statement will give, and what it needs.
@@ -68,11 +69,12 @@ impl Sql {
         let (rows, types) = match statement.parsed()? {
             ParsedStatement::Query => self.describe_query(query, parameters, count)?,
             // It begins with a row that `write` makes: the planner does not know its columns.
-            ParsedStatement::ExplainWrite(..) => {
+            ParsedStatement::Explain(ExplainStatement::Write(..)) => {
                 (Some(show::row("write", "")?.schema()), ParameterTypes::new())
             }
-            ParsedStatement::Explain => {
-                let (rows, types) = self.planner().describe(query, parameters)?;
+            ParsedStatement::Explain(ExplainStatement::Query { parsed, .. }) => {
+                let parsed = parsed.as_ref().clone();
+                let (rows, types) = self.planner().describe_statement(parsed, parameters)?;
                 (Some(rows), types)
             }
             ParsedStatement::Show(show) => {
@@ -88,11 +90,11 @@ impl Sql {
             ParsedStatement::View(_)
             | ParsedStatement::CreateTableAs(_)
             | ParsedStatement::Definition
-            | ParsedStatement::Session
+            | ParsedStatement::Session(_)
             | ParsedStatement::Analyze(_)
             | ParsedStatement::Transaction(_)
             | ParsedStatement::Copy(_) => (None, ParameterTypes::new()),
-            ParsedStatement::Execute => {
+            ParsedStatement::Execute(_) => {
                 return Err(Error::unsupported(
                     "EXECUTE gives what the prepared statement gives: describe that one",
                 ));
@@ -101,10 +103,7 @@ impl Sql {
                 // Clauses are read one by one, so the parser may refuse what was taken for one.
                 write.check()?;
                 let planner = &self.planner();
-                (
-                    write.returned_schema(planner, parameters)?,
-                    self.write_types(write, piece, parameters)?,
-                )
+                (write.returned_schema(planner, parameters)?, self.write_types(write, parameters)?)
             }
         };
         let parameters = (1..=count).map(|number| {
@@ -143,20 +142,16 @@ impl Sql {
     fn write_types(
         &self,
         write: &WriteStatement,
-        piece: &Piece,
         parameters: &Parameters,
     ) -> Result<ParameterTypes> {
         let planner = &self.planner();
         let mut types = ParameterTypes::new();
-        let mut note = |name: &str, schema: &TableSchema, column: usize| {
-            types.insert(name.to_owned(), schema.columns[column].to_arrow());
-        };
         if let Some(insert) = write.insertion(planner)? {
             // A parameter that stands alone in VALUES gets the type of its column: planning would
             // find none.
             let source = match insert.source.body.as_ref() {
                 ast::SetExpr::Values(values) => values,
-                _ => return self.source_types(*insert.source, parameters),
+                _ => return self.source_types(insert.source.into_owned(), parameters),
             };
             for row in &source.rows {
                 for (cell, name) in row.content.iter().zip(&insert.columns) {
@@ -164,19 +159,20 @@ impl Sql {
                         && let ast::Value::Placeholder(placeholder) = &value.value
                     {
                         let schema = insert.table.schema();
-                        note(placeholder, schema, schema.require_column(name)?);
+                        let column = &schema.columns[schema.require_column(name)?];
+                        types.insert(placeholder.clone(), column.to_arrow());
                     }
                 }
             }
             return Ok(types);
         }
+        let Some((reading, assigned)) = write.reading()? else { return Ok(types) };
+        let (_, mut types) = planner.describe_statement(reading, parameters)?;
+        // A parameter that stands alone behind SET gets the type of its column: planning finds none.
         let Some(table) = write.changed_table(planner) else { return Ok(types) };
-        // An UPDATE or DELETE is never planned as it stands, so the words beside a parameter tell
-        // its column.
-        for (name, column) in compared_columns(&piece.without_with().1.tokens) {
-            if let Some(place) = table.schema().column_index(column) {
-                note(name, table.schema(), place);
-            }
+        for (name, column) in assigned {
+            let column = table.schema().require_column(column)?;
+            types.insert(name.to_owned(), table.schema().columns[column].to_arrow());
         }
         Ok(types)
     }
@@ -214,63 +210,11 @@ fn placeholder(token: Option<&TokenWithSpan>) -> Option<&str> {
     }
 }
 
-fn is_word(token: Option<&TokenWithSpan>, wanted: &str) -> bool {
-    matches!(token.map(|token| &token.token), Some(Token::Word(word))
-        if word.quote_style.is_none() && word.value.eq_ignore_ascii_case(wanted))
-}
-
 /// Parameters behind LIMIT and OFFSET.
 fn types_of_limits(tokens: &[TokenWithSpan]) -> impl Iterator<Item = (String, ColumnType)> + '_ {
     tokens.windows(2).filter_map(|pair| {
-        let is_count = is_word(pair.first(), "LIMIT") || is_word(pair.first(), "OFFSET");
+        let is_count = pair[0].is_one_of(&["LIMIT", "OFFSET"]);
         let name = placeholder(pair.get(1))?;
         is_count.then(|| (name.to_owned(), ColumnType::Long))
     })
-}
-
-/// Parameters with the names of the columns that they are compared with, or written to.
-fn compared_columns(tokens: &[TokenWithSpan]) -> Vec<(&str, &str)> {
-    let name = |at: Option<usize>| match tokens.get(at?).map(|token| &token.token) {
-        Some(Token::Word(word)) => Some(word.value.as_str()),
-        _ => None,
-    };
-    let is_comparison = |at: Option<usize>| {
-        at.and_then(|at| tokens.get(at)).is_some_and(|token| {
-            matches!(
-                token.token,
-                Token::Eq | Token::Neq | Token::Lt | Token::LtEq | Token::Gt | Token::GtEq
-            )
-        })
-    };
-    let column = |at: usize| {
-        let before = |back: usize| at.checked_sub(back);
-        let is =
-            |back: usize, word: &str| before(back).is_some_and(|at| is_word(tokens.get(at), word));
-        if is_comparison(before(1)) {
-            return name(before(2));
-        }
-        if is_comparison(at.checked_add(1)) {
-            return name(at.checked_add(2));
-        }
-        if is(1, "BETWEEN") {
-            return name(before(2));
-        }
-        // An AND so near behind BETWEEN joins its two ends, not two conditions.
-        if is(1, "AND") && is(3, "BETWEEN") {
-            return name(before(4));
-        }
-        // A list: back over what stands before it, to the parenthesis.
-        let mut start = at;
-        while let Some(previous) = start.checked_sub(1)
-            && (tokens[previous].token == Token::Comma
-                || placeholder(tokens.get(previous)).is_some())
-        {
-            start = previous;
-        }
-        let opens = start.checked_sub(1).is_some_and(|at| tokens[at].token == Token::LParen);
-        let is_list = opens && start.checked_sub(2).is_some_and(|at| is_word(tokens.get(at), "IN"));
-        if is_list { name(start.checked_sub(3)) } else { None }
-    };
-    let places = (0..tokens.len()).filter_map(|at| Some((at, placeholder(tokens.get(at))?)));
-    places.filter_map(|(at, name)| Some((name, column(at)?))).collect()
 }

@@ -19,10 +19,12 @@ use tonnage::internal::sync::{into_inner, lock};
 use tonnage::{Error, Result};
 
 use super::answer::{Answer, Rows};
+use super::explain::ExplainStatement;
 use super::guard::Guard;
 use super::request::Request;
 use super::show;
 use super::sql::Sql;
+use super::statement::ParsedStatement;
 use super::statement_cache::CachedStatement;
 use crate::access::ReadSpec;
 use crate::direct::{Aggregates, DirectRead, DirectWork, aggregate, explain_aggregates};
@@ -152,21 +154,16 @@ impl Sql {
                 statements.len()
             )));
         };
-        let explained = if statement.piece().kind == StatementKind::Explain {
-            show::explained_query(statement.piece())
-        } else {
-            None
+        // EXPLAIN shows which statements share a read, so its query is looked at like any other.
+        let (query, explain) = match statement.parsed() {
+            Ok(ParsedStatement::Query) => (&statement.query, false),
+            Ok(ParsedStatement::Explain(ExplainStatement::Query {
+                query: Some(query), ..
+            })) => (query, true),
+            _ => return Ok(MultiJob::Statement(index, statement.clone())),
         };
-        let explain = explained.is_some();
-        // EXPLAIN shows which statements share a read, so the statement behind it is looked at like
-        // a query.
-        let looked_at = explained
-            .map_or_else(|| statement.clone(), |piece| Arc::new(CachedStatement::new(piece)));
-        if looked_at.piece().kind != StatementKind::Query {
-            return Ok(MultiJob::Statement(index, statement.clone()));
-        }
         let guard = self.guard(request);
-        Ok(match self.direct(&looked_at.query, &request.parameters)? {
+        Ok(match self.direct(query, &request.parameters)? {
             Some(DirectRead { spec, work: DirectWork::Aggregates(work) }) => {
                 MultiJob::Shared(SharedAggregates {
                     spec,

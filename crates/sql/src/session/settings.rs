@@ -4,12 +4,14 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use arrow::array::RecordBatch;
 use tonnage::internal::sync::lock;
 use tonnage::{Acks, Consistency, Durability, Error, Result, Store};
 
 use super::guard::StatementTerms;
 use super::levels::{self, name_of_acks, name_of_consistency};
 use super::options::SqlOptions;
+use super::show::texts;
 use super::statement_cache::CachedStatement;
 
 /// The most statements that one session keeps by name.
@@ -138,7 +140,7 @@ impl Settings {
     }
 
     /// A setting as SHOW gives it.
-    pub(crate) fn show(&self, name: &str, options: &SqlOptions, store: &Store) -> Result<String> {
+    fn show(&self, name: &str, options: &SqlOptions, store: &Store) -> Result<String> {
         match name {
             "timeout" | "statement_timeout" => Ok(timeout_text(self.timeout(options))),
             "durability" => Ok(name_of(self.terms(options).durability).to_owned()),
@@ -160,8 +162,23 @@ impl Settings {
         }
     }
 
+    /// `SHOW name` and `SHOW ALL`.
+    pub(crate) fn rows(
+        &self,
+        name: &str,
+        options: &SqlOptions,
+        store: &Store,
+    ) -> Result<RecordBatch> {
+        let value = |name: &str| self.show(name, options, store);
+        if name != "all" {
+            return texts([(name, vec![value(name)?])]);
+        }
+        let values = Settings::names().map(value).collect::<Result<_>>()?;
+        texts([("name", Settings::names().map(str::to_owned).collect()), ("setting", values)])
+    }
+
     /// The names of all settings, as SHOW ALL gives them.
-    pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+    fn names() -> impl Iterator<Item = &'static str> {
         ["timeout", "durability", "acks", "consistency", "memory_bytes_max", "server_version"]
             .into_iter()
             .chain(FIXED.iter().map(|(name, _)| *name))

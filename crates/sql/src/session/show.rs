@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use arrow::array::{ArrayRef, RecordBatch, StringArray};
-use datafusion::sql::sqlparser::tokenizer::{Location, Token, TokenWithSpan};
+use datafusion::sql::sqlparser::tokenizer::Token;
 use tonnage::{Error, Index, Result, Store, TableSchema};
 
+use super::named_table::NamedTable;
 use super::table_access::{Access, Accesses, TableAccesses};
 use crate::catalog::indexes;
-use crate::errors::invalid_at;
 use crate::statistics::{self, list_statistics};
-use crate::text::{Cursor, Piece, StatementKind};
+use crate::text::{Cursor, Piece};
 use crate::views;
 
 /// A SHOW, or the DESCRIBE of a table, parsed.
@@ -27,21 +27,15 @@ pub(crate) enum CatalogList {
     Tables,
     Views,
     /// SHOW COLUMNS
-    Columns(ShownTable),
+    Columns(NamedTable),
     /// DESCRIBE
-    Description(ShownTable),
+    Description(NamedTable),
     /// SHOW CREATE TABLE
-    Definition(ShownTable),
+    Definition(NamedTable),
     /// Indexes of a table, or of all.
-    Indexes(Option<ShownTable>),
+    Indexes(Option<NamedTable>),
     /// What ANALYZE found of a table, or of all.
-    Statistics(Option<ShownTable>),
-}
-
-/// A table as a statement names it.
-pub(crate) struct ShownTable {
-    path: String,
-    place: Location,
+    Statistics(Option<NamedTable>),
 }
 
 impl ShowStatement {
@@ -56,7 +50,7 @@ impl ShowStatement {
         if !cursor.word("SHOW") {
             cursor.next();
             cursor.word("TABLE");
-            return ShownTable::read(&mut cursor).map(CatalogList::Description).map(Self::Catalog);
+            return table(&mut cursor).map(CatalogList::Description).map(Self::Catalog);
         }
         if cursor.word("FUNCTIONS") {
             return pattern(&mut cursor).map(Self::Functions);
@@ -96,16 +90,14 @@ impl CatalogList {
             if !cursor.word("FROM") && !cursor.word("IN") {
                 return Err(cursor.expected("FROM"));
             }
-            Self::Columns(ShownTable::read(cursor)?)
+            Self::Columns(table(cursor)?)
         } else if cursor.word("INDEXES") || cursor.word("INDEX") {
-            Self::Indexes(ShownTable::read_named(cursor)?)
+            Self::Indexes(table_behind_from(cursor)?)
         } else if cursor.word("STATISTICS") {
-            Self::Statistics(ShownTable::read_named(cursor)?)
+            Self::Statistics(table_behind_from(cursor)?)
         } else if cursor.word("CREATE") {
-            if !cursor.word("TABLE") {
-                return Err(cursor.expected("TABLE"));
-            }
-            Self::Definition(ShownTable::read(cursor)?)
+            cursor.expect_word("TABLE")?;
+            Self::Definition(table(cursor)?)
         } else {
             return Ok(None);
         }))
@@ -140,11 +132,11 @@ impl CatalogList {
                 texts([("view", names), ("query", queries)])
             }
             Self::Columns(table) | Self::Description(table) => {
-                let schema = table.schema(store)?;
-                describe_table(&schema)
+                describe_table(table.table(store)?.schema())
             }
             Self::Definition(table) => {
-                let schema = table.schema(store)?;
+                let table = table.table(store)?;
+                let schema = table.schema();
                 let (path, statement) = (schema.path.clone(), schema.to_ddl());
                 texts([("table", vec![path]), ("statement", vec![statement])])
             }
@@ -156,35 +148,23 @@ impl CatalogList {
     }
 }
 
-impl ShownTable {
-    /// Reads a table, which ends the statement.
-    fn read(cursor: &mut Cursor) -> Result<Self> {
-        let place = cursor.location();
-        let Some(path) = cursor.path() else { return Err(cursor.expected("the name of a table")) };
-        cursor.end().map(|()| Self { path, place })
-    }
+/// Reads a table, which ends the statement.
+fn table(cursor: &mut Cursor) -> Result<NamedTable> {
+    let table = NamedTable::read(cursor)?;
+    cursor.end().map(|()| table)
+}
 
-    /// Reads the table behind FROM, if one is named.
-    fn read_named(cursor: &mut Cursor) -> Result<Option<Self>> {
-        let is_named = cursor.word("FROM") || cursor.word("IN") || cursor.word("ON");
-        match is_named {
-            true => Self::read(cursor).map(Some),
-            false => cursor.end().map(|()| None),
-        }
-    }
-
-    fn schema(&self, store: &Store) -> Result<Arc<TableSchema>> {
-        let Location { line, column } = self.place;
-        let table = store.table(&self.path);
-        let table =
-            table.map_err(|error| error.at(format_args!("line {line}, column {column}")))?;
-        Ok(table.schema().clone())
+/// Reads the table behind FROM, if one is named.
+fn table_behind_from(cursor: &mut Cursor) -> Result<Option<NamedTable>> {
+    match cursor.word("FROM") || cursor.word("IN") || cursor.word("ON") {
+        true => table(cursor).map(Some),
+        false => cursor.end().map(|()| None),
     }
 }
 
 /// The path of a table that is named, as the store has it.
-fn path_of(table: Option<&ShownTable>, store: &Store) -> Result<Option<String>> {
-    table.map(|table| table.schema(store).map(|schema| schema.path.clone())).transpose()
+fn path_of(table: Option<&NamedTable>, store: &Store) -> Result<Option<String>> {
+    table.map(|table| table.table(store).map(|table| table.path().to_owned())).transpose()
 }
 
 /// The name of a setting, which ends the statement.
@@ -247,48 +227,6 @@ fn key_part(schema: &TableSchema, column: usize) -> &'static str {
         Some(_) => "minor",
         None => "",
     }
-}
-
-/// The statement that is to be explained, when it is a query and nothing but its plan is wanted.
-pub(crate) fn explained_query(piece: &Piece) -> Option<Piece> {
-    let rest = &piece.tokens[1..];
-    let is_select = matches!(&rest.first()?.token, Token::Word(word) if word.value.eq_ignore_ascii_case("SELECT"));
-    is_select.then(|| Piece {
-        tokens: Arc::new(rest.to_vec()),
-        kind: StatementKind::Query,
-        end: piece.end,
-    })
-}
-
-/// EXPLAIN with its options, and the statement behind it that changes rows, if it is one.
-pub(crate) fn explained_change(piece: &Piece) -> Result<Option<(&[TokenWithSpan], Piece)>> {
-    // In quotes a word is a name, whatever it means otherwise.
-    let is = |token: &TokenWithSpan, names: &[&str]| {
-        matches!(&token.token, Token::Word(word) if word.quote_style.is_none()
-            && names.iter().any(|name| word.value.eq_ignore_ascii_case(name)))
-    };
-    let changing = ["INSERT", "UPSERT", "REPLACE", "UPDATE", "DELETE", "TRUNCATE"];
-    let options = ["ANALYZE", "VERBOSE"];
-    let Some(at) = (1..piece.tokens.len()).find(|at| !is(&piece.tokens[*at], &options)) else {
-        return Ok(None);
-    };
-    if !is(&piece.tokens[at], &changing) {
-        return Ok(None);
-    }
-    let (explain, rest) = piece.tokens.split_at(at);
-    if explain.iter().any(|token| is(token, &["ANALYZE"])) {
-        return Err(invalid_at(
-            explain[1].span.start,
-            "EXPLAIN ANALYZE would carry the statement out: write EXPLAIN for what it would do",
-        ));
-    }
-    let mut tokens = rest.to_vec();
-    let kind = StatementKind::of(&tokens);
-    // The parser knows no UPSERT. The kind still says that rows are replaced.
-    if kind == StatementKind::Upsert {
-        tokens[0].token = Token::make_keyword("INSERT");
-    }
-    Ok(Some((explain, Piece { tokens: Arc::new(tokens), kind, end: piece.end })))
 }
 
 /// A plan as EXPLAIN gives it.

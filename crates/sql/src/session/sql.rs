@@ -3,9 +3,8 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use arrow::array::RecordBatch;
 use tonnage::internal::sync::lock;
-use tonnage::{CreateIndexOptions, DdlOutcome, Error, Result, Statement as Definition, Store};
+use tonnage::{Result, Store};
 
 use super::answer::{Answer, Rows};
 use super::cached_query::CachedQuery;
@@ -13,19 +12,15 @@ use super::guard::Guard;
 use super::options::SqlOptions;
 use super::request::{Parameters, Request};
 use super::settings::Settings;
-use super::show::{self, ShowStatement};
-use super::statement::ParsedStatement;
 use super::statement_cache::{CachedStatement, CachedStatements, StatementCache};
-use super::transaction::{Transaction, TransactionStatement};
-use super::{function_list, session_statement, summary};
+use super::transaction::Transaction;
 use crate::catalog::CatalogContext;
 use crate::column_cache::{ColumnCache, ColumnCacheStatistics};
 use crate::direct::{DirectRead, bind};
 use crate::engine::Engine;
 use crate::planner::Planner;
-use crate::statistics::{StatisticsCache, analyse_tables};
-use crate::text::{Cursor, Piece, StatementKind, with_location};
-use crate::write;
+use crate::statistics::StatisticsCache;
+use crate::text::with_location;
 
 /// SQL over a store. Cloning is cheap, and all clones are the same session.
 ///
@@ -37,7 +32,7 @@ pub struct Sql {
 }
 
 pub(crate) struct SessionInner {
-    planner: Planner,
+    pub(super) planner: Planner,
     cache: StatementCache,
     settings: Settings,
     transaction: Mutex<Option<Arc<Transaction>>>,
@@ -119,7 +114,7 @@ impl Sql {
         self.open_transaction().is_some()
     }
 
-    fn open_transaction(&self) -> MutexGuard<'_, Option<Arc<Transaction>>> {
+    pub(super) fn open_transaction(&self) -> MutexGuard<'_, Option<Arc<Transaction>>> {
         lock(&self.inner.transaction)
     }
 
@@ -149,160 +144,6 @@ impl Sql {
             .map_err(|error| with_location(error, statement.piece()))
     }
 
-    fn answer(
-        &self,
-        statement: &CachedStatement,
-        request: &Request,
-        guard: Guard,
-    ) -> Result<Answer> {
-        let piece = statement.piece();
-        let planner = &self.planner();
-        let Request { text, parameters, .. } = request;
-        // A definition or a COPY takes effect by itself, so ROLLBACK could not undo it.
-        if planner.context.transaction.is_some() {
-            refuse_in_transaction(piece)?;
-        }
-        let told = |told: String| Answer::Done(DdlOutcome::Message(told));
-        match statement.parsed()? {
-            ParsedStatement::Query => {
-                self.query(&statement.query, parameters, guard).map(Answer::Rows)
-            }
-            ParsedStatement::Explain => self.explain(piece, parameters, guard).map(Answer::Rows),
-            ParsedStatement::ExplainWrite(explain, write) => {
-                let (told, rows) = write.explain(planner, explain, parameters, &guard)?;
-                Ok(Answer::Rows(rows.after_batch(show::row("write", &told)?)))
-            }
-            ParsedStatement::View(view) => {
-                write::define_view(planner, view, text, &guard).map(told)
-            }
-            ParsedStatement::CreateTableAs(create) => {
-                write::create_as(planner, create, parameters, &guard)
-            }
-            ParsedStatement::Definition => self.define(&piece.text(text), &guard).map(Answer::Done),
-            ParsedStatement::Show(show) => {
-                self.show_rows(show).map(|batch| Answer::Rows(Rows::ready(batch)))
-            }
-            ParsedStatement::DescribeQuery(query) => {
-                summary::columns(planner, query).map(|batch| Answer::Rows(Rows::ready(batch)))
-            }
-            ParsedStatement::Summarize(query) => {
-                let batch = summary::summarized(planner, query, parameters, &guard)?;
-                Ok(Answer::Rows(Rows::ready(batch)))
-            }
-            ParsedStatement::Write(write) => {
-                let run = || write.run(planner, parameters, &guard);
-                match &planner.context.transaction {
-                    Some(transaction) => transaction.statement(run),
-                    None => run(),
-                }
-            }
-            ParsedStatement::Analyze(analyze) => analyse_tables(planner, analyze, &guard).map(told),
-            ParsedStatement::Copy(copy) => {
-                Ok(match write::copy(planner, copy, parameters, &guard)? {
-                    write::CopyResult::From(changes) => Answer::Changed(changes),
-                    write::CopyResult::To(wrote) => told(wrote),
-                })
-            }
-            // Stands before the three arms below: on a server, callers who share the session would
-            // share settings and transactions.
-            ParsedStatement::Session
-            | ParsedStatement::Transaction(_)
-            | ParsedStatement::Execute
-                if !self.options().is_local =>
-            {
-                Err(no_session(piece))
-            }
-            ParsedStatement::Session => {
-                session_statement::run(self.settings(), self.store(), piece).map(told)
-            }
-            ParsedStatement::Transaction(statement) => self.transact(*statement, &guard).map(told),
-            ParsedStatement::Execute => {
-                let (name, values) =
-                    session_statement::read_execute(planner, piece, parameters, &guard)?;
-                let prepared = self.settings().prepared(&name)?;
-                // PREPARE takes no EXECUTE, so this calls itself once at most.
-                self.answer(&prepared, &request.clone().parameters(values), guard)
-            }
-        }
-    }
-
-    /// Carries out `BEGIN`, `COMMIT` and `ROLLBACK`. Tells what it did.
-    fn transact(&self, statement: TransactionStatement, guard: &Guard) -> Result<String> {
-        if !self.options().transactions {
-            return Err(Error::unsupported(
-                "this session is shared by all who use the store, and keeps no transactions: write rows of one shard key in one call of atomic_write",
-            ));
-        }
-        // The lock is held for the exchange alone: COMMIT may take long. Of two at once, one finds
-        // nothing.
-        let open = {
-            let mut open = self.open_transaction();
-            if statement == TransactionStatement::Begin {
-                if open.is_some() {
-                    return Err(Error::conflict(
-                        "a transaction is open already: COMMIT or ROLLBACK it first",
-                    ));
-                }
-                // Changes wait in memory until COMMIT, beside running statements: they get a
-                // quarter as much.
-                *open = Some(Arc::new(Transaction::new(self.options().memory_bytes_max / 4)));
-                return Ok("began a transaction".to_owned());
-            }
-            open.take()
-        };
-        let Some(open) = open else {
-            return Ok("no transaction is open: each statement takes effect by itself".to_owned());
-        };
-        if statement == TransactionStatement::Rollback {
-            open.roll_back();
-            return Ok("rolled back".to_owned());
-        }
-        let rows = open.commit(self.store(), &guard.write_options())?;
-        Ok(format!("committed {rows} changed {}", if rows == 1 { "row" } else { "rows" }))
-    }
-
-    /// What SHOW, and DESCRIBE of a table, give.
-    pub(crate) fn show_rows(&self, show: &ShowStatement) -> Result<RecordBatch> {
-        match show {
-            ShowStatement::Setting(name) => {
-                let (settings, options) = (self.settings(), self.options());
-                session_statement::show_settings(settings, options, self.store(), name)
-            }
-            ShowStatement::Functions(pattern) => {
-                let state = &self.inner.planner.engine.state;
-                function_list::list_functions(state, pattern.as_deref())
-            }
-            ShowStatement::Catalog(list) => list.rows(self.store()),
-        }
-    }
-
-    fn define(&self, text: &str, guard: &Guard) -> Result<DdlOutcome> {
-        let missing = || Error::internal("a definition had no outcome");
-        match tonnage::parse_ddl(text)?.pop().ok_or_else(missing)? {
-            // The one definition that may take long.
-            Definition::CreateIndex { definition, if_not_exists } => {
-                let options = CreateIndexOptions {
-                    if_not_exists,
-                    cancel: guard.cancel().clone(),
-                    timeout: guard.time_left(),
-                    ..CreateIndexOptions::default()
-                };
-                let new = self.store().create_index(&definition, &options)?;
-                Ok(DdlOutcome::CreatedIndex {
-                    index: definition.name,
-                    table: definition.table,
-                    new,
-                })
-            }
-            _ => match guard.time_left() {
-                None => self.store().execute(text)?,
-                Some(timeout) => self.store().execute_within(text, timeout)?,
-            }
-            .pop()
-            .ok_or_else(missing),
-        }
-    }
-
     /// The names of all functions that a statement may call.
     pub fn functions(&self) -> Vec<String> {
         let state = &self.inner.planner.engine.state;
@@ -315,7 +156,7 @@ impl Sql {
             .collect()
     }
 
-    fn query(
+    pub(super) fn query(
         &self,
         statement: &CachedQuery,
         parameters: &Parameters,
@@ -343,45 +184,6 @@ impl Sql {
         let consistency = self.settings().consistency(&context.options);
         bind(simple, &table, parameters, consistency, context, engine)
     }
-
-    fn explain(&self, piece: &Piece, parameters: &Parameters, guard: Guard) -> Result<Rows> {
-        let explained = show::explained_query(piece).map(CachedQuery::new);
-        if let Some(explained) = &explained
-            && let Some(direct) = self.direct(explained, parameters)?
-        {
-            return Ok(Rows::ready(show::plan(&direct.describe())?));
-        }
-        let planner = self.planner();
-        planner.rows_of(planner.state(&guard), piece.parse()?, parameters, guard)
-    }
-}
-
-/// What is said of settings where others would have them too.
-fn no_session(piece: &Piece) -> Error {
-    let (place, cursor) = (piece.start(), Cursor::new(piece));
-    let remedy = match (cursor.is_word("CHECKPOINT"), cursor.is_word("VACUUM")) {
-        (true, _) => {
-            "CHECKPOINT is for a store that a program opens itself: at a server, call POST /v1/admin/sync, or the action tonnage.Sync over Flight"
-        }
-        (_, true) => "VACUUM finds nothing to do: leave it out",
-        _ => {
-            "a server keeps no settings and no transactions between statements: give timeouts and parameters with each call"
-        }
-    };
-    Error::unsupported(format!("line {}, column {}: {remedy}", place.line, place.column))
-}
-
-/// Refuses what takes effect by itself.
-fn refuse_in_transaction(piece: &Piece) -> Result<()> {
-    let is_definition = matches!(piece.kind, StatementKind::Definition | StatementKind::Copy);
-    let Some(name) = Cursor::new(piece).name().filter(|_| is_definition) else { return Ok(()) };
-    let place = piece.start();
-    Err(Error::unsupported(format!(
-        "line {}, column {}: {} is no part of a transaction: COMMIT or ROLLBACK first",
-        place.line,
-        place.column,
-        name.to_ascii_uppercase()
-    )))
 }
 
 /// A statement kept for many executions. Parsed once; its plan is made when it first runs and kept

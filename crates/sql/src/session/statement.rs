@@ -1,10 +1,12 @@
-//! A statement, parsed once: which tables it touches is decided by what is carried out.
+//! A statement, parsed once. Its type decides which tables it touches.
 
-use datafusion::sql::sqlparser::tokenizer::TokenWithSpan;
-use tonnage::{Error, Result, Statement as Definition, Store};
+use datafusion::sql::sqlparser::ast;
+use tonnage::{Result, Statement as Definition, Store};
 
-use super::show::{self, ShowStatement};
-use super::summary;
+use super::explain::ExplainStatement;
+use super::session_statement::{ExecuteStatement, SessionStatement};
+use super::show::ShowStatement;
+use super::summary::{self, SummarizeStatement};
 use super::table_access::{Access, Accesses, TableAccesses};
 use super::transaction::TransactionStatement;
 use crate::catalog::indexes;
@@ -12,119 +14,107 @@ use crate::statistics::AnalyzeStatement;
 use crate::text::{Piece, StatementKind};
 use crate::write::{CopyStatement, CreateTableAs, ViewStatement, WriteStatement};
 
-/// A statement by its kind. What it needs to be carried out stands beside the kind, but for the
-/// tokens of those that the planner, the store or the session reads.
+/// A statement by its kind.
 pub(crate) enum ParsedStatement {
-    /// The planner parses it, or nobody if it is read directly.
+    /// The planner parses it when it needs a plan: most queries are read directly.
     Query,
-    /// EXPLAIN of a query.
-    Explain,
-    /// EXPLAIN, its options, and a statement that changes rows.
-    ExplainWrite(Vec<TokenWithSpan>, WriteStatement),
+    Explain(ExplainStatement),
     View(ViewStatement),
     CreateTableAs(CreateTableAs),
     /// The store parses it.
     Definition,
     Show(ShowStatement),
     /// DESCRIBE of a query.
-    DescribeQuery(Piece),
-    /// The query whose columns are summarized.
-    Summarize(Piece),
+    DescribeQuery(Box<ast::Statement>),
+    Summarize(SummarizeStatement),
     Write(WriteStatement),
     Analyze(AnalyzeStatement),
     Copy(CopyStatement),
-    Session,
+    /// A session that is shared refuses all of these, so what is wrong with one is said later.
+    Session(Result<SessionStatement>),
     Transaction(TransactionStatement),
-    Execute,
+    Execute(ExecuteStatement),
 }
 
 impl ParsedStatement {
     /// Reads a statement.
     ///
     /// # Errors
-    /// `Invalid` for what is no statement, with the place.
+    /// `Invalid` for text that is not a statement, with the position.
     pub(crate) fn read(piece: &Piece) -> Result<Self> {
         // Without an arm for the rest: a new kind must say here what it is.
         Ok(match piece.kind {
             StatementKind::Query => Self::Query,
-            StatementKind::Explain => match show::explained_change(piece)? {
-                Some((explain, change)) => match Self::read(&change)? {
-                    Self::Write(write) => Self::ExplainWrite(explain.to_vec(), write),
-                    _ => return Err(Error::internal("no change is explained")),
-                },
-                None => Self::Explain,
-            },
-            // What is neither a view nor filled by a query is left to the store, and its errors.
+            StatementKind::Explain => Self::Explain(ExplainStatement::read(piece)?),
+            // The store parses all other definitions, and reports their errors.
             StatementKind::Definition => match ViewStatement::read(piece)? {
                 Some(view) => Self::View(view),
                 None => CreateTableAs::read(piece)?.map_or(Self::Definition, Self::CreateTableAs),
             },
             StatementKind::Describe => match summary::described_query(piece) {
-                Some(query) => Self::DescribeQuery(query),
+                Some(query) => Self::DescribeQuery(Box::new(query.parse()?)),
                 None => Self::Show(ShowStatement::read(piece)?),
             },
             StatementKind::Show => Self::Show(ShowStatement::read(piece)?),
-            StatementKind::Summarize => Self::Summarize(summary::summarized_query(piece)?),
-            StatementKind::Insert | StatementKind::Upsert => {
-                Self::Write(WriteStatement::insert(piece)?)
+            StatementKind::Summarize => Self::Summarize(SummarizeStatement::read(piece)?),
+            StatementKind::Insert
+            | StatementKind::Upsert
+            | StatementKind::Update
+            | StatementKind::Delete
+            | StatementKind::Truncate
+            | StatementKind::Merge => {
+                let unknown = || crate::text::unknown(piece);
+                Self::Write(WriteStatement::read(piece)?.ok_or_else(unknown)?)
             }
-            StatementKind::Update => Self::Write(WriteStatement::update(piece)?),
-            StatementKind::Delete => Self::Write(WriteStatement::delete(piece)?),
-            StatementKind::Truncate => Self::Write(WriteStatement::truncate(piece)?),
-            StatementKind::Merge => Self::Write(WriteStatement::merge(piece)?),
             StatementKind::Analyze => Self::Analyze(AnalyzeStatement::read(piece)?),
             StatementKind::Copy => Self::Copy(CopyStatement::read(piece)?),
-            StatementKind::Session => Self::Session,
+            StatementKind::Session => Self::Session(SessionStatement::read(piece)),
             StatementKind::Transaction => Self::Transaction(TransactionStatement::read(piece)?),
-            StatementKind::Execute => Self::Execute,
+            StatementKind::Execute => Self::Execute(ExecuteStatement::read(piece)?),
             StatementKind::Unknown => return Err(crate::text::unknown(piece)),
         })
     }
 
-    /// Whether the parser understands what it sees when the statement is carried out.
+    /// Finds what only the parser finds wrong.
     pub(crate) fn check(&self, piece: &Piece) -> Result<()> {
         match self {
-            Self::Query | Self::Explain | Self::Execute => piece.parse().map(drop),
-            Self::Write(write) | Self::ExplainWrite(_, write) => write.check(),
-            Self::DescribeQuery(query) | Self::Summarize(query) => query.parse().map(drop),
-            Self::View(_)
+            Self::Query => piece.parse().map(drop),
+            Self::Write(write) | Self::Explain(ExplainStatement::Write(_, write)) => write.check(),
+            Self::Session(session) => session.as_ref().map(drop).map_err(|error| error.restated()),
+            Self::Explain(ExplainStatement::Query { .. })
+            | Self::View(_)
             | Self::CreateTableAs(_)
             | Self::Definition
             | Self::Show(_)
+            | Self::DescribeQuery(_)
+            | Self::Summarize(_)
             | Self::Analyze(_)
             | Self::Copy(_)
             | Self::Transaction(_)
-            | Self::Session => Ok(()),
+            | Self::Execute(_) => Ok(()),
         }
     }
 
     /// What the statement touches; `text` is the whole text that it is a part of.
     pub(crate) fn accesses(&self, store: &Store, piece: &Piece, text: &str) -> Result<Accesses> {
         // Without an arm for the rest: a new kind must say here which rights it takes.
-        Ok(match self {
-            // The planner alone resolves their names, so what WITH gives is no table. A change finds
-            // its own table whatever WITH gives.
-            Self::Query | Self::Explain => {
-                let mut found = TableAccesses::default();
-                found.read_query(&piece.parse()?);
-                Accesses::Tables(found)
+        Ok(Accesses::Tables(match self {
+            Self::Query => TableAccesses::of_query(&piece.parse()?),
+            Self::Explain(explain) => explain.accesses()?,
+            Self::Write(write) => write.accesses()?,
+            Self::View(view) => view.accesses(),
+            Self::CreateTableAs(create) => create.accesses(),
+            Self::Definition => of_definitions(store, &piece.text(text))?,
+            Self::Show(show) => return Ok(show.accesses()),
+            Self::DescribeQuery(query) | Self::Summarize(SummarizeStatement { query, .. }) => {
+                TableAccesses::of_query(query.as_ref())
             }
-            Self::ExplainWrite(_, write) | Self::Write(write) => {
-                Accesses::Tables(write.accesses()?)
+            Self::Analyze(analyze) => analyze.accesses(store),
+            Self::Copy(copy) => copy.accesses(),
+            Self::Session(_) | Self::Transaction(_) | Self::Execute(_) => {
+                return Ok(Accesses::Session);
             }
-            Self::View(view) => Accesses::Tables(view.accesses()?),
-            Self::CreateTableAs(create) => Accesses::Tables(create.accesses()?),
-            Self::Definition => Accesses::Tables(of_definitions(store, &piece.text(text))?),
-            Self::Show(show) => show.accesses(),
-            Self::DescribeQuery(query) | Self::Summarize(query) => {
-                let mut found = TableAccesses::default();
-                found.read(&query.parse()?);
-                Accesses::Tables(found)
-            }
-            Self::Analyze(analyze) => Accesses::Tables(analyze.accesses(store)),
-            Self::Copy(copy) => Accesses::Tables(copy.accesses()?),
-            Self::Session | Self::Transaction(_) | Self::Execute => Accesses::Session,
-        })
+        }))
     }
 }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, StringArray};
 use arrow::datatypes::{DataType, Field, Float64Type, Int64Type, SchemaRef};
 use arrow::util::display::array_value_to_string;
+use datafusion::sql::sqlparser::ast;
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
 use tonnage::{ColumnType, Error, Result};
 
@@ -12,20 +13,20 @@ use super::guard::Guard;
 use super::request::Parameters;
 use super::show::texts;
 use crate::planner::Planner;
-use crate::text::{Cursor, Piece, StatementKind, parse, single};
+use crate::text::{Cursor, IsWord, Piece, StatementKind, parse, single};
 use crate::write::{made, quoted, word};
 
 /// The query that stands behind DESCRIBE, if it is one and no table.
 pub(crate) fn described_query(piece: &Piece) -> Option<Piece> {
     let query = query_at(piece.tokens.get(1..)?, piece);
-    let first = Cursor::new(&query);
-    let begins = ["SELECT", "WITH", "VALUES"].iter().any(|word| first.is_word(word));
-    (begins || first.peek() == Some(&Token::LParen)).then_some(query)
+    let first = Cursor::new(&query).peek()?;
+    let begins = first.is_one_of(&["SELECT", "WITH", "VALUES"]) || *first == Token::LParen;
+    begins.then_some(query)
 }
 
 /// The columns of a query: names, types, and whether they may be NULL.
-pub(crate) fn columns(planner: &Planner, query: &Piece) -> Result<RecordBatch> {
-    let (schema, _) = planner.describe_statement(query.parse()?, &Parameters::default())?;
+pub(crate) fn columns(planner: &Planner, query: &ast::Statement) -> Result<RecordBatch> {
+    let (schema, _) = planner.describe_statement(query.clone(), &Parameters::default())?;
     let of_each = |tell: &dyn Fn(&Field) -> String| {
         schema.fields().iter().map(|field| tell(field)).collect::<Vec<_>>()
     };
@@ -44,27 +45,6 @@ fn type_name(field: &Field) -> String {
     }
 }
 
-/// `SUMMARIZE table` and `SUMMARIZE query`: least and greatest value of each column, its average,
-/// about how many values differ, and how many are not NULL, in one read.
-pub(crate) fn summarized(
-    planner: &Planner,
-    query: &Piece,
-    parameters: &Parameters,
-    guard: &Guard,
-) -> Result<RecordBatch> {
-    let (schema, _) = planner.describe_statement(query.parse()?, parameters)?;
-    let list: Vec<String> = schema.fields().iter().map(|field| figures(field)).collect();
-    let list = single(&format!("SELECT {} FROM", list.join(", ")))?;
-    let mut tokens = list.tokens.to_vec();
-    tokens.push(made(Token::LParen));
-    tokens.extend(query.tokens.iter().cloned());
-    tokens.extend([made(Token::RParen), word("AS"), quoted("summarized")]);
-    let state = planner.state(guard);
-    let parsed = parse(tokens, query.end)?;
-    let figures = planner.rows_of(state, parsed, parameters, guard.clone())?.into_batch()?;
-    table_of(&schema, &figures)
-}
-
 /// The columns of the answer to a SUMMARIZE.
 pub(crate) fn summary_schema() -> SchemaRef {
     let texts = COLUMNS.map(|name| Field::new(name, DataType::Utf8, true));
@@ -75,20 +55,52 @@ const COLUMNS: [&str; 7] = ["column", "type", "min", "max", "avg", "distinct_abo
 /// The figures of one column in the query that finds them.
 const FIGURES: usize = COLUMNS.len() - 2;
 
-/// The query that a SUMMARIZE asks about.
-pub(crate) fn summarized_query(piece: &Piece) -> Result<Piece> {
-    let query = query_at(&piece.tokens[1..], piece);
-    if query.kind == StatementKind::Query {
-        return Ok(query);
+/// SUMMARIZE, parsed: the query whose columns are summarized, with its tokens.
+pub(crate) struct SummarizeStatement {
+    pub(crate) query: Box<ast::Statement>,
+    piece: Piece,
+}
+
+impl SummarizeStatement {
+    /// Reads `SUMMARIZE table` or `SUMMARIZE query`.
+    ///
+    /// # Errors
+    /// `Invalid` for something else, with its position.
+    pub(crate) fn read(piece: &Piece) -> Result<Self> {
+        let mut piece = query_at(&piece.tokens[1..], piece);
+        if piece.kind != StatementKind::Query {
+            let mut cursor = Cursor::new(&piece);
+            if cursor.path().is_none() {
+                return Err(cursor.expected("a table or a query"));
+            }
+            cursor.end()?;
+            let tokens = [word("SELECT"), made(Token::Mul), word("FROM")].into_iter();
+            let tokens: Vec<_> = tokens.chain(piece.tokens.iter().cloned()).collect();
+            piece = Piece { tokens: tokens.into(), kind: StatementKind::Query, end: piece.end };
+        }
+        Ok(Self { query: Box::new(piece.parse()?), piece })
     }
-    let mut cursor = Cursor::new(&query);
-    if cursor.path().is_none() {
-        return Err(cursor.expected("a table or a query"));
+
+    /// The least and the greatest value of each column, its average, about how many values differ,
+    /// and how many are not NULL, in one read.
+    pub(crate) fn run(
+        &self,
+        planner: &Planner,
+        parameters: &Parameters,
+        guard: &Guard,
+    ) -> Result<RecordBatch> {
+        let (schema, _) = planner.describe_statement(self.query.as_ref().clone(), parameters)?;
+        let list: Vec<String> = schema.fields().iter().map(|field| figures(field)).collect();
+        let list = single(&format!("SELECT {} FROM", list.join(", ")))?;
+        let mut tokens = list.tokens.to_vec();
+        tokens.push(made(Token::LParen));
+        tokens.extend(self.piece.tokens.iter().cloned());
+        tokens.extend([made(Token::RParen), word("AS"), quoted("summarized")]);
+        let parsed = parse(tokens, self.piece.end)?;
+        let state = planner.state(guard);
+        let figures = planner.rows_of(state, parsed, parameters, guard.clone())?.into_batch()?;
+        table_of(&schema, &figures)
     }
-    cursor.end()?;
-    let tokens = [word("SELECT"), made(Token::Mul), word("FROM")];
-    let tokens: Vec<_> = tokens.into_iter().chain(query.tokens.iter().cloned()).collect();
-    Ok(Piece { tokens: tokens.into(), kind: StatementKind::Query, end: piece.end })
 }
 
 fn query_at(tokens: &[TokenWithSpan], piece: &Piece) -> Piece {

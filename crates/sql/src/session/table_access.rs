@@ -66,10 +66,13 @@ impl TableAccesses {
         let _ = walk(parsed, &mut Relations { found: self, is_function: false, given: None });
     }
 
-    /// The same of a query, without the names that WITH gives.
-    pub(crate) fn read_query(&mut self, parsed: &impl Visit) {
+    /// What a query reads. The planner alone resolves its names, so what WITH gives is no table; a
+    /// change finds its own table whatever WITH gives.
+    pub(crate) fn of_query(parsed: &impl Visit) -> Self {
+        let mut found = Self::default();
         let given = Some(GivenNames::default());
-        let _ = walk(parsed, &mut Relations { found: self, is_function: false, given });
+        let _ = walk(parsed, &mut Relations { found: &mut found, is_function: false, given });
+        found
     }
 
     pub(crate) fn into_vec(self) -> Vec<TableAccess> {

@@ -1,6 +1,5 @@
 //! ANALYZE: reads tables, and stores what it finds.
 
-use datafusion::sql::sqlparser::tokenizer::Location;
 use tonnage::{Column, Error, ErrorKind, Result, Table, WriteOptions};
 
 use super::figures::{has_figures, query, quote_identifier, read_figures};
@@ -10,9 +9,9 @@ use super::stored::{
     incarnation, read_statistics, write_statistics,
 };
 use crate::catalog::{CatalogContext, path_of_parts};
-use crate::errors::invalid_at;
+use crate::errors::{invalid_at, located};
 use crate::planner::Planner;
-use crate::session::{Guard, Parameters};
+use crate::session::{Guard, NamedTable, Parameters};
 use crate::text::{parse, single};
 use crate::views;
 use crate::write::made;
@@ -110,18 +109,18 @@ impl<'a> AnalyzeRun<'a> {
     fn resolve(&self, named: &AnalyzeTarget) -> Result<(Table, Vec<usize>)> {
         let store = &self.planner.context.store;
         // A view can be read as a table, so an error that there is none would puzzle.
-        let table = store.table(&named.path).map_err(|error| {
-            match views::query_of(store, &named.path) {
+        let NamedTable { path, place } = &named.table;
+        let table =
+            named.table.table(store).map_err(|error| match views::query_of(store, path) {
                 Ok(Some(_)) => invalid_at(
-                    named.place,
-                    format!("{} is a view: ANALYZE the tables that it reads", named.path),
+                    *place,
+                    format!("{path} is a view: ANALYZE the tables that it reads"),
                 ),
-                _ => with_location(error, named.place),
-            }
-        })?;
-        if named.path == TABLE {
+                _ => error,
+            })?;
+        if path == TABLE {
             let message = "the table of statistics has none itself: ANALYZE another one";
-            return Err(invalid_at(named.place, message));
+            return Err(invalid_at(*place, message));
         }
         let schema = table.schema().clone();
         if named.columns.is_empty() {
@@ -129,8 +128,7 @@ impl<'a> AnalyzeRun<'a> {
         }
         let mut columns = Vec::with_capacity(named.columns.len());
         for (name, place) in &named.columns {
-            let column =
-                schema.require_column(name).map_err(|error| with_location(error, *place))?;
+            let column = schema.require_column(name).map_err(|error| located(error, *place))?;
             let column_type = schema.columns[column].column_type;
             // Without a list such columns are passed by; whoever names one expects figures of it.
             if !has_figures(column_type) {
@@ -234,10 +232,6 @@ fn name_of(table: &Table) -> Result<String> {
         )));
     }
     Ok(parts.iter().map(|part| quote_identifier(part)).collect::<Vec<_>>().join("."))
-}
-
-fn with_location(error: Error, place: Location) -> Error {
-    error.at(format_args!("line {}, column {}", place.line, place.column))
 }
 
 /// What stopped the read of a table. Time and cancels are the statement's own.

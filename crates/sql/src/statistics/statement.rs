@@ -4,8 +4,7 @@ use datafusion::sql::sqlparser::tokenizer::{Location, Token};
 use tonnage::{Result, Store};
 
 use super::stored::TABLE;
-use crate::catalog::path_of_parts;
-use crate::session::{Access, TableAccesses};
+use crate::session::{Access, NamedTable, TableAccesses};
 use crate::text::{Cursor, Piece};
 
 /// `ANALYZE [VERBOSE] [table [(columns)], ...]`, or the same behind `VACUUM [words]`.
@@ -16,9 +15,7 @@ pub(crate) struct AnalyzeStatement {
 
 /// A table that is to be analysed.
 pub(crate) struct AnalyzeTarget {
-    /// Its path, in lower case.
-    pub(crate) path: String,
-    pub(super) place: Location,
+    pub(super) table: NamedTable,
     /// The columns named; none for all that there are.
     pub(super) columns: Vec<(String, Location)>,
 }
@@ -47,7 +44,8 @@ impl AnalyzeStatement {
     /// The tables that it touches. Whoever may not change a table may not change how it is read
     /// either.
     pub(crate) fn accesses(&self, store: &Store) -> TableAccesses {
-        let mut paths: Vec<String> = self.tables.iter().map(|table| table.path.clone()).collect();
+        let mut paths: Vec<String> =
+            self.tables.iter().map(|named| named.table.path.clone()).collect();
         if paths.is_empty() {
             let all = store.tables().into_iter().map(|table| table.path().to_owned());
             paths.extend(all.filter(|path| path != TABLE));
@@ -62,27 +60,13 @@ impl AnalyzeStatement {
 }
 
 fn table(cursor: &mut Cursor) -> Result<AnalyzeTarget> {
-    let place = cursor.location();
-    let Some(path) = cursor.path() else { return Err(cursor.expected("the name of a table")) };
-    let parts: Vec<String> = path.split('.').map(str::to_ascii_lowercase).collect();
-    let columns = columns(cursor)?;
-    Ok(AnalyzeTarget { path: path_of_parts(&parts), place, columns })
-}
-
-fn columns(cursor: &mut Cursor) -> Result<Vec<(String, Location)>> {
-    let mut columns = Vec::new();
-    if !cursor.token(&Token::LParen) {
-        return Ok(columns);
-    }
-    loop {
-        let place = cursor.location();
-        let Some(name) = cursor.name() else { return Err(cursor.expected("the name of a column")) };
-        columns.push((name.to_owned(), place));
-        if cursor.token(&Token::RParen) {
-            return Ok(columns);
-        }
-        if !cursor.token(&Token::Comma) {
-            return Err(cursor.expected("',' or ')'"));
-        }
-    }
+    let table = NamedTable::read(cursor)?;
+    let columns = match cursor.peek() {
+        Some(Token::LParen) => cursor.list(|cursor| {
+            let place = cursor.location();
+            Ok((cursor.expect_name("the name of a column")?.to_owned(), place))
+        })?,
+        _ => Vec::new(),
+    };
+    Ok(AnalyzeTarget { table, columns })
 }

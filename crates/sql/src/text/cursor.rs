@@ -3,7 +3,7 @@
 use datafusion::sql::sqlparser::tokenizer::{Location, Token, TokenWithSpan};
 use tonnage::{Error, Result};
 
-use super::Piece;
+use super::{IsWord, Piece};
 use crate::errors::invalid_at;
 
 /// The token that is read next.
@@ -60,7 +60,7 @@ impl<'a> Cursor<'a> {
     }
 
     pub(crate) fn is_word(&self, word: &str) -> bool {
-        matches!(self.peek(), Some(Token::Word(found)) if found.quote_style.is_none() && found.value.eq_ignore_ascii_case(word))
+        self.peek().is_word(word)
     }
 
     /// Takes a name, in quotes or not.
@@ -71,6 +71,51 @@ impl<'a> Cursor<'a> {
                 Some(&word.value)
             }
             _ => None,
+        }
+    }
+
+    /// Takes this word.
+    ///
+    /// # Errors
+    /// `Invalid` at another token; so are those of the functions below.
+    pub(crate) fn expect_word(&mut self, word: &str) -> Result<()> {
+        if self.word(word) { Ok(()) } else { Err(self.expected(word)) }
+    }
+
+    pub(crate) fn expect_token(&mut self, token: &Token) -> Result<()> {
+        if self.token(token) { Ok(()) } else { Err(self.expected(&format!("'{token}'"))) }
+    }
+
+    /// Takes a name; `what` says of what.
+    pub(crate) fn expect_name(&mut self, what: &str) -> Result<&'a str> {
+        self.name().ok_or_else(|| self.expected(what))
+    }
+
+    /// Takes items between commas in parentheses, one at least.
+    pub(crate) fn list<T>(
+        &mut self,
+        mut item: impl FnMut(&mut Self) -> Result<T>,
+    ) -> Result<Vec<T>> {
+        self.expect_token(&Token::LParen)?;
+        let mut items = Vec::new();
+        loop {
+            items.push(item(self)?);
+            if self.token(&Token::RParen) {
+                return Ok(items);
+            }
+            if !self.token(&Token::Comma) {
+                return Err(self.expected("',' or ')'"));
+            }
+        }
+    }
+
+    /// Takes the names of columns in parentheses, if these stand here.
+    pub(crate) fn column_names(&mut self) -> Result<Vec<String>> {
+        match self.peek() {
+            Some(Token::LParen) => {
+                self.list(|cursor| cursor.expect_name("the name of a column").map(str::to_owned))
+            }
+            _ => Ok(Vec::new()),
         }
     }
 

@@ -9,6 +9,8 @@ use datafusion::sql::sqlparser::keywords::Keyword;
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
 use tonnage::{Error, Result};
 
+use crate::errors::located;
+
 /// The sum of weights along one path down the tree: a third to two thirds of what 2 MiB hold.
 const DEPTH_MAX: usize = 1_024;
 /// What AND and OR weigh.
@@ -49,17 +51,15 @@ pub(super) fn check(tokens: &[TokenWithSpan]) -> Result<()> {
             part => group.take(part),
         }
         if above + group.depth() > DEPTH_MAX {
-            let place = token.span.start;
-            return Err(Error::unsupported(format!(
-                "line {}, column {}: the statement is too deep: one chain may have {} ANDs and ORs, \
+            let error = Error::unsupported(format!(
+                "the statement is too deep: one chain may have {} ANDs and ORs, \
                  {} other operators, or {} joins and set operations. Write x IN (...) for many ORs, \
                  VALUES for many UNIONs, or keep parts in a table by CREATE TABLE ... AS",
-                place.line,
-                place.column,
                 DEPTH_MAX / JUNCTION,
                 DEPTH_MAX / OPERATOR,
                 DEPTH_MAX / RELATION
-            )));
+            ));
+            return Err(located(error, token.span.start));
         }
         before = part;
     }

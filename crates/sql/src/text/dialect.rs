@@ -11,8 +11,9 @@ use datafusion::sql::sqlparser::ast::{
 use datafusion::sql::sqlparser::dialect::{Dialect, PostgreSqlDialect, Precedence};
 use datafusion::sql::sqlparser::keywords::Keyword;
 use datafusion::sql::sqlparser::parser::{Parser, ParserError};
-use datafusion::sql::sqlparser::tokenizer::{Token, Word};
+use datafusion::sql::sqlparser::tokenizer::Token;
 
+use super::IsWord;
 use super::call::call;
 use super::parse_budget::ParseBudget;
 use super::spelling::INTEGER_DIVISION;
@@ -139,12 +140,12 @@ impl Dialect for OwnDialect {
 
     fn parse_prefix(&self, parser: &mut Parser) -> Option<Result<Expr, ParserError>> {
         self.readings.count();
-        if is_word(&parser.peek_token_ref().token, "SYMMETRIC")
-            && is_word(&parser.get_current_token().token, "BETWEEN")
+        if parser.peek_token_ref().token.is_word("SYMMETRIC")
+            && parser.get_current_token().token.is_word("BETWEEN")
         {
             return Some(symmetric(parser, self.prec_value(Precedence::Between)));
         }
-        if is_word(&parser.peek_token_ref().token, "LAMBDA")
+        if parser.peek_token_ref().token.is_word("LAMBDA")
             && matches!(parser.peek_nth_token_ref(1).token, Token::Word(_))
         {
             return Some(lambda(parser));
@@ -196,10 +197,6 @@ impl Dialect for OwnDialect {
         support_map_literal_syntax,
         supports_order_by_all,
     );
-}
-
-fn is_word(token: &Token, name: &str) -> bool {
-    matches!(token, Token::Word(Word { value, quote_style: None, .. }) if value.eq_ignore_ascii_case(name))
 }
 
 /// The first end behind BETWEEN SYMMETRIC, marked.

@@ -3,6 +3,8 @@
 
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
 
+use super::IsWord;
+
 /// What such a name begins with, before the format and the path.
 const PREFIX: &str = "file:";
 /// Functions that read files of a format.
@@ -48,14 +50,14 @@ fn name(format: &str, path: &str) -> Token {
 pub(super) fn name_files(tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
     let mut named = Vec::with_capacity(tokens.len());
     // Whether a query stands at each depth of parentheses: FROM belongs to functions, too.
-    let mut queries = vec![is_word(tokens.first(), &["FROM", "TABLE"])];
+    let mut queries = vec![tokens.first().is_one_of(&["FROM", "TABLE"])];
     let mut at = 0;
     while at < tokens.len() {
         let token = &tokens[at];
         match &token.token {
             Token::LParen => queries.push(false),
             Token::RParen if queries.len() > 1 => drop(queries.pop()),
-            Token::Word(_) if is_word(Some(token), &["SELECT", "UPDATE", "DELETE", "MERGE"]) => {
+            word if word.is_one_of(&["SELECT", "UPDATE", "DELETE", "MERGE"]) => {
                 if let Some(query) = queries.last_mut() {
                     *query = true;
                 }
@@ -78,10 +80,9 @@ fn file_at(tokens: &[TokenWithSpan], at: usize, in_query: bool) -> Option<(Token
     let before = at.checked_sub(1).and_then(|before| tokens.get(before));
     match &tokens[at].token {
         Token::SingleQuotedString(path) => {
-            let is_distinct =
-                at.checked_sub(2).is_some_and(|at| is_word(tokens.get(at), &["DISTINCT"]));
-            let is_table = is_word(before, &["JOIN"])
-                || is_word(before, &["FROM", "USING"]) && in_query && !is_distinct;
+            let is_distinct = at.checked_sub(2).is_some_and(|at| tokens[at].is_word("DISTINCT"));
+            let is_table = before.is_word("JOIN")
+                || before.is_one_of(&["FROM", "USING"]) && in_query && !is_distinct;
             is_table.then(|| (name("", path), 1))
         }
         Token::Word(word) if word.quote_style.is_none() => {
@@ -98,12 +99,6 @@ fn file_at(tokens: &[TokenWithSpan], at: usize, in_query: bool) -> Option<(Token
         }
         _ => None,
     }
-}
-
-fn is_word(token: Option<&TokenWithSpan>, wanted: &[&str]) -> bool {
-    matches!(token.map(|token| &token.token), Some(Token::Word(word))
-        if word.quote_style.is_none()
-            && wanted.iter().any(|name| word.value.eq_ignore_ascii_case(name)))
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
 
+use super::IsWord;
 use super::with::split_with;
 
 /// Who carries a statement out.
@@ -89,11 +90,16 @@ impl StatementKind {
         if word.quote_style.is_some() {
             return Self::Unknown;
         }
-        if word.value.eq_ignore_ascii_case("VACUUM") && words.any(is_analyze) {
+        // Parentheses go around queries alone.
+        let is_enclosed = statement.first().is_some_and(|token| token.token == Token::LParen);
+        if word.value.eq_ignore_ascii_case("VACUUM")
+            && words.any(|word| word.is_one_of(&["ANALYZE", "ANALYSE"]))
+        {
             return Self::Analyze;
         }
         let kind = Self::KINDS.iter().find(|(name, _)| word.value.eq_ignore_ascii_case(name));
-        kind.map_or(Self::Unknown, |(_, kind)| *kind)
+        let kind = kind.map_or(Self::Unknown, |(_, kind)| *kind);
+        if is_enclosed && kind != Self::Query { Self::Unknown } else { kind }
     }
 
     /// Whether a statement changes nothing, so that it may be carried out once more.
@@ -117,13 +123,6 @@ impl StatementKind {
     }
 }
 
-/// Whether a token is the word ANALYZE.
-fn is_analyze(token: &Token) -> bool {
-    let Token::Word(word) = token else { return false };
-    let is = |name: &str| word.value.eq_ignore_ascii_case(name);
-    word.quote_style.is_none() && (is("ANALYZE") || is("ANALYSE"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -139,6 +138,9 @@ mod tests {
         }
         assert_eq!(kind("WITH a AS (SELECT 1) DELETE FROM t"), StatementKind::Delete);
         assert_eq!(kind("((SELECT 1))"), StatementKind::Query);
+        // `(EXECUTE` once ran the statement prepared as `execute`, `(UPSERT t` filled a table `upsert`.
+        assert_eq!(kind("(EXECUTE"), StatementKind::Unknown);
+        assert_eq!(kind("(UPSERT t VALUES (1)"), StatementKind::Unknown);
         assert_eq!(kind("VACUUM (ANALYZE) t"), StatementKind::Analyze);
         assert_eq!(kind("VACUUM \"analyze\""), StatementKind::Session);
     }

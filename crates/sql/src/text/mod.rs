@@ -42,6 +42,7 @@ mod unknown_statement;
 mod values;
 mod walk;
 mod with;
+mod word;
 
 pub(crate) use call::call;
 pub(crate) use casts::{as_double, signed};
@@ -63,3 +64,4 @@ pub(crate) use script::{Piece, check_bounds, missing_statement, parse, pieces, s
 pub(crate) use unknown_statement::unknown;
 pub(crate) use values::{MARK, TEXT_MARK, mark as mark_values};
 pub(crate) use walk::{Looker, Rewriter, walk, walk_mut};
+pub(crate) use word::IsWord;

@@ -6,6 +6,9 @@
 
 use datafusion::sql::sqlparser::tokenizer::{Span, Token, TokenWithSpan};
 
+use super::IsWord;
+use super::with::split_with;
+
 /// The catalog and the schema that a plain name is looked up in.
 pub(crate) const CATALOG: &str = "tonnage";
 pub(crate) const SCHEMA: &str = "public";
@@ -47,8 +50,10 @@ pub(super) fn join_deep_paths(tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> 
 
 /// The tokens without catalog and schema in front of the table that an INSERT fills:
 /// `tonnage.public.t` is `t`. The planner knows these names, the store does not.
-pub(crate) fn without_catalog(tokens: &[TokenWithSpan]) -> Vec<TokenWithSpan> {
-    const BEFORE: [&str; 4] = ["INSERT", "INTO", "TABLE", "OVERWRITE"];
+pub(crate) fn without_catalog(all: &[TokenWithSpan]) -> Vec<TokenWithSpan> {
+    /// Between INSERT and INTO stand two words at most, as in INSERT OR REPLACE INTO.
+    const INTO_MAX: usize = 3;
+    let (with, tokens) = split_with(all);
     let is_word = |at: usize, wanted: &str| {
         matches!(tokens.get(at).map(|token| &token.token),
             Some(Token::Word(word)) if word.value.eq_ignore_ascii_case(wanted))
@@ -58,11 +63,9 @@ pub(crate) fn without_catalog(tokens: &[TokenWithSpan]) -> Vec<TokenWithSpan> {
     let followed = |at: usize| {
         tokens.get(at + 1).is_some_and(|token| token.token == Token::Period) && is_name(at + 2)
     };
-    let mut first = 0;
-    // In any order and number: what makes no sense is refused where the statement is read.
-    while BEFORE.iter().any(|word| is_word(first, word)) {
-        first += 1;
-    }
+    let into = (0..=INTO_MAX).find(|at| tokens.get(*at).is_word("INTO"));
+    let first = into.map_or(1, |at| at + 1);
+    let first = if tokens.get(first).is_word("TABLE") { first + 1 } else { first };
     // A table may itself be called `public`: the word is a schema only before another name.
     let mut name = first;
     if is_word(name, CATALOG) && is_word(name + 2, SCHEMA) && followed(name) && followed(name + 2) {
@@ -70,17 +73,13 @@ pub(crate) fn without_catalog(tokens: &[TokenWithSpan]) -> Vec<TokenWithSpan> {
     } else if is_word(name, SCHEMA) && followed(name) {
         name += 2;
     }
-    tokens[..first].iter().chain(&tokens[name..]).cloned().collect()
+    [with, &tokens[..first.min(tokens.len())], tokens.get(name..).unwrap_or_default()].concat()
 }
 
 /// The deep paths that stand where tables do, the deepest first.
 fn deep_paths(tokens: &[TokenWithSpan]) -> Vec<Vec<String>> {
-    let is_before_table = |token: &Token| {
-        matches!(token, Token::Word(word) if word.quote_style.is_none()
-            && ["FROM", "JOIN", "INTO", "UPDATE"].iter().any(|name| word.value.eq_ignore_ascii_case(name)))
-    };
     let tables = (1..tokens.len())
-        .filter(|at| is_before_table(&tokens[at - 1].token))
+        .filter(|at| tokens[at - 1].is_one_of(&["FROM", "JOIN", "INTO", "UPDATE"]))
         .map(|at| names(&tokens[at..]));
     let mut deep: Vec<_> = tables.filter(|path| path.len() > PARTS_MAX).collect();
     deep.sort_by_key(|path| std::cmp::Reverse(path.len()));
@@ -139,6 +138,14 @@ mod tests {
         );
         assert_eq!(text("INSERT INTO public VALUES (1)"), "INSERT INTO public VALUES ( 1 )");
         assert_eq!(text("INSERT INTO a.b VALUES (1)"), "INSERT INTO a . b VALUES ( 1 )");
+        assert_eq!(
+            text("INSERT OR REPLACE INTO public.t VALUES (1)"),
+            "INSERT OR REPLACE INTO t VALUES ( 1 )"
+        );
+        assert_eq!(
+            text("WITH w AS (SELECT 1) INSERT INTO public.t SELECT * FROM w"),
+            "WITH w AS ( SELECT 1 ) INSERT INTO t SELECT * FROM w"
+        );
     }
 
     #[test]

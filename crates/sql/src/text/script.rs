@@ -8,8 +8,8 @@ use datafusion::sql::sqlparser::parser::Parser;
 use datafusion::sql::sqlparser::tokenizer::{Location, Span, Token, TokenWithSpan, Tokenizer};
 use tonnage::{Error, Result};
 
-use super::StatementKind;
 use super::dialect::OwnDialect;
+use super::{IsWord, StatementKind};
 use crate::errors::invalid_at;
 
 /// How deep expressions may nest.
@@ -71,14 +71,8 @@ impl Piece {
             match &token.token {
                 Token::RParen => depth += 1,
                 Token::LParen => depth -= 1,
-                Token::Word(word) if depth == 0 && word.quote_style.is_none() => {
-                    if word.value.eq_ignore_ascii_case("FROM") {
-                        return self.clone();
-                    }
-                    if FOLLOWING.iter().any(|name| word.value.eq_ignore_ascii_case(name)) {
-                        at = place;
-                    }
-                }
+                word if depth == 0 && word.is_word("FROM") => return self.clone(),
+                word if depth == 0 && word.is_one_of(&FOLLOWING) => at = place,
                 _ => {}
             }
         }

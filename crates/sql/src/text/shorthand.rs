@@ -2,6 +2,8 @@
 
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
 
+use super::IsWord;
+
 /// What ends a list of tables or columns.
 const FOLLOWING: [&str; 13] = [
     "SELECT",
@@ -21,14 +23,14 @@ const FOLLOWING: [&str; 13] = [
 
 /// The statement with SELECT before FROM, as the parser reads it.
 pub(super) fn spelled_out(mut tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
-    if is_word(tokens.first(), "TABLE") {
+    if tokens.first().is_word("TABLE") {
         tokens[0].token = Token::make_keyword("FROM");
-    } else if !is_word(tokens.first(), "FROM") {
+    } else if !tokens.first().is_word("FROM") {
         return tokens;
     }
     let mut rest = tokens.split_off(end_of_list(&tokens));
     let mut columns = Vec::new();
-    if is_word(rest.first(), "SELECT") {
+    if rest.first().is_word("SELECT") {
         rest.remove(0);
         let behind = rest.split_off(end_of_list(&rest));
         columns = std::mem::replace(&mut rest, behind);
@@ -53,14 +55,9 @@ fn end_of_list(tokens: &[TokenWithSpan]) -> usize {
             Token::RParen | Token::RBracket => depth -= 1,
             _ => {}
         }
-        depth == 0 && FOLLOWING.iter().any(|word| is_word(Some(token), word))
+        depth == 0 && token.is_one_of(&FOLLOWING)
     };
     tokens.iter().position(ends).unwrap_or(tokens.len())
-}
-
-fn is_word(token: Option<&TokenWithSpan>, wanted: &str) -> bool {
-    matches!(token.map(|token| &token.token), Some(Token::Word(word))
-        if word.quote_style.is_none() && word.value.eq_ignore_ascii_case(wanted))
 }
 
 #[cfg(test)]

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use datafusion::sql::sqlparser::tokenizer::{Span, Token, TokenWithSpan, Word};
 use tonnage::{Error, Result};
 
+use super::IsWord;
+
 /// The sign of a division of whole numbers.
 pub(super) const INTEGER_DIVISION: &str = "//";
 
@@ -46,7 +48,7 @@ fn respell_word(
     edits: &mut TokenEdits,
 ) -> Result<()> {
     // Each of these words may also be a name. The word behind it tells.
-    let next = |names: &[&str]| names.iter().any(|name| is_word(tokens.get(at + 1), name));
+    let next = |names: &[&str]| tokens.get(at + 1).is_one_of(names);
     match name {
         "ASOF" if next(&["JOIN", "LEFT", "INNER"]) => asof(tokens, at, edits),
         // `asof` and `sets` mark their joins by GLOBAL, so nobody else may write it.
@@ -88,24 +90,19 @@ fn is_doubled(tokens: &[TokenWithSpan], at: usize) -> bool {
     })
 }
 
-fn is_word(token: Option<&TokenWithSpan>, name: &str) -> bool {
-    matches!(token.map(|token| &token.token),
-        Some(Token::Word(Word { value, quote_style: None, .. })) if value.eq_ignore_ascii_case(name))
-}
-
 /// Whether the frame of a window ends before a word, and one of the frame's words follows.
 fn ends_frame(tokens: &[TokenWithSpan], at: usize) -> bool {
     let before = at.checked_sub(1).and_then(|before| tokens.get(before));
-    ["ROW", "PRECEDING", "FOLLOWING"].iter().any(|name| is_word(before, name))
-        && ["CURRENT", "GROUP", "TIES", "NO"].iter().any(|name| is_word(tokens.get(at + 1), name))
+    before.is_one_of(&["ROW", "PRECEDING", "FOLLOWING"])
+        && tokens.get(at + 1).is_one_of(&["CURRENT", "GROUP", "TIES", "NO"])
 }
 
 /// `ASOF LEFT JOIN` as `GLOBAL LEFT JOIN`, which nobody else writes. Where MATCH_CONDITION follows
 /// the parser reads ASOF by itself, and GLOBAL says that rows without a match stay.
 fn asof(tokens: &[TokenWithSpan], at: usize, edits: &mut TokenEdits) {
-    let is_left = is_word(tokens.get(at + 1), "LEFT");
+    let is_left = tokens.get(at + 1).is_word("LEFT");
     let mut join = at + 1;
-    while ["LEFT", "INNER", "OUTER"].iter().any(|name| is_word(tokens.get(join), name)) {
+    while tokens.get(join).is_one_of(&["LEFT", "INNER", "OUTER"]) {
         join += 1;
     }
     let global = Token::make_keyword("GLOBAL");
@@ -128,8 +125,8 @@ fn has_match_condition(tokens: &[TokenWithSpan], start: usize) -> bool {
             Token::RParen => depth -= 1,
             Token::Comma if depth == 0 => return false,
             _ if depth > 0 => {}
-            _ if is_word(Some(token), "MATCH_CONDITION") => return true,
-            _ if ENDS.iter().any(|end| is_word(Some(token), end)) => return false,
+            _ if token.is_word("MATCH_CONDITION") => return true,
+            _ if token.is_one_of(&ENDS) => return false,
             _ => {}
         }
     }

@@ -3,6 +3,7 @@
 use tonnage::Error;
 
 use super::{Cursor, Piece};
+use crate::errors::located;
 
 /// Statements of DuckDB that look at the values before they know their columns.
 const PIVOTS: [(&str, &str); 2] = [
@@ -37,8 +38,7 @@ pub(crate) fn unknown(piece: &Piece) -> Error {
     let reason = REASONS.iter().chain(&PIVOTS).find(|(name, _)| cursor.is_word(name));
     match reason {
         Some((name, reason)) => {
-            let place = piece.start();
-            Error::unsupported(format!("line {}, column {}: {name}: {reason}", place.line, place.column))
+            located(Error::unsupported(format!("{name}: {reason}")), piece.start())
         }
         None => {
             cursor.expected("SELECT, INSERT, UPSERT, UPDATE, DELETE, MERGE, TRUNCATE, CREATE, DROP, ALTER, SHOW, DESCRIBE or EXPLAIN")

@@ -7,7 +7,7 @@ use super::defaults::default_tokens;
 use super::row_change::Assignment;
 use super::tokens::{made, quoted, word};
 use crate::errors::invalid_at;
-use crate::text::Cursor;
+use crate::text::{Cursor, IsWord};
 
 /// What ends a list of assignments.
 const ENDS: [&str; 6] = ["WHERE", "FROM", "WHEN", "RETURNING", "ORDER", "LIMIT"];
@@ -24,7 +24,17 @@ pub(super) struct SetItem {
 impl SetItem {
     /// Whether the column gets what its definition says.
     pub(super) fn is_default(&self) -> bool {
-        matches!(self.value.as_slice(), [token] if is_word(&token.token, "DEFAULT"))
+        matches!(self.value.as_slice(), [token] if token.is_word("DEFAULT"))
+    }
+
+    /// The name of a parameter that is the value by itself, with the column.
+    pub(super) fn parameter_and_column(&self) -> Option<(&str, &str)> {
+        match self.value.as_slice() {
+            [TokenWithSpan { token: Token::Placeholder(name), .. }] if self.members.is_empty() => {
+                Some((name, &self.column))
+            }
+            _ => None,
+        }
     }
 }
 
@@ -35,7 +45,7 @@ impl SetItem {
 pub(super) fn set_items(cursor: &mut Cursor) -> Result<Vec<SetItem>> {
     let mut items = Vec::new();
     loop {
-        if cursor.token(&Token::LParen) {
+        if cursor.peek() == Some(&Token::LParen) {
             items.extend(column_list(cursor)?);
         } else {
             items.push(single_column(cursor)?);
@@ -49,11 +59,9 @@ pub(super) fn set_items(cursor: &mut Cursor) -> Result<Vec<SetItem>> {
 /// `column = value`, `document.member = value`
 fn single_column(cursor: &mut Cursor) -> Result<SetItem> {
     let place = cursor.location();
-    let Some(name) = cursor.name() else { return Err(cursor.expected("the name of a column")) };
-    let (column, members) = (name.to_owned(), members(cursor)?);
-    if !cursor.token(&Token::Eq) {
-        return Err(cursor.expected("'='"));
-    }
+    let column = cursor.expect_name("the name of a column")?.to_owned();
+    let members = members(cursor)?;
+    cursor.expect_token(&Token::Eq)?;
     let value = expression(cursor, &ENDS, true);
     match value.is_empty() {
         true => Err(cursor.expected("a value")),
@@ -61,47 +69,26 @@ fn single_column(cursor: &mut Cursor) -> Result<SetItem> {
     }
 }
 
-/// `a, b) = (1, 2)`, behind the first parenthesis.
+/// `(a, b) = (1, 2)`
 fn column_list(cursor: &mut Cursor) -> Result<impl Iterator<Item = SetItem>> {
-    let mut names = Vec::new();
-    loop {
+    let names = cursor.list(|cursor| {
         let place = cursor.location();
-        let Some(name) = cursor.name() else {
-            return Err(cursor.expected("the name of a column"));
-        };
-        names.push((place, name.to_owned()));
-        if cursor.token(&Token::RParen) {
-            break;
-        }
-        if !cursor.token(&Token::Comma) {
-            return Err(cursor.expected("',' or ')'"));
-        }
-    }
-    if !cursor.token(&Token::Eq) {
-        return Err(cursor.expected("'='"));
-    }
+        Ok((place, cursor.expect_name("the name of a column")?.to_owned()))
+    })?;
+    cursor.expect_token(&Token::Eq)?;
     // As PostgreSQL has it: ROW may stand before the values.
     cursor.word("ROW");
     let place = cursor.location();
-    if !cursor.token(&Token::LParen) {
+    if cursor.peek() != Some(&Token::LParen) {
         return Err(cursor.expected("as many values in parentheses"));
     }
-    if cursor.is_word("SELECT") || cursor.is_word("WITH") {
+    if cursor.rest().get(1).is_one_of(&["SELECT", "WITH"]) {
         return Err(invalid_at(
             place,
             "a query gives one value: write column = (SELECT ...) for each column, or UPDATE ... FROM",
         ));
     }
-    let mut values = Vec::new();
-    loop {
-        values.push(expression(cursor, &[], true));
-        if !cursor.token(&Token::Comma) {
-            break;
-        }
-    }
-    if !cursor.token(&Token::RParen) {
-        return Err(cursor.expected("',' or ')'"));
-    }
+    let values = cursor.list(|cursor| Ok(expression(cursor, &[], true)))?;
     // Checked before the pairs are made: `zip` would drop what is left over without a word.
     if values.len() != names.len() || values.iter().any(Vec::is_empty) {
         let (columns, values) = (names.len(), values.len());
@@ -221,9 +208,7 @@ fn members(cursor: &mut Cursor) -> Result<Vec<Token>> {
                 }
                 _ => return Err(cursor.expected("the number of an element, or a name in quotes")),
             }
-            if !cursor.token(&Token::RBracket) {
-                return Err(cursor.expected("']'"));
-            }
+            cursor.expect_token(&Token::RBracket)?;
         } else {
             return Ok(path);
         }
@@ -236,11 +221,6 @@ fn members(cursor: &mut Cursor) -> Result<Vec<Token>> {
             return Err(invalid_at(place, told));
         }
     }
-}
-
-fn is_word(token: &Token, wanted: &str) -> bool {
-    matches!(token, Token::Word(word)
-        if word.quote_style.is_none() && word.value.eq_ignore_ascii_case(wanted))
 }
 
 /// The tokens up to one of these keywords, or a comma where that ends them, outside parentheses
@@ -256,7 +236,7 @@ pub(super) fn expression(
     while let Some(token) = cursor.peek() {
         let (is_outside, is_member) = (nesting.outer.is_empty(), before == Some(&Token::Period));
         // `a IS DISTINCT FROM b` goes on behind FROM.
-        let is_distinct = before.is_some_and(|before| is_word(before, "DISTINCT"));
+        let is_distinct = before.is_word("DISTINCT");
         match token {
             Token::LParen | Token::LBracket | Token::LBrace => nesting.open(true),
             Token::RParen | Token::RBracket | Token::RBrace if !nesting.is_in_bracket() => break,
@@ -273,9 +253,7 @@ pub(super) fn expression(
             Token::Word(_) if cursor.is_word("END") && !before.is_some_and(precedes_operand) => {
                 nesting.close_case();
             }
-            Token::Word(_)
-                if is_outside && !is_distinct && ends.iter().any(|end| cursor.is_word(end)) =>
-            {
+            Token::Word(_) if is_outside && !is_distinct && cursor.peek().is_one_of(ends) => {
                 break;
             }
             _ => {}
@@ -343,5 +321,5 @@ fn precedes_operand(token: &Token) -> bool {
             | Token::StringConcat
     );
     let words = ["CASE", "WHEN", "THEN", "ELSE", "AND", "OR", "NOT"];
-    is_operator || words.iter().any(|word| is_word(token, word))
+    is_operator || token.is_one_of(&words)
 }

@@ -45,13 +45,9 @@ impl ChangeStatement {
         // WITH is set aside: it goes before the SELECT that `RowChange` makes.
         let (with, piece) = piece.without_with();
         let mut cursor = Cursor::new(&piece);
-        if !cursor.word("UPDATE") {
-            return Err(cursor.expected("UPDATE"));
-        }
+        cursor.expect_word("UPDATE")?;
         let target = ChangeTarget::with_alias(&mut cursor, "SET")?;
-        if !cursor.word("SET") {
-            return Err(cursor.expected("SET"));
-        }
+        cursor.expect_word("SET")?;
         let verb = ChangeVerb::Update(set_items(&mut cursor)?);
         let others = others(&mut cursor, "FROM");
         let condition = condition(&mut cursor)?;
@@ -80,9 +76,7 @@ impl ChangeStatement {
     /// As [`Self::update`].
     pub(super) fn truncate(piece: &Piece) -> Result<Self> {
         let mut cursor = Cursor::new(piece);
-        if !cursor.word("TRUNCATE") {
-            return Err(cursor.expected("TRUNCATE"));
-        }
+        cursor.expect_word("TRUNCATE")?;
         cursor.word("TABLE");
         let target = ChangeTarget::read(&mut cursor)?;
         cursor.end()?;
@@ -100,15 +94,21 @@ impl ChangeStatement {
         }
     }
 
+    /// The columns that are set.
+    pub(super) fn set_items(&self) -> Vec<&SetItem> {
+        match &self.verb {
+            ChangeVerb::Update(items) => items.iter().collect(),
+            ChangeVerb::Delete | ChangeVerb::Truncate => Vec::new(),
+        }
+    }
+
     /// What is read to carry it out, as a query.
     pub(super) fn reading(&self) -> Result<Option<ast::Statement>> {
-        let set = match &self.verb {
-            ChangeVerb::Update(items) => items.as_slice(),
-            ChangeVerb::Delete => &[],
-            ChangeVerb::Truncate => return Ok(None),
-        };
+        if matches!(self.verb, ChangeVerb::Truncate) {
+            return Ok(None);
+        }
         let mut reading = ReadingQuery::new(&self.with, &self.target);
-        set.iter().for_each(|item| reading.set_item(item));
+        self.set_items().into_iter().for_each(|item| reading.set_item(item));
         reading.others(&self.others);
         reading.condition(&self.condition);
         reading.parse(self.end).map(Some)
@@ -132,8 +132,14 @@ impl ChangeStatement {
         let change = self.change(planner, &table, parameters, guard)?;
         refuse_rounded(&change.items, table.schema(), parameters)?;
         match self.verb {
-            ChangeVerb::Update(_) => update(&change, written),
-            ChangeVerb::Delete | ChangeVerb::Truncate => delete(&change, written),
+            ChangeVerb::Update(_) => {
+                let updated = |updated| Changes { updated, ..Changes::default() };
+                change.run(updated, &write_updated, written)
+            }
+            ChangeVerb::Delete | ChangeVerb::Truncate => {
+                let deleted = |deleted| Changes { deleted, ..Changes::default() };
+                change.run(deleted, &write_deleted, written)
+            }
         }
     }
 
@@ -181,31 +187,6 @@ impl ChangeStatement {
             ..RowChange::new(planner, table, alias, parameters, guard, self.end)
         })
     }
-}
-
-pub(super) fn update(change: &RowChange<'_>, written: &mut WrittenRows) -> Result<Changes> {
-    let mut updated = 0;
-    match update_rows(change, &mut updated, written) {
-        Ok(()) => Ok(Changes { updated, ..Changes::default() }),
-        Err(error) => Err(super::partial_changes::with_partial_changes(
-            change.planner,
-            error,
-            Changes { updated, ..Changes::default() },
-        )),
-    }
-}
-
-pub(super) fn update_rows(
-    change: &RowChange<'_>,
-    updated: &mut u64,
-    written: &mut WrittenRows,
-) -> Result<()> {
-    change.write_all(updated, &write_updated, written)
-}
-
-fn delete(change: &RowChange<'_>, written: &mut WrittenRows) -> Result<Changes> {
-    let deleted = |deleted| Changes { deleted, ..Changes::default() };
-    change.run(deleted, &write_deleted, written)
 }
 
 /// Stores a row with the values that were selected for it, if it is as it was read.

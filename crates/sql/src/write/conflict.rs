@@ -8,52 +8,104 @@ use std::sync::Arc;
 use arrow::array::RecordBatch;
 use arrow::datatypes::{Field, Schema};
 use datafusion::datasource::MemTable;
-use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
+use datafusion::sql::sqlparser::tokenizer::{Location, Token, TokenWithSpan};
 use tonnage::{Error, Result, TableSchema};
 
-use super::assignments::{assignments, set_items};
+use super::assignments::{SetItem, assignments, set_items};
 use super::change::condition;
 use super::given::refuse_rounded;
 use super::row_change::{Assignment, RowChange};
 use super::tokens::{made, quoted, word};
 use crate::errors::{from_datafusion, invalid_at};
-use crate::text::{Cursor, Piece};
+use crate::text::{Cursor, IsWord, Piece};
 
 /// What SQL calls the rows that were not inserted.
 const EXCLUDED: &str = "excluded";
 /// The name under which they are looked up. No table can have it.
 const ROWS: &str = "rows excluded";
 
-/// What is to become of rows that exist.
+/// The clause, parsed.
 pub(super) struct ConflictClause {
+    /// The columns in parentheses, sorted, with their position.
+    target: Option<(Vec<String>, Location)>,
+    /// What DO UPDATE sets, and on what condition; none for DO NOTHING.
+    update: Option<(Vec<SetItem>, Vec<TokenWithSpan>)>,
+}
+
+/// DO UPDATE over the columns of a table.
+pub(super) struct ConflictUpdate {
     items: Vec<Assignment>,
     condition: Vec<TokenWithSpan>,
 }
 
 impl ConflictClause {
-    /// The clause of an INSERT that the parser has understood; nothing if it has none that updates.
-    pub(super) fn read(piece: &Piece, schema: &TableSchema) -> Result<Option<Self>> {
-        let is = |at: usize, name: &str| {
-            matches!(piece.tokens.get(at).map(|token| &token.token),
-                Some(Token::Word(word)) if word.quote_style.is_none() && word.value.eq_ignore_ascii_case(name))
-        };
-        let begins = |at: &usize| is(*at, "ON") && is(*at + 1, "CONFLICT");
-        let Some(at) = (0..piece.tokens.len()).rev().find(begins) else { return Ok(None) };
+    /// Reads the clause of an INSERT that the parser has understood, and that has one.
+    ///
+    /// # Errors
+    /// `Invalid` for what the parser takes and UPDATE does not, with its position.
+    pub(super) fn read(piece: &Piece) -> Result<Self> {
+        let missing = || invalid_at(piece.end, "expected ON CONFLICT");
+        let at = position(&piece.tokens).ok_or_else(missing)?;
         let tokens = replace_excluded(&piece.tokens[at + 2..]);
         let clause = Piece { tokens: Arc::new(tokens), kind: piece.kind, end: piece.end };
         let mut cursor = Cursor::new(&clause);
-        target(&mut cursor, schema)?;
-        if !(cursor.word("DO") && cursor.word("UPDATE")) {
-            return Ok(None);
-        }
-        if !cursor.word("SET") {
-            return Err(cursor.expected("SET"));
-        }
-        let items = assignments(&set_items(&mut cursor)?, schema)?;
-        let condition = condition(&mut cursor)?;
-        Ok(Some(Self { items, condition }))
+        let target = target(&mut cursor)?;
+        cursor.expect_word("DO")?;
+        let update = match cursor.word("NOTHING") {
+            true => None,
+            false => {
+                ["UPDATE", "SET"].iter().try_for_each(|word| cursor.expect_word(word))?;
+                Some((set_items(&mut cursor)?, condition(&mut cursor)?))
+            }
+        };
+        Ok(Self { target, update })
     }
 
+    /// Whether rows that exist are changed.
+    pub(super) fn updates(&self) -> bool {
+        self.update.is_some()
+    }
+
+    /// The clause over a table; nothing for DO NOTHING.
+    ///
+    /// # Errors
+    /// `Invalid` with the position: for other columns in parentheses than the primary key, since
+    /// nothing else is unique, and for columns that cannot be set.
+    pub(super) fn bind(&self, schema: &TableSchema) -> Result<Option<ConflictUpdate>> {
+        let mut key: Vec<String> =
+            schema.key_columns().map(|column| column.name.to_ascii_lowercase()).collect();
+        let in_order = key.join(", ");
+        key.sort();
+        if let Some((columns, place)) = &self.target
+            && *columns != key
+        {
+            return Err(invalid_at(
+                *place,
+                format!(
+                    "ON CONFLICT names other columns than the primary key, ({in_order}): nothing else is unique"
+                ),
+            ));
+        }
+        let Some((items, condition)) = &self.update else { return Ok(None) };
+        let items = assignments(items, schema)?;
+        Ok(Some(ConflictUpdate { items, condition: condition.clone() }))
+    }
+}
+
+/// Where ON CONFLICT is. In parentheses, a join may be ON a column of this name.
+fn position(tokens: &[TokenWithSpan]) -> Option<usize> {
+    let mut depth = 0_i32;
+    (0..tokens.len()).rev().find(|at| {
+        match tokens[*at].token {
+            Token::RParen => depth += 1,
+            Token::LParen => depth -= 1,
+            _ => {}
+        }
+        depth == 0 && tokens[*at].is_word("ON") && tokens.get(at + 1).is_word("CONFLICT")
+    })
+}
+
+impl ConflictUpdate {
     /// A change as the UPDATE for rows that met others.
     pub(super) fn of_rows<'a>(
         &self,
@@ -81,39 +133,16 @@ impl ConflictClause {
     }
 }
 
-/// `(a, b)`: the primary key, in any order. Nothing else is unique.
-fn target(cursor: &mut Cursor, schema: &TableSchema) -> Result<()> {
+/// `(a, b)`, in any order. It may be left out: a row can meet another by its key alone.
+fn target(cursor: &mut Cursor) -> Result<Option<(Vec<String>, Location)>> {
     let place = cursor.location();
     if cursor.is_word("ON") {
         return Err(cursor.expected("the columns of the primary key, or DO"));
     }
-    // Columns may be left out: a row can meet another by its key alone.
-    if !cursor.token(&Token::LParen) {
-        return Ok(());
-    }
-    let mut columns = Vec::new();
-    while let Some(name) = cursor.name() {
-        columns.push(name.to_ascii_lowercase());
-        cursor.token(&Token::Comma);
-    }
-    if !cursor.token(&Token::RParen) {
-        return Err(cursor.expected("')'"));
-    }
-    let mut key: Vec<String> =
-        schema.key_columns().map(|column| column.name.to_ascii_lowercase()).collect();
-    let told = key.join(", ");
-    // Columns may come in any order. The message keeps the order of the key.
-    key.sort();
+    let mut columns = cursor.column_names()?;
+    columns.iter_mut().for_each(|column| column.make_ascii_lowercase());
     columns.sort();
-    if key == columns {
-        return Ok(());
-    }
-    Err(invalid_at(
-        place,
-        format!(
-            "ON CONFLICT names other columns than the primary key, ({told}): nothing else is unique"
-        ),
-    ))
+    Ok((!columns.is_empty()).then_some((columns, place)))
 }
 
 /// The name of a column among the rows excluded.

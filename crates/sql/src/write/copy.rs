@@ -8,7 +8,8 @@ use std::fs::{File, Metadata};
 use std::io::{self, BufWriter};
 use std::path::Path;
 
-use datafusion::sql::sqlparser::tokenizer::{Location, Token, TokenWithSpan};
+use datafusion::sql::sqlparser::ast;
+use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
 use tempfile::NamedTempFile;
 use tonnage::{Error, OnExisting, Result, Table};
 use tonnage_files::{Compression, Format, RecordWriter, StopToken};
@@ -27,7 +28,6 @@ pub(crate) struct CopyStatement {
     direction: CopyDirection,
     path: String,
     format: Option<Format>,
-    end: Location,
 }
 
 /// What is copied, and where.
@@ -35,7 +35,7 @@ enum CopyDirection {
     /// From the file into a table, and which of its columns; all without names.
     From { target: ChangeTarget, columns: Vec<String> },
     /// Into the file. A table is copied as a query over it, so that a view may stand in its place.
-    To(Vec<TokenWithSpan>),
+    To(Box<ast::Statement>),
 }
 
 /// What a COPY did.
@@ -72,11 +72,14 @@ impl CopyStatement {
             Some(_) if is_from => {
                 return Err(invalid_at(place, "COPY FROM fills a table, not a query"));
             }
-            Some(query) => CopyDirection::To(query),
+            Some(query) => CopyDirection::To(Box::new(parse(query, piece.end)?)),
             None if is_from => {
                 CopyDirection::From { target: ChangeTarget::read(&mut table)?, columns }
             }
-            None => CopyDirection::To(query_of_table(&mut table, &columns)),
+            None => {
+                let query = query_of_table(&mut table, &columns);
+                CopyDirection::To(Box::new(parse(query, piece.end)?))
+            }
         };
         let place = cursor.location();
         let path = match cursor.next() {
@@ -92,17 +95,19 @@ impl CopyStatement {
         };
         let format = options(&mut cursor)?;
         cursor.end()?;
-        Ok(Self { direction, path, format, end: piece.end })
+        Ok(Self { direction, path, format })
     }
 
     /// The tables that it touches.
-    pub(crate) fn accesses(&self) -> Result<TableAccesses> {
-        let mut found = TableAccesses::default();
+    pub(crate) fn accesses(&self) -> TableAccesses {
         match &self.direction {
-            CopyDirection::From { target, .. } => found.note(&target.path, Access::Insert),
-            CopyDirection::To(query) => found.read(&parse(query.clone(), self.end)?),
+            CopyDirection::From { target, .. } => {
+                let mut found = TableAccesses::default();
+                found.note(&target.path, Access::Insert);
+                found
+            }
+            CopyDirection::To(query) => TableAccesses::of_query(query.as_ref()),
         }
-        Ok(found)
     }
 }
 
@@ -125,7 +130,7 @@ pub(crate) fn copy(
             fill(planner, &table, columns, copy, guard).map(CopyResult::From)
         }
         CopyDirection::To(query) => {
-            store(planner, query.clone(), copy, parameters, guard).map(CopyResult::To)
+            store(planner, query.as_ref().clone(), copy, parameters, guard).map(CopyResult::To)
         }
     }
 }
@@ -178,14 +183,13 @@ fn fill(
 /// Writes the rows of a query into a file.
 fn store(
     planner: &Planner,
-    query: Vec<TokenWithSpan>,
+    query: ast::Statement,
     copy: &CopyStatement,
     parameters: &Parameters,
     guard: &Guard,
 ) -> Result<String> {
     let format = copy.format.or_else(|| Format::of_name(&copy.path)).unwrap_or(Format::Csv);
-    let parsed = parse(query, copy.end)?;
-    let rows = planner.rows_of(planner.state(guard), parsed, parameters, guard.clone())?;
+    let rows = planner.rows_of(planner.state(guard), query, parameters, guard.clone())?;
     let rows = rows.with_distinct_names();
     let failed = |error: io::Error| {
         Error::unavailable(format!("{} cannot be written: {error}", copy.path)).with_source(error)
@@ -236,25 +240,10 @@ fn partial(path: &Path, there: Option<&Metadata>) -> io::Result<NamedTempFile> {
 
 /// Passes `table [(columns)]`, and gives the columns.
 fn table_and_columns(cursor: &mut Cursor) -> Result<Vec<String>> {
-    if cursor.path().is_none() {
-        return Err(cursor.expected("a table, or a query in parentheses"));
+    match cursor.path() {
+        Some(_) => cursor.column_names(),
+        None => Err(cursor.expected("a table, or a query in parentheses")),
     }
-    let mut columns = Vec::new();
-    if cursor.token(&Token::LParen) {
-        loop {
-            match cursor.name() {
-                Some(name) => columns.push(name.to_owned()),
-                None => return Err(cursor.expected("the name of a column")),
-            }
-            if cursor.token(&Token::RParen) {
-                break;
-            }
-            if !cursor.token(&Token::Comma) {
-                return Err(cursor.expected("',' or ')'"));
-            }
-        }
-    }
-    Ok(columns)
 }
 
 /// `SELECT columns FROM` the table that stands here; all columns without names.
@@ -289,9 +278,7 @@ fn query(cursor: &mut Cursor) -> Result<Vec<TokenWithSpan>> {
         cursor.next();
     }
     let tokens = before[..before.len() - cursor.rest().len()].to_vec();
-    if !cursor.token(&Token::RParen) {
-        return Err(cursor.expected("')'"));
-    }
+    cursor.expect_token(&Token::RParen)?;
     match StatementKind::of(&tokens) {
         StatementKind::Query => Ok(tokens),
         _ => Err(cursor.expected("a query in parentheses")),
@@ -306,8 +293,7 @@ fn options(cursor: &mut Cursor) -> Result<Option<Format>> {
     while in_parentheses || !cursor.is_at_end() {
         let place = cursor.location();
         let at = |told: &str| invalid_at(place, told);
-        let Some(name) = cursor.name() else { return Err(cursor.expected("an option")) };
-        match name.to_ascii_uppercase().as_str() {
+        match cursor.expect_name("an option")?.to_ascii_uppercase().as_str() {
             "FORMAT" => {
                 format =
                     Some(value(cursor)?.parse::<Format>().map_err(|error| at(error.message()))?)

@@ -3,18 +3,18 @@
 //! The table gets the columns of the query, and its rows. When these cannot all be stored the table
 //! is dropped again.
 
-use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
+use datafusion::sql::sqlparser::ast;
+use datafusion::sql::sqlparser::tokenizer::{Location, Token, TokenWithSpan};
 use tonnage::{AlreadyExists, ColumnType, DdlOutcome, Error, Result};
 
 use super::insert;
+use super::insert_statement::InsertStatement;
 use super::returning_rows::WrittenRows;
 use crate::errors::invalid_at;
 use crate::planner::Planner;
 use crate::session::{Access, Answer, Changes, Guard, Parameters, TableAccesses};
-use crate::text::{Cursor, Piece, StatementKind, pieces, with_distinct_names};
+use crate::text::{Cursor, IsWord, Piece, StatementKind, parse, single, with_distinct_names};
 use crate::views;
-
-use super::tokens::made;
 
 /// A table that is made of a query.
 pub(crate) struct CreateTableAs {
@@ -23,8 +23,8 @@ pub(crate) struct CreateTableAs {
     /// What stands between the columns and the query.
     key: Vec<TokenWithSpan>,
     terms: Vec<TokenWithSpan>,
-    /// The query.
-    query: Piece,
+    query: Box<ast::Query>,
+    end: Location,
 }
 
 impl CreateTableAs {
@@ -51,8 +51,7 @@ impl CreateTableAs {
             return Ok(None);
         }
         // Checked only now: a definition without AS has columns in its parentheses.
-        let is_key = matches!(key.first().map(|token| &token.token), Some(Token::Word(word)) if word.value.eq_ignore_ascii_case("PRIMARY"));
-        if !is_key {
+        if !key.first().is_word("PRIMARY") {
             return Err(invalid_at(
                 place,
                 "every table has a primary key: write CREATE TABLE name (PRIMARY KEY (column)) AS SELECT ...; columns get their types from the query",
@@ -60,20 +59,24 @@ impl CreateTableAs {
         }
         let tokens = cursor.rest().to_vec();
         let kind = StatementKind::of(&tokens);
-        let query = Piece { tokens: tokens.into(), kind, end: piece.end };
         if kind != StatementKind::Query {
             return Err(cursor.expected("a query"));
         }
-        Ok(Some(Self { path, if_not_exists, key, terms, query }))
+        match parse(tokens, piece.end)? {
+            ast::Statement::Query(query) => {
+                Ok(Some(Self { path, if_not_exists, key, terms, query, end: piece.end }))
+            }
+            _ => Err(cursor.expected("a query")),
+        }
     }
 
     /// The tables that it touches.
-    pub(crate) fn accesses(&self) -> Result<TableAccesses> {
+    pub(crate) fn accesses(&self) -> TableAccesses {
         let mut found = TableAccesses::default();
         found.note(&self.path, Access::Define);
         found.note(&self.path, Access::Insert);
-        found.read(&self.query.parse()?);
-        Ok(found)
+        found.read(self.query.as_ref());
+        found
     }
 
     /// The definition of the table, with columns as the query has them, and their names. Those of
@@ -83,7 +86,8 @@ impl CreateTableAs {
         planner: &Planner,
         parameters: &Parameters,
     ) -> Result<(String, Vec<String>)> {
-        let (schema, _) = planner.describe_statement(self.query.parse()?, parameters)?;
+        let query = ast::Statement::Query(self.query.clone());
+        let (schema, _) = planner.describe_statement(query, parameters)?;
         let above = self.path.rsplit_once('.');
         let above = above.and_then(|(above, _)| planner.context.store.table(above).ok());
         // A child table inherits these columns, and may not declare them again.
@@ -179,14 +183,11 @@ pub(crate) fn create_as(
     let path: Vec<String> = create.path.split('.').map(name).collect();
     let path = path.join(".");
     // Each value by its name: a child table has the key of the table above first.
-    let head = format!("INSERT INTO {path} ({})", names.join(", "));
-    let filled = pieces(&head).and_then(|head| {
-        let mut tokens = head.first().map(|piece| piece.tokens.to_vec()).unwrap_or_default();
-        tokens.iter_mut().for_each(|token| *token = made(token.token.clone()));
-        tokens.extend(create.query.tokens.iter().cloned());
-        let filling =
-            Piece { tokens: tokens.into(), kind: StatementKind::Insert, end: create.query.end };
-        insert::run(planner, &filling, parameters, guard, &mut WrittenRows::discarding())
+    let filling = format!("INSERT INTO {path} ({}) SELECT NULL", names.join(", "));
+    let filled = single(&filling).and_then(|filling| {
+        let filling = Piece { end: create.end, ..filling };
+        let filling = InsertStatement::read(&filling)?.with_source(create.query.clone());
+        insert::run(&filling, planner, parameters, guard, &mut WrittenRows::discarding())
     });
     match filled {
         Ok(changes) => Ok(Answer::Changed(changes)),

@@ -1,20 +1,39 @@
 //! Puts the defaults of columns where VALUES or SET say DEFAULT.
 
-use datafusion::sql::sqlparser::ast::{Expr, Query, SetExpr};
+use std::borrow::Cow;
+
+use datafusion::sql::sqlparser::ast::{Expr, Parens, Query, SetExpr};
 use datafusion::sql::sqlparser::dialect::GenericDialect;
 use datafusion::sql::sqlparser::parser::Parser;
 use datafusion::sql::sqlparser::tokenizer::Token;
 use tonnage::{ColumnType, DefaultFunction, Error, Result, TableSchema, Value};
 
-/// Puts defaults into the places of DEFAULT among VALUES. A column that has it in every row is
-/// taken out, for the store fills it.
-pub(super) fn settle_defaults(
-    source: &mut Query,
+/// The source with defaults in the places of DEFAULT among VALUES. A column that has it in every
+/// row is taken out, for the store fills it.
+pub(super) fn with_defaults<'a>(
+    source: &'a Query,
+    columns: &mut Vec<String>,
+    schema: &TableSchema,
+) -> Result<Cow<'a, Query>> {
+    let has_defaults = match source.body.as_ref() {
+        SetExpr::Values(values) => values.rows.iter().flat_map(|row| &row.content).any(is_default),
+        _ => false,
+    };
+    if !has_defaults {
+        return Ok(Cow::Borrowed(source));
+    }
+    let mut source = source.clone();
+    if let SetExpr::Values(values) = source.body.as_mut() {
+        settle_defaults(&mut values.rows, columns, schema)?;
+    }
+    Ok(Cow::Owned(source))
+}
+
+fn settle_defaults(
+    rows: &mut [Parens<Vec<Expr>>],
     columns: &mut Vec<String>,
     schema: &TableSchema,
 ) -> Result<()> {
-    let SetExpr::Values(values) = source.body.as_mut() else { return Ok(()) };
-    let rows = &mut values.rows;
     for place in (0..columns.len()).rev() {
         let is_default = |row: &[Expr]| row.get(place).is_some_and(is_default);
         let defaults = rows.iter().filter(|row| is_default(&row.content)).count();

@@ -40,14 +40,14 @@ impl GivenColumn {
 }
 
 impl GivenRows {
-    /// Takes the given values out of VALUES and, where a column has no others, the column. Nothing
-    /// when the rows have not one length each, or are longer than the columns: the planner says so.
+    /// Reads the given values of VALUES. Nothing when the rows have not one length each, or are
+    /// longer than the columns: the planner says so.
     ///
     /// # Errors
     /// `Invalid` for a value that its column does not hold exactly, with its row and column.
-    pub(super) fn take(
-        values: &mut ast::Values,
-        names: &mut Vec<String>,
+    pub(super) fn read(
+        values: &ast::Values,
+        names: &[String],
         schema: &TableSchema,
         parameters: &Parameters,
     ) -> Result<Option<Self>> {
@@ -57,24 +57,30 @@ impl GivenRows {
         if width == 0 || width > names.len() || !is_even {
             return Ok(None);
         }
-        // All columns are read before one is taken out: places are those of the statement.
         let mut columns = Vec::with_capacity(width);
         for (place, name) in names.iter().enumerate().take(width) {
-            columns.push(take_column(
-                values,
-                place,
-                schema.require_column(name)?,
-                schema,
-                parameters,
-            )?);
-        }
-        // From the last one on, so that the places of those before stay as they are.
-        names.truncate(width);
-        for place in (0..width).rev().filter(|place| columns[*place].is_given.is_none()) {
-            names.remove(place);
-            values.rows.iter_mut().for_each(|row| drop(row.content.remove(place)));
+            let index = schema.require_column(name)?;
+            columns.push(read_column(values, place, index, schema, parameters)?);
         }
         Ok(Some(Self { columns, rows }))
+    }
+
+    /// Takes the given values out of VALUES and, where a column has no others, the column.
+    pub(super) fn take_from(&self, values: &mut ast::Values, names: &mut Vec<String>) {
+        names.truncate(self.columns.len());
+        // From the last one on, so that the places of those before stay as they are.
+        for (place, column) in self.columns.iter().enumerate().rev() {
+            let cells = values.rows.iter_mut().map(|row| &mut row.content);
+            let Some(is_given) = &column.is_given else {
+                names.remove(place);
+                cells.for_each(|cells| drop(cells.remove(place)));
+                continue;
+            };
+            // The planner sees them no more: they have no say in the type of the others.
+            for (cells, _) in cells.zip(is_given).filter(|(_, is_given)| **is_given) {
+                cells[place] = ast::Expr::value(ast::Value::Null);
+            }
+        }
     }
 
     /// Whether nothing is left to plan.
@@ -132,8 +138,8 @@ impl GivenRows {
     }
 }
 
-fn take_column(
-    values: &mut ast::Values,
+fn read_column(
+    values: &ast::Values,
     place: usize,
     index: usize,
     schema: &TableSchema,
@@ -142,7 +148,7 @@ fn take_column(
     let column = &schema.columns[index];
     // A value that is computed leaves NULL in its place, which is never looked at.
     let (mut cells, mut is_given) = (Vec::new(), Vec::new());
-    for (row, cell) in values.rows.iter_mut().map(|row| &mut row.content[place]).enumerate() {
+    for (row, cell) in values.rows.iter().map(|row| &row.content[place]).enumerate() {
         let given = GivenValue::of(cell, parameters)?;
         is_given.push(given.is_some());
         let Some(given) = given else {
@@ -154,8 +160,6 @@ fn take_column(
             let told = format!("row {}: column '{}': {}", row + 1, column.name, error.message());
             error.with_message(told)
         })?);
-        // The planner sees it no more: it has no say in the type of the others.
-        *cell = ast::Expr::value(ast::Value::Null);
     }
     let is_all = is_given.iter().all(|given| *given);
     Ok(GivenColumn {

@@ -13,17 +13,16 @@ use std::sync::Arc;
 
 use arrow::array::{RecordBatch, RecordBatchOptions};
 use arrow::datatypes::{Field, Schema};
-use datafusion::datasource::MemTable;
-use datafusion::sql::sqlparser::ast::{self, Spanned};
+use datafusion::sql::sqlparser::ast;
 use datafusion::sql::sqlparser::tokenizer::{Location, TokenWithSpan};
 use tonnage::{
     BulkPutOptions, Counts, Error, ErrorKind, OnExisting, Result, Table, TableSchema,
     computed_batch_stream,
 };
 
-use super::conflict::ConflictClause;
-use super::defaults::settle_defaults;
+use super::conflict::{ConflictClause, ConflictUpdate};
 use super::given_rows::{GivenRows, RowBatches};
+use super::insert_statement::{BoundInsert, InsertStatement};
 use super::key_conflicts::refuse_existing;
 use super::literals::settle_doubles;
 use super::partial_changes::with_partial_changes;
@@ -31,173 +30,74 @@ use super::returning_rows::WrittenRows;
 use super::row_inserter::RowInserter;
 use super::tokens::word;
 use super::untyped::{is_untyped, typed};
-use super::values::{one_row, take_queries};
+use super::values::take_queries;
 use crate::catalog::{StoreCatalog, WriteTarget};
 use crate::planner::Planner;
-use crate::session::{Access, Changes, Guard, Parameters, Rows, TableAccesses};
-use crate::text::{Piece, StatementKind, mark_values, parse};
+use crate::session::{Changes, Guard, Parameters, Rows};
+use crate::text::{mark_values, parse};
 
 /// Rows that are gathered before anything is written.
 const GATHERED_ROWS_MAX: usize = 100_000;
 /// Their bytes.
 const GATHERED_BYTES_MAX: usize = 64 << 20;
 
-/// An INSERT or UPSERT, with its table found and its columns named.
-pub(crate) struct InsertStatement {
-    pub(crate) table: Table,
-    pub(crate) columns: Vec<String>,
-    pub(crate) source: Box<ast::Query>,
-    /// Another name of the table.
-    pub(crate) alias: Option<String>,
-    on_existing: OnExisting,
-    /// Rows of the statement's own, under a name.
-    given: Option<(String, Arc<MemTable>)>,
-}
-
-/// Reads an INSERT or UPSERT.
-///
-/// # Errors
-/// `Invalid` for something else, `NotFound` for its table, with their places.
-pub(crate) fn insertion(planner: &Planner, piece: &Piece) -> Result<InsertStatement> {
-    let insert = insert_of(piece)?;
-    let on_existing = on_existing(&insert, piece.kind)?;
-    let table = planner.context.store.table(&target_of(&insert)?);
-    let table = table.map_err(|error| at_name(error, &insert.table))?;
-    let mut columns = columns(&insert, table.schema())?;
-    let source = match insert.source {
-        Some(mut source) => {
-            settle_defaults(&mut source, &mut columns, table.schema())?;
-            source
-        }
-        // DEFAULT VALUES: one row that gives nothing.
-        None => {
-            columns.clear();
-            one_row()?
-        }
-    };
-    let alias = insert.table_alias.map(|alias| alias.alias.value.to_ascii_lowercase());
-    Ok(InsertStatement { table, columns, source, alias, on_existing, given: None })
-}
-
-/// The INSERT that a statement is, with the tables of a WITH before it in its query.
-fn insert_of(piece: &Piece) -> Result<ast::Insert> {
-    let other = || Error::invalid("expected INSERT INTO table [(columns)] VALUES (...) or a query");
-    match piece.parse()? {
-        ast::Statement::Insert(insert) => Ok(insert),
-        ast::Statement::Query(query) => {
-            let ast::SetExpr::Insert(ast::Statement::Insert(mut insert)) = *query.body else {
-                return Err(other());
-            };
-            if let (Some(mut with), Some(source)) = (query.with, &mut insert.source) {
-                if let Some(own) = source.with.take() {
-                    with.cte_tables.extend(own.cte_tables);
-                    with.recursive |= own.recursive;
-                }
-                source.with = Some(with);
-            }
-            Ok(insert)
-        }
-        _ => Err(other()),
-    }
-}
-
-/// Notes what an INSERT or UPSERT does to its table, and what it reads.
-pub(super) fn note_accesses(
-    piece: &Piece,
-    returned: Option<&ast::Statement>,
-    found: &mut TableAccesses,
-) -> Result<()> {
-    let insert = insert_of(piece)?;
-    let target = target_of(&insert)?;
-    found.note(&target, Access::Insert);
-    // Rows that exist are changed by DO UPDATE, which may read other tables, and by UPSERT.
-    let updates = match &insert.on {
-        Some(ast::OnInsert::OnConflict(conflict)) => match &conflict.action {
-            ast::OnConflictAction::DoUpdate(update) => {
-                found.read(update);
-                true
-            }
-            ast::OnConflictAction::DoNothing => false,
-        },
-        _ => replaces(&insert, piece.kind),
-    };
-    if updates {
-        found.note(&target, Access::Update);
-    }
-    // Rows that were there come out: of RETURNING, and of expressions over them.
-    if returned.is_some() || updates && insert.on.is_some() {
-        found.note(&target, Access::Read);
-    }
-    if let Some(returned) = returned {
-        found.read(returned);
-    }
-    if let Some(source) = &insert.source {
-        found.read(source.as_ref());
-    }
-    Ok(())
-}
-
-/// The path of the table that is filled.
-fn target_of(insert: &ast::Insert) -> Result<String> {
-    match &insert.table {
-        ast::TableObject::TableName(name) => path_of(name),
-        _ => Err(Error::unsupported("INSERT INTO takes the name of a table")),
-    }
-}
-
 pub(super) fn run(
+    statement: &InsertStatement,
     planner: &Planner,
-    piece: &Piece,
     parameters: &Parameters,
     guard: &Guard,
     written: &mut WrittenRows,
 ) -> Result<Changes> {
-    let insertion = insertion(planner, piece)?;
-    let conflict = ConflictClause::read(piece, insertion.table.schema())?;
+    let insert = statement.bind(&planner.context.store)?;
+    let schema = insert.table.schema();
+    let conflict = match &statement.conflict {
+        Some(clause) => clause.bind(schema)?,
+        None => None,
+    };
     let is_alone = planner.context.transaction.is_none();
     if !written.gathers_rows() && conflict.is_none() && is_alone {
-        let (table, on_existing) = (insertion.table.clone(), insertion.on_existing);
-        let source = insertion.rows(planner, parameters, guard)?;
+        let (table, on_existing) = (insert.table.clone(), insert.on_existing);
+        let source = insert.rows(planner, parameters, guard)?;
         return write(planner, &table, source, on_existing, guard);
     }
-    let gathered = GatheredInsert::new(planner, insertion, parameters, guard)?;
+    let gathered = GatheredInsert::new(planner, insert, parameters, guard)?;
     if gathered.on_existing == OnExisting::Fail && is_alone {
         refuse_existing(&gathered.table, &gathered.batches)?;
     }
-    gathered.write(planner, conflict.as_ref(), piece.end, parameters, guard, written)
+    gathered.write(planner, conflict.as_ref(), statement.end, parameters, guard, written)
 }
 
-impl InsertStatement {
-    /// The same with rows of the statement's own, which its query may read.
-    pub(super) fn with_rows(self, given: Option<(String, Arc<MemTable>)>) -> Self {
-        Self { given, ..self }
-    }
-
+impl BoundInsert<'_> {
     /// The rows of its source under the names of the table's columns.
     fn rows(self, planner: &Planner, parameters: &Parameters, guard: &Guard) -> Result<RowBatches> {
-        let InsertStatement { table, mut columns, mut source, given: own_rows, .. } = self;
-        let mut state = planner.state(guard);
-        let may_move = is_ordered(&source);
+        let Self { table, mut columns, source, given: own_rows, .. } = self;
         let mut given = None;
-        if let ast::SetExpr::Values(values) = source.body.as_mut() {
+        if let ast::SetExpr::Values(values) = source.body.as_ref()
             // Where rows change their places, or some are left out, nobody knows whose values these
             // were: the planner keeps all of them.
-            if !may_move {
-                given = GivenRows::take(values, &mut columns, table.schema(), parameters)?;
-            }
-            settle_doubles(values, &columns, table.schema())?;
-            mark_values(values);
+            && !is_ordered(&source)
+        {
+            given = GivenRows::read(values, &columns, table.schema(), parameters)?;
         }
         let given = match given {
             Some(given) if given.are_all() => return Ok(given.into_batches()),
             given => given,
         };
+        let mut source = source.into_owned();
+        if let ast::SetExpr::Values(values) = source.body.as_mut() {
+            if let Some(given) = &given {
+                given.take_from(values, &mut columns);
+            }
+            settle_doubles(values, &columns, table.schema())?;
+            mark_values(values);
+        }
         // One row with a query among its values becomes a query.
         take_queries(&mut source)?;
         let target = WriteTarget::Filled { path: table.path().to_owned() };
         let names = StoreCatalog::for_write(planner.context.clone(), target).with_rows(own_rows);
+        let mut state = planner.state(guard);
         state.register_catalog_list(Arc::new(names));
-        let query = ast::Statement::Query(source);
+        let query = ast::Statement::Query(Box::new(source));
         let rows = planner.rows_of(state, query, parameters, guard.clone())?;
         let rows = Box::new(RowSource { rows, columns, schema: table.schema().clone() });
         Ok(match given {
@@ -227,13 +127,13 @@ impl GatheredInsert {
     /// `Exhausted` when they take more than a quarter of the memory of statements.
     pub(super) fn new(
         planner: &Planner,
-        insertion: InsertStatement,
+        insert: BoundInsert<'_>,
         parameters: &Parameters,
         guard: &Guard,
     ) -> Result<Self> {
-        let (table, alias) = (insertion.table.clone(), insertion.alias.clone());
-        let on_existing = insertion.on_existing;
-        let source = insertion.rows(planner, parameters, guard)?;
+        let (table, alias) = (insert.table.clone(), insert.alias.clone());
+        let on_existing = insert.on_existing;
+        let source = insert.rows(planner, parameters, guard)?;
         let bytes_max = planner.context.options.memory_bytes_max / 4;
         let (mut batches, mut rows, mut bytes) = (Vec::new(), 0, 0);
         for batch in source {
@@ -255,7 +155,7 @@ impl GatheredInsert {
     pub(super) fn write(
         &self,
         planner: &Planner,
-        conflict: Option<&ConflictClause>,
+        conflict: Option<&ConflictUpdate>,
         end: Location,
         parameters: &Parameters,
         guard: &Guard,
@@ -281,17 +181,19 @@ impl GatheredInsert {
 
 /// How an INSERT gets its rows.
 pub(super) fn explain(
+    statement: &InsertStatement,
     planner: &Planner,
-    piece: &Piece,
     explain: &[TokenWithSpan],
     parameters: &Parameters,
     guard: &Guard,
 ) -> Result<(String, Rows)> {
-    let InsertStatement { table, mut source, on_existing, .. } = insertion(planner, piece)?;
+    let BoundInsert { table, source, on_existing, .. } = statement.bind(&planner.context.store)?;
+    let mut source = source.into_owned();
     take_queries(&mut source)?;
-    let conflict = ConflictClause::read(piece, table.schema())?;
     let existing = match on_existing {
-        _ if conflict.is_some() => "a row that exists is updated",
+        _ if statement.conflict.as_ref().is_some_and(ConflictClause::updates) => {
+            "a row that exists is updated"
+        }
         OnExisting::Replace => "a row that exists is replaced",
         OnExisting::Keep => "a row that exists stays",
         _ => "a key that exists is an error",
@@ -299,76 +201,12 @@ pub(super) fn explain(
     let told = format!("INSERT INTO {}: stores each row; {existing}", table.path());
     // Behind EXPLAIN and its options any query stands for the one that is explained.
     let shown = explain.iter().cloned().chain([word("SELECT"), word("NULL")]).collect();
-    let mut parsed = parse(shown, piece.end)?;
-    if let ast::Statement::Explain { statement, .. } = &mut parsed {
-        **statement = ast::Statement::Query(source);
+    let mut parsed = parse(shown, statement.end)?;
+    if let ast::Statement::Explain { statement: explained, .. } = &mut parsed {
+        **explained = ast::Statement::Query(Box::new(source));
     }
     let rows = planner.rows_of(planner.state(guard), parsed, parameters, guard.clone())?;
     Ok((told, rows))
-}
-
-/// Whether rows are stored over those that exist.
-fn replaces(insert: &ast::Insert, kind: StatementKind) -> bool {
-    kind == StatementKind::Upsert
-        || insert.replace_into
-        || insert.or == Some(ast::SqliteOnConflict::Replace)
-}
-
-fn on_existing(insert: &ast::Insert, kind: StatementKind) -> Result<OnExisting> {
-    // Hive and Spark empty the table first: `Replace` would leave rows with other keys.
-    if insert.overwrite {
-        return Err(Error::unsupported(
-            "INSERT OVERWRITE: TRUNCATE the table first, or write UPSERT for rows with the same keys",
-        ));
-    }
-    if replaces(insert, kind) {
-        return match &insert.on {
-            None => Ok(OnExisting::Replace),
-            Some(_) => Err(Error::invalid(
-                "UPSERT, REPLACE and OR REPLACE store over a row that exists, and ON CONFLICT says what else becomes of it: write INSERT with ON CONFLICT",
-            )),
-        };
-    }
-    if insert.ignore || insert.or == Some(ast::SqliteOnConflict::Ignore) {
-        return Ok(OnExisting::Keep);
-    }
-    match &insert.on {
-        None => Ok(OnExisting::Fail),
-        Some(ast::OnInsert::OnConflict(conflict))
-            if conflict.action == ast::OnConflictAction::DoNothing =>
-        {
-            Ok(OnExisting::Keep)
-        }
-        // What exists is changed by whoever reads the clause.
-        Some(ast::OnInsert::OnConflict(_)) => Ok(OnExisting::Keep),
-        Some(_) => Err(Error::unsupported("write ON CONFLICT DO UPDATE SET, as PostgreSQL has it")),
-    }
-}
-
-/// The names of the columns that the source gives, in its order.
-fn columns(insert: &ast::Insert, schema: &TableSchema) -> Result<Vec<String>> {
-    if insert.columns.is_empty() {
-        return Ok(schema.columns.iter().map(|column| column.name.clone()).collect());
-    }
-    let mut columns = Vec::<String>::new();
-    for name in &insert.columns {
-        let place = schema.require_column(&path_of(name)?).map_err(|error| at_name(error, name))?;
-        let column = &schema.columns[place].name;
-        if columns.contains(column) {
-            return Err(at_name(
-                Error::invalid(format!("INSERT names column '{column}' twice")),
-                name,
-            ));
-        }
-        columns.push(column.clone());
-    }
-    Ok(columns)
-}
-
-/// The error at the place of a name.
-fn at_name(error: Error, name: &impl Spanned) -> Error {
-    let place = name.span().start;
-    error.at(format_args!("line {}, column {}", place.line, place.column))
 }
 
 /// The rows of the source under the names of the table's columns.
@@ -518,13 +356,4 @@ fn fitting(table: &Table, batch: &RecordBatch, rows_before: usize) -> Result<Rec
             rejected.reason
         ))),
     }
-}
-
-/// The path that a name in a statement stands for.
-fn path_of(name: &ast::ObjectName) -> Result<String> {
-    let part = |part: &ast::ObjectNamePart| part.as_ident().map(|ident| ident.value.clone());
-    let parts = name.0.iter().map(part).collect::<Option<Vec<_>>>();
-    parts
-        .map(|parts| parts.join("."))
-        .ok_or_else(|| Error::invalid(format!("{name} is not the name of a table")))
 }

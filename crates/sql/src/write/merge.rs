@@ -22,7 +22,8 @@ use tonnage::{Error, Result, Row, Table, WriteResult};
 use super::assignments::{SetItem, assignments};
 use super::change::{write_deleted, write_updated};
 use super::given::{refuse_rounded, refuse_rounded_items};
-use super::insert::{GatheredInsert, insertion};
+use super::insert::GatheredInsert;
+use super::insert_statement::{BoundInsert, InsertStatement};
 use super::key_conflicts::refuse_existing;
 use super::keys::key_text;
 use super::merge_source::{GatheredSource, gathered, refuse_changing};
@@ -196,14 +197,12 @@ impl<'a> MergeRun<'a> {
             let UnmatchedAction::Insert { columns, values } = &clause.action else { continue };
             let tokens = self.insertion(columns, values, &clause_condition(unmatched, index));
             let piece = Piece { tokens: tokens.into(), kind: StatementKind::Insert, end: *end };
-            let insertion = insertion(planner, &piece)?.with_rows(self.given.clone());
-            refuse_rounded_items(
-                &insertion.source,
-                &insertion.columns,
-                self.table.schema(),
-                parameters,
-            )?;
-            inserts.push(GatheredInsert::new(planner, insertion, parameters, guard)?);
+            let statement = InsertStatement::read(&piece)?;
+            let insert = statement.bind(&planner.context.store)?;
+            let insert = BoundInsert { given: self.given.clone(), ..insert };
+            let schema = self.table.schema();
+            refuse_rounded_items(&insert.source, &insert.columns, schema, parameters)?;
+            inserts.push(GatheredInsert::new(planner, insert, parameters, guard)?);
         }
         Ok(inserts)
     }

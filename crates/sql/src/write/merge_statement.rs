@@ -10,7 +10,7 @@ use super::target::ChangeTarget;
 use super::tokens::{in_parentheses, separated};
 use crate::errors::invalid_at;
 use crate::session::Access;
-use crate::text::{Cursor, Piece};
+use crate::text::{Cursor, IsWord, Piece};
 
 type Tokens = Vec<TokenWithSpan>;
 
@@ -60,15 +60,11 @@ impl MergeStatement {
             return Err(cursor.expected("MERGE INTO"));
         }
         let target = ChangeTarget::with_alias(&mut cursor, "USING")?;
-        if !cursor.word("USING") {
-            return Err(cursor.expected("USING"));
-        }
+        cursor.expect_word("USING")?;
         // An ON in parentheses does not end the source: joins stand in a query there.
         let ends = ["ON"].into_iter().chain(FOLLOWING).collect::<Vec<_>>();
         let source = tokens_until(&mut cursor, &ends, "a table, or a query in parentheses")?;
-        if !cursor.word("ON") {
-            return Err(cursor.expected("ON"));
-        }
+        cursor.expect_word("ON")?;
         let on = tokens_until(&mut cursor, &["WHEN"], "a condition")?;
         let (matched, unmatched, end) = (Vec::new(), Vec::new(), piece.end);
         let mut merge = Self { target, with, source, on, matched, unmatched, end };
@@ -83,13 +79,9 @@ impl MergeStatement {
 
     /// `WHEN MATCHED | NOT MATCHED [BY TARGET] [AND condition] THEN action`
     fn clause(&mut self, cursor: &mut Cursor) -> Result<()> {
-        if !cursor.word("WHEN") {
-            return Err(cursor.expected("WHEN"));
-        }
+        cursor.expect_word("WHEN")?;
         let is_matched = !cursor.word("NOT");
-        if !cursor.word("MATCHED") {
-            return Err(cursor.expected("MATCHED"));
-        }
+        cursor.expect_word("MATCHED")?;
         // NOT MATCHED BY TARGET, as SQL Server has it, is plain NOT MATCHED. What matches has both
         // sides, so MATCHED takes no BY: it might be meant for rows that another clause is about.
         if !is_matched && cursor.word("BY") && !cursor.word("TARGET") {
@@ -102,12 +94,10 @@ impl MergeStatement {
             true => tokens_until(cursor, &["THEN"], "a condition")?,
             false => Vec::new(),
         };
-        if !cursor.word("THEN") {
-            return Err(cursor.expected("THEN"));
-        }
+        cursor.expect_word("THEN")?;
         let is_nothing = cursor.word("DO");
-        if is_nothing && !cursor.word("NOTHING") {
-            return Err(cursor.expected("NOTHING"));
+        if is_nothing {
+            cursor.expect_word("NOTHING")?;
         }
         // In the order written: a row belongs to the first clause whose condition holds.
         if is_matched {
@@ -125,20 +115,22 @@ impl MergeStatement {
         &[Access::Read, Access::Insert, Access::Update, Access::Delete]
     }
 
+    /// The columns that are set, of all clauses.
+    pub(super) fn set_items(&self) -> Vec<&SetItem> {
+        let updated = self.matched.iter().filter_map(|clause| match &clause.action {
+            MatchedAction::Update(items) => Some(items),
+            MatchedAction::Delete | MatchedAction::Nothing => None,
+        });
+        updated.flatten().collect()
+    }
+
     /// What is read to carry it out, as a query.
     pub(super) fn reading(&self) -> Result<ast::Statement> {
         let mut reading = ReadingQuery::new(&self.with, &self.target);
         reading.others(&self.source);
         reading.condition(&self.on);
-        for WhenClause { condition, action } in &self.matched {
-            reading.condition(condition);
-            match action {
-                MatchedAction::Update(items) => {
-                    items.iter().for_each(|item| reading.set_item(item));
-                }
-                MatchedAction::Delete | MatchedAction::Nothing => {}
-            }
-        }
+        self.matched.iter().for_each(|clause| reading.condition(&clause.condition));
+        self.set_items().into_iter().for_each(|item| reading.set_item(item));
         for WhenClause { condition, action } in &self.unmatched {
             reading.condition(condition);
             match action {
@@ -172,9 +164,7 @@ fn insert(cursor: &mut Cursor) -> Result<UnmatchedAction> {
         Some(Token::LParen) => Some(list(cursor)?),
         _ => None,
     };
-    if !cursor.word("VALUES") {
-        return Err(cursor.expected("VALUES"));
-    }
+    cursor.expect_word("VALUES")?;
     let place = cursor.location();
     let mut values = list(cursor)?;
     // Without names the values go to all columns in order: none can be left out for DEFAULT.
@@ -186,10 +176,8 @@ fn insert(cursor: &mut Cursor) -> Result<UnmatchedAction> {
         return Err(invalid_at(place, format!("{columns} columns are given {values} values")));
     }
     // DEFAULT is no value of a SELECT, and a column that is not named gets its default.
-    let is_given = |value: &Tokens| {
-        !matches!(value.as_slice(), [token] if matches!(&token.token, Token::Word(word)
-            if word.quote_style.is_none() && word.value.eq_ignore_ascii_case("DEFAULT")))
-    };
+    let is_given =
+        |value: &Tokens| !matches!(value.as_slice(), [token] if token.is_word("DEFAULT"));
     let mut given = values.iter().map(is_given).collect::<Vec<_>>().into_iter();
     columns.retain(|_| given.next().unwrap_or(true));
     values.retain(is_given);
@@ -199,23 +187,10 @@ fn insert(cursor: &mut Cursor) -> Result<UnmatchedAction> {
 
 /// What stands in parentheses, between commas.
 fn list(cursor: &mut Cursor) -> Result<Vec<Tokens>> {
-    if !cursor.token(&Token::LParen) {
-        return Err(cursor.expected("'('"));
-    }
-    let mut items = Vec::new();
-    loop {
-        let item = expression(cursor, &[], true);
-        if item.is_empty() {
-            return Err(cursor.expected("a value"));
-        }
-        items.push(item);
-        if cursor.token(&Token::RParen) {
-            return Ok(items);
-        }
-        if !cursor.token(&Token::Comma) {
-            return Err(cursor.expected("',' or ')'"));
-        }
-    }
+    cursor.list(|cursor| match expression(cursor, &[], true) {
+        item if item.is_empty() => Err(cursor.expected("a value")),
+        item => Ok(item),
+    })
 }
 
 /// Tokens up to one of these words; at least one.

@@ -14,6 +14,7 @@ mod defaults;
 mod given;
 mod given_rows;
 mod insert;
+mod insert_statement;
 mod key_conflicts;
 mod keys;
 mod literals;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
 
-use crate::text::{Piece, StatementKind};
+use crate::text::{IsWord, Piece, StatementKind};
 
 /// `INSERT ... VALUES ($1, $2)` with so many rows of values, whose parameters are numbered on; none
 /// when the statement is not of that form. `count` is the number of parameters of one row.
@@ -13,7 +13,7 @@ pub(crate) fn repeat_insert(piece: &Piece, count: usize, rows: usize) -> Option<
         return None;
     }
     let tokens = piece.tokens.as_slice();
-    let values = tokens.iter().position(|token| is_word(&token.token, "VALUES"))?;
+    let values = tokens.iter().position(|token| token.is_word("VALUES"))?;
     let (open, close) = (values + 1, end_of_row(tokens, values + 1)?);
     // A parameter outside the row, as in DO UPDATE, may have another value for each row.
     let outside = tokens[..open].iter().chain(&tokens[close + 1..]);
@@ -42,11 +42,6 @@ pub(crate) fn repeat_insert(piece: &Piece, count: usize, rows: usize) -> Option<
     }
     out.extend_from_slice(&tokens[close + 1..]);
     Some(Piece { tokens: Arc::new(out), kind: piece.kind, end: piece.end })
-}
-
-fn is_word(token: &Token, wanted: &str) -> bool {
-    matches!(token, Token::Word(word)
-        if word.quote_style.is_none() && word.value.eq_ignore_ascii_case(wanted))
 }
 
 /// Where the parenthesis closes that opens here.

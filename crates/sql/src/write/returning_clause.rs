@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use datafusion::sql::sqlparser::ast;
-use datafusion::sql::sqlparser::tokenizer::{Location, Token, TokenWithSpan};
+use datafusion::sql::sqlparser::tokenizer::{Location, TokenWithSpan};
 use tonnage::Result;
 
 use super::tokens::word;
 use crate::errors::invalid_at;
-use crate::text::{Piece, parse};
+use crate::text::{IsWord, Piece, parse};
 
 /// What a statement says of its answer.
 pub(super) enum ReturningClause {
@@ -23,8 +23,7 @@ pub(super) enum ReturningClause {
 impl ReturningClause {
     /// Splits a statement into what stands before RETURNING, and what that wants.
     pub(super) fn split(piece: &Piece) -> Result<(Piece, Self)> {
-        let is_returning = |token: &TokenWithSpan| matches!(&token.token, Token::Word(word) if word.quote_style.is_none() && word.value.eq_ignore_ascii_case("RETURNING"));
-        let Some(at) = piece.tokens.iter().rposition(is_returning) else {
+        let Some(at) = piece.tokens.iter().rposition(|token| token.is_word("RETURNING")) else {
             return Ok((piece.clone(), Self::Changes));
         };
         let items = &piece.tokens[at + 1..];

@@ -10,8 +10,8 @@ use arrow::array::{Array, RecordBatch};
 use datafusion::sql::sqlparser::tokenizer::Location;
 use tonnage::{Condition, Error, OnExisting, Result, Row, Table, Value, WriteResult};
 
-use super::change::update_rows;
-use super::conflict::ConflictClause;
+use super::change::write_updated;
+use super::conflict::ConflictUpdate;
 use super::keys::{exists, key_text};
 use super::partial_changes::with_partial_changes;
 use super::returning_rows::WrittenRows;
@@ -26,7 +26,7 @@ pub(super) struct RowInserter<'a> {
     pub(super) alias: Option<String>,
     pub(super) on_existing: OnExisting,
     /// What becomes of rows that exist.
-    pub(super) conflict: Option<&'a ConflictClause>,
+    pub(super) conflict: Option<&'a ConflictUpdate>,
     pub(super) parameters: &'a Parameters,
     pub(super) guard: &'a Guard,
     pub(super) end: Location,
@@ -218,7 +218,7 @@ impl<'a> RowInserter<'a> {
             met.iter().try_for_each(|(row, _)| excluded.note(row.clone()))?;
             let change = conflict.of_rows(self.change(), &excluded.into_batch()?)?;
             written.note_keys(self.table.schema());
-            let done = update_rows(&change, &mut self.changes.updated, written);
+            let done = change.write_all(&mut self.changes.updated, &write_updated, written);
             let changed = written.take_keys();
             // Behind `take_keys`, so that `written` notes no more keys after an error either.
             done?;

@@ -9,8 +9,10 @@ use datafusion::sql::sqlparser::ast;
 use datafusion::sql::sqlparser::tokenizer::{Location, TokenWithSpan};
 use tonnage::{Error, Result, Table};
 
+use super::assignments::SetItem;
 use super::change::ChangeStatement;
-use super::insert::{self, InsertStatement, insertion};
+use super::insert;
+use super::insert_statement::{BoundInsert, InsertStatement};
 use super::merge;
 use super::merge_statement::MergeStatement;
 use super::partial_changes::with_partial_changes;
@@ -19,7 +21,7 @@ use super::returning_rows::{ReturningQuery, WrittenRows};
 use super::target::ChangeTarget;
 use crate::planner::Planner;
 use crate::session::{Access, Answer, Changes, Guard, Parameters, Rows, TableAccesses};
-use crate::text::{Piece, without_catalog};
+use crate::text::{Piece, StatementKind};
 
 /// A statement that changes rows, parsed.
 pub(crate) struct WriteStatement {
@@ -30,70 +32,56 @@ pub(crate) struct WriteStatement {
 }
 
 enum WriteBody {
-    /// INSERT or UPSERT, without the catalog before its table.
-    Insert(Piece),
+    Insert(InsertStatement),
     Change(ChangeStatement),
     Merge(MergeStatement),
 }
 
 impl WriteStatement {
-    /// Takes an INSERT or UPSERT, which the parser reads when it is carried out.
+    /// Reads a statement, if it is one that changes rows.
     ///
     /// # Errors
-    /// `Invalid` for something else, with the place; as those of the other kinds.
-    pub(crate) fn insert(piece: &Piece) -> Result<Self> {
-        Self::read(piece, |piece| {
-            let tokens = Arc::new(without_catalog(&piece.tokens));
-            Ok(WriteBody::Insert(Piece { tokens, kind: piece.kind, end: piece.end }))
-        })
-    }
-
-    pub(crate) fn update(piece: &Piece) -> Result<Self> {
-        Self::read(piece, |piece| ChangeStatement::update(piece).map(WriteBody::Change))
-    }
-
-    pub(crate) fn delete(piece: &Piece) -> Result<Self> {
-        Self::read(piece, |piece| ChangeStatement::delete(piece).map(WriteBody::Change))
-    }
-
-    pub(crate) fn truncate(piece: &Piece) -> Result<Self> {
-        Self::read(piece, |piece| ChangeStatement::truncate(piece).map(WriteBody::Change))
-    }
-
-    pub(crate) fn merge(piece: &Piece) -> Result<Self> {
-        Self::read(piece, |piece| MergeStatement::read(piece).map(WriteBody::Merge))
-    }
-
-    fn read(piece: &Piece, body: impl FnOnce(&Piece) -> Result<WriteBody>) -> Result<Self> {
+    /// `Invalid` for one that is wrong, with the position.
+    pub(crate) fn read(piece: &Piece) -> Result<Option<Self>> {
+        let body: fn(&Piece) -> Result<WriteBody> = match piece.kind {
+            StatementKind::Insert | StatementKind::Upsert => {
+                |piece| InsertStatement::read(piece).map(WriteBody::Insert)
+            }
+            StatementKind::Update => |piece| ChangeStatement::update(piece).map(WriteBody::Change),
+            StatementKind::Delete => |piece| ChangeStatement::delete(piece).map(WriteBody::Change),
+            StatementKind::Truncate => {
+                |piece| ChangeStatement::truncate(piece).map(WriteBody::Change)
+            }
+            StatementKind::Merge => |piece| MergeStatement::read(piece).map(WriteBody::Merge),
+            _ => return Ok(None),
+        };
         let (plain, returning) = ReturningClause::split(piece)?;
-        Ok(Self { body: body(&plain)?, returning, end: plain.end })
+        Ok(Some(Self { body: body(&plain)?, returning, end: plain.end }))
     }
 
-    /// Whether the parser understands all of it.
+    /// Finds what only the parser finds wrong.
     pub(crate) fn check(&self) -> Result<()> {
         match &self.body {
-            WriteBody::Insert(piece) => piece.parse().map(drop),
-            WriteBody::Change(change) => change.reading().map(drop),
-            WriteBody::Merge(merge) => merge.reading().map(drop),
+            WriteBody::Insert(_) => Ok(()),
+            WriteBody::Change(_) | WriteBody::Merge(_) => self.reading().map(drop),
         }
     }
 
     /// The tables that it touches.
     pub(crate) fn accesses(&self) -> Result<TableAccesses> {
-        let mut found = TableAccesses::default();
         let returned = self.returning.query(self.end)?;
         let returned = returned.as_ref();
+        let mut found = TableAccesses::default();
         match &self.body {
-            WriteBody::Insert(piece) => insert::note_accesses(piece, returned, &mut found)?,
+            WriteBody::Insert(insert) => return Ok(insert.accesses(returned)),
             WriteBody::Change(change) => {
                 note(&change.target, change.accesses(), returned, &mut found);
-                change.reading()?.iter().for_each(|reading| found.read(reading));
             }
             WriteBody::Merge(merge) => {
                 note(&merge.target, merge.accesses(), returned, &mut found);
-                found.read(&merge.reading()?);
             }
         }
+        self.reading()?.iter().for_each(|(reading, _)| found.read(reading));
         Ok(found)
     }
 
@@ -132,7 +120,9 @@ impl WriteStatement {
         written: &mut WrittenRows,
     ) -> Result<Changes> {
         match &self.body {
-            WriteBody::Insert(piece) => insert::run(planner, piece, parameters, guard, written),
+            WriteBody::Insert(statement) => {
+                insert::run(statement, planner, parameters, guard, written)
+            }
             WriteBody::Change(change) => change.run(planner, parameters, guard, written),
             WriteBody::Merge(merge) => merge::run(merge, planner, parameters, guard, written),
         }
@@ -147,7 +137,9 @@ impl WriteStatement {
         guard: &Guard,
     ) -> Result<(String, Rows)> {
         match &self.body {
-            WriteBody::Insert(piece) => insert::explain(planner, piece, explain, parameters, guard),
+            WriteBody::Insert(statement) => {
+                insert::explain(statement, planner, explain, parameters, guard)
+            }
             WriteBody::Change(change) => change.explain(planner, explain, parameters, guard),
             WriteBody::Merge(_) => Err(Error::unsupported(
                 "EXPLAIN of a MERGE: write EXPLAIN for a SELECT that joins its source",
@@ -183,9 +175,9 @@ impl WriteStatement {
         items: &'a [TokenWithSpan],
     ) -> Result<ReturningQuery<'a>> {
         let (table, alias) = match &self.body {
-            WriteBody::Insert(piece) => {
-                let insertion = insertion(planner, piece)?;
-                (insertion.table, insertion.alias)
+            WriteBody::Insert(statement) => {
+                let insert = statement.bind(&planner.context.store)?;
+                (insert.table, insert.alias)
             }
             WriteBody::Change(ChangeStatement { target, .. })
             | WriteBody::Merge(MergeStatement { target, .. }) => {
@@ -196,11 +188,26 @@ impl WriteStatement {
     }
 
     /// The rows that an INSERT or UPSERT puts in, over its table as it is now.
-    pub(crate) fn insertion(&self, planner: &Planner) -> Result<Option<InsertStatement>> {
+    pub(crate) fn insertion(&self, planner: &Planner) -> Result<Option<BoundInsert<'_>>> {
         match &self.body {
-            WriteBody::Insert(piece) => insertion(planner, piece).map(Some),
+            WriteBody::Insert(statement) => statement.bind(&planner.context.store).map(Some),
             WriteBody::Change(_) | WriteBody::Merge(_) => Ok(None),
         }
+    }
+
+    /// The query that an UPDATE, DELETE or MERGE reads by, and the columns that are set to a
+    /// parameter alone.
+    pub(crate) fn reading(&self) -> Result<Option<(ast::Statement, Vec<(&str, &str)>)>> {
+        let (reading, set) = match &self.body {
+            WriteBody::Insert(_) => return Ok(None),
+            WriteBody::Change(change) => match change.reading()? {
+                Some(reading) => (reading, change.set_items()),
+                None => return Ok(None),
+            },
+            WriteBody::Merge(merge) => (merge.reading()?, merge.set_items()),
+        };
+        let assigned = set.into_iter().filter_map(SetItem::parameter_and_column);
+        Ok(Some((reading, assigned.collect())))
     }
 
     /// The table whose rows are changed, if it is there; none of an INSERT.

@@ -4,6 +4,7 @@ use datafusion::sql::sqlparser::tokenizer::{Location, TokenWithSpan};
 use tonnage::{Result, Store, Table};
 
 use super::tokens::{quoted, table_name, word};
+use crate::errors::located;
 use crate::text::{CATALOG, Cursor, SCHEMA};
 
 /// The table that a statement changes, as the statement names it. Rights are asked for its path,
@@ -55,10 +56,7 @@ impl ChangeTarget {
     /// # Errors
     /// `NotFound` with the place.
     pub(super) fn table(&self, store: &Store) -> Result<Table> {
-        let Location { line, column } = self.place;
-        store
-            .table(&self.path)
-            .map_err(|error| error.at(format_args!("line {line}, column {column}")))
+        store.table(&self.path).map_err(|error| located(error, self.place))
     }
 
     /// The table as it stands behind FROM, under its other name.

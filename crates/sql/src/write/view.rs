@@ -6,7 +6,7 @@ use datafusion::sql::sqlparser::ast::{ObjectName, Statement};
 use datafusion::sql::sqlparser::tokenizer::Token;
 use tonnage::{AlreadyExists, Condition, Error, Result, Row};
 
-use crate::catalog::path_of_parts;
+use crate::catalog::read_path;
 use crate::errors::invalid_at;
 use crate::planner::Planner;
 use crate::session::{Access, Guard, Parameters, TableAccesses};
@@ -26,6 +26,7 @@ pub(crate) struct NewView {
     replaces: bool,
     if_not_exists: bool,
     query: Piece,
+    parsed: Statement,
 }
 
 impl ViewStatement {
@@ -38,8 +39,8 @@ impl ViewStatement {
                 return Ok(None);
             }
             let if_exists = cursor.word("IF");
-            if if_exists && !cursor.word("EXISTS") {
-                return Err(cursor.expected("EXISTS"));
+            if if_exists {
+                cursor.expect_word("EXISTS")?;
             }
             let name = name(&mut cursor)?;
             cursor.end()?;
@@ -57,10 +58,8 @@ impl ViewStatement {
             return Err(cursor.expected("NOT EXISTS"));
         }
         let name = name(&mut cursor)?;
-        let columns = columns(&mut cursor)?;
-        if !cursor.word("AS") {
-            return Err(cursor.expected("AS"));
-        }
+        let columns = cursor.column_names()?;
+        cursor.expect_word("AS")?;
         let tokens = cursor.rest().to_vec();
         let kind = StatementKind::of(&tokens);
         if kind != StatementKind::Query {
@@ -72,48 +71,30 @@ impl ViewStatement {
             return Err(invalid_at(parameter.span.start, "a view has no parameters"));
         }
         let query = Piece { tokens: tokens.into(), kind, end: piece.end };
-        Ok(Some(Self::Create(NewView { name, columns, replaces, if_not_exists, query })))
+        let parsed = query.parse()?;
+        Ok(Some(Self::Create(NewView { name, columns, replaces, if_not_exists, query, parsed })))
     }
 
     /// The tables that it touches.
-    pub(crate) fn accesses(&self) -> Result<TableAccesses> {
+    pub(crate) fn accesses(&self) -> TableAccesses {
         let mut found = TableAccesses::default();
         match self {
             Self::Create(view) => {
                 found.note(&view.name, Access::Define);
-                found.read(&view.query.parse()?);
+                found.read(&view.parsed);
             }
             Self::Drop { name, .. } => found.note(name, Access::Define),
         }
-        Ok(found)
+        found
     }
 }
 
 fn name(cursor: &mut Cursor) -> Result<String> {
     let place = cursor.location();
-    let Some(path) = cursor.path() else { return Err(cursor.expected("the name of a view")) };
-    let parts: Vec<String> = path.split('.').map(str::to_ascii_lowercase).collect();
-    let name = path_of_parts(&parts);
+    let name = read_path(cursor).ok_or_else(|| cursor.expected("the name of a view"))?;
     match name.contains('.') {
         false => Ok(name),
         true => Err(invalid_at(place, "the name of a view has one part")),
-    }
-}
-
-fn columns(cursor: &mut Cursor) -> Result<Vec<String>> {
-    let mut columns = Vec::new();
-    if !cursor.token(&Token::LParen) {
-        return Ok(columns);
-    }
-    loop {
-        let Some(name) = cursor.name() else { return Err(cursor.expected("the name of a column")) };
-        columns.push(name.to_owned());
-        if cursor.token(&Token::RParen) {
-            return Ok(columns);
-        }
-        if !cursor.token(&Token::Comma) {
-            return Err(cursor.expected("',' or ')'"));
-        }
     }
 }
 
@@ -149,12 +130,11 @@ fn create(planner: &Planner, view: &NewView, text: &str, guard: &Guard) -> Resul
             "there is a table {name} already: give the view another name"
         )));
     }
-    let parsed = view.query.parse()?;
-    if names_in(&parsed).contains(name) {
+    if names_in(&view.parsed).contains(name) {
         return Err(Error::invalid(format!("the view {name} would read itself")));
     }
     // Planned now, so that a query with an error fails here and not at the first reader.
-    let (schema, _) = planner.describe_statement(parsed, &Parameters::default())?;
+    let (schema, _) = planner.describe_statement(view.parsed.clone(), &Parameters::default())?;
     if !view.columns.is_empty() && view.columns.len() != schema.fields().len() {
         return Err(Error::invalid(format!(
             "the view {name} names {} columns, and its query has {}",

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use arrow::datatypes::DataType;
+use tonnage::ErrorKind;
 use tonnage_sql::{Access, Parameters, Sql};
 
 use super::{rows, session};
@@ -178,7 +179,7 @@ fn no_part_of_a_change_ends_the_query_that_is_made_of_it() {
         let sql = odd_names();
         let before = contents(&sql);
         let error = sql.execute(text).map(drop).expect_err(text);
-        assert_eq!(error.kind(), tonnage::ErrorKind::Invalid, "{text}: {error}");
+        assert_eq!(error.kind(), ErrorKind::Invalid, "{text}: {error}");
         assert_eq!(contents(&sql), before, "{text}");
         assert!(sql.accesses(text).is_err(), "{text}");
         assert!(sql.prepare(text).is_err(), "{text}");
@@ -206,4 +207,221 @@ fn parameters_of_a_merge_have_the_types_of_its_columns() {
     let described = odd_names().describe(text).unwrap();
     assert_eq!(*described.parameters[0].data_type(), DataType::Int64);
     assert!(!described.reads_only);
+}
+
+/// The tables that rights to read are asked for.
+#[track_caller]
+fn read_by(sql: &Sql, text: &str) -> Vec<String> {
+    let accesses = sql.accesses(text).unwrap_or_else(|error| panic!("{text}: {error}"));
+    let reads = accesses.into_iter().filter(|access| access.access == Access::Read);
+    reads.map(|access| access.table).collect()
+}
+
+/// A query that is read directly took `public.t` for a child of the table `public`, while rights
+/// were asked for `t`.
+#[test]
+fn a_query_reads_the_table_that_rights_are_asked_for() {
+    let sql = session();
+    for (table, value) in [("t", 1), ("public", 2)] {
+        sql.execute(format!("CREATE TABLE {table} (k LONG, v LONG, PRIMARY KEY (k))")).unwrap();
+        sql.execute(format!("INSERT INTO {table} VALUES (1, {value})")).unwrap();
+    }
+    sql.execute("CREATE TABLE public.t (x LONG, v LONG, PRIMARY KEY (x))").unwrap();
+    sql.execute("INSERT INTO \"public.t\" (k, x, v) VALUES (1, 1, 3)").unwrap();
+    for (text, table, value) in [
+        ("SELECT v FROM public.t WHERE k = 1", "t", "1"),
+        ("SELECT v FROM tonnage.public.t WHERE k = 1", "t", "1"),
+        ("SELECT max(v) FROM PUBLIC.\"T\"", "t", "1"),
+        ("SELECT v FROM public WHERE k = 1", "public", "2"),
+        ("SELECT v FROM \"public.t\" WHERE k = 1", "public.t", "3"),
+        ("SELECT v + 0 FROM public.t", "t", "1"),
+    ] {
+        assert_eq!(read_by(&sql, text), [table], "{text}");
+        assert_eq!(rows(&sql, text), [[value]], "{text}");
+    }
+}
+
+/// DESCRIBE and SHOW took the schema for a part of the table's name.
+#[test]
+fn what_describes_a_table_takes_the_names_that_queries_take() {
+    let sql = odd_names();
+    for text in [
+        "DESCRIBE public.t",
+        "DESCRIBE tonnage.public.\"T\"",
+        "SHOW COLUMNS FROM public.t",
+        "SHOW CREATE TABLE public.t",
+        "VACUUM public.t",
+    ] {
+        sql.execute(text).unwrap_or_else(|error| panic!("{text}: {error}"));
+    }
+    assert_eq!(sql.accesses("DESCRIBE public.t").unwrap()[0].table, "t");
+}
+
+/// Only INSERT and EXPLAIN were looked at with what stands before them.
+#[test]
+fn a_change_finds_its_table_behind_other_words() {
+    for text in [
+        "WITH w AS (SELECT 7 AS id) INSERT INTO public.t SELECT id, id FROM w",
+        "WITH w AS (SELECT 7 AS id) UPSERT INTO tonnage.public.t SELECT id, id FROM w",
+        "WITH w AS (SELECT 7 AS id) REPLACE INTO t SELECT id, id FROM w",
+        "INSERT OR REPLACE INTO public.t VALUES (1, 7)",
+        "REPLACE INTO public.t VALUES (1, 7)",
+    ] {
+        assert_eq!(changed_by(text), ["t"], "{text}");
+        assert_eq!(asked_for(text), ["t"], "{text}");
+    }
+    let sql = odd_names();
+    for text in [
+        "EXPLAIN WITH w AS (SELECT 7 AS id) UPDATE t SET v = id FROM w",
+        "EXPLAIN WITH w AS (SELECT 7 AS id) INSERT INTO public.t SELECT id, id FROM w",
+        "EXPLAIN VERBOSE WITH w AS (SELECT 7 AS id) DELETE FROM t USING w WHERE k = id",
+    ] {
+        let before = contents(&sql);
+        assert_eq!(asked_for(text), ["t"], "{text}");
+        let plan = rows(&sql, text);
+        assert_eq!(plan[0][0], "write", "{text}: {plan:?}");
+        assert_eq!(contents(&sql), before, "{text}");
+    }
+    let merge = "EXPLAIN MERGE INTO t USING secrets s ON s.k = t.k WHEN MATCHED THEN DELETE";
+    assert_eq!(asked_for(merge), ["t"]);
+    assert_eq!(sql.execute(merge).map(drop).unwrap_err().kind(), ErrorKind::Unsupported);
+}
+
+/// The planner explains SHOW, too: EXPLAIN ANALYZE counted the tables for who may see none.
+#[test]
+fn only_queries_and_changes_are_explained() {
+    let sql = odd_names();
+    sql.execute("PREPARE p AS SELECT v FROM t").unwrap();
+    for text in [
+        "SHOW TABLES",
+        "SHOW COLUMNS FROM secrets",
+        "SHOW FUNCTIONS",
+        "SHOW ALL",
+        "SET timeout = '1s'",
+        "RESET timeout",
+        "BEGIN",
+        "COMMIT",
+        "PREPARE q AS SELECT 1",
+        "EXECUTE p",
+        "DEALLOCATE p",
+        "CREATE TABLE u (k LONG, PRIMARY KEY (k))",
+        "CREATE VIEW w AS SELECT 1 AS x",
+        "DROP TABLE t",
+        "ALTER TABLE t ADD COLUMN w LONG",
+        "COPY secrets TO 'x.csv'",
+        "COPY (SELECT * FROM secrets) TO 'x.csv'",
+        "SUMMARIZE t",
+        "DESCRIBE t",
+        "EXPLAIN SELECT 1",
+    ] {
+        for explain in ["EXPLAIN", "EXPLAIN ANALYZE", "EXPLAIN VERBOSE", "EXPLAIN (ANALYZE)"] {
+            let text = format!("{explain} {text}");
+            let before = contents(&sql);
+            let error = sql.execute(text.as_str()).map(drop).expect_err(&text);
+            assert_eq!(error.kind(), ErrorKind::Invalid, "{text}: {error}");
+            assert!(sql.accesses(&text).is_err(), "{text}");
+            assert!(sql.prepare(&text).is_err(), "{text}");
+            assert_eq!(contents(&sql), before, "{text}");
+        }
+    }
+    for change in ["INSERT INTO t VALUES (7, 7)", "UPDATE t SET v = 2", "DELETE FROM t"] {
+        for explain in ["EXPLAIN ANALYZE", "EXPLAIN (ANALYZE)", "EXPLAIN (ANALYZE, VERBOSE)"] {
+            let text = format!("{explain} {change}");
+            let before = contents(&sql);
+            assert!(sql.execute(text.as_str()).is_err(), "{text}");
+            assert_eq!(contents(&sql), before, "{text}");
+        }
+    }
+}
+
+/// The parser takes changes within queries. No plan carries one out, and none may begin to.
+#[test]
+fn no_query_changes_rows() {
+    for text in [
+        "WITH w AS (DELETE FROM t RETURNING k) SELECT * FROM w",
+        "WITH w AS (INSERT INTO t VALUES (7, 7) RETURNING k) SELECT * FROM w",
+        "WITH w AS (UPDATE t SET v = 2 RETURNING k) SELECT * FROM w",
+        "SELECT * FROM (DELETE FROM t) AS d",
+        "SELECT * FROM (INSERT INTO t VALUES (7, 7)) AS d",
+        "(WITH w AS (SELECT 1) DELETE FROM t)",
+        "EXPLAIN ANALYZE (WITH w AS (SELECT 1) DELETE FROM t)",
+        "EXPLAIN ANALYZE WITH w AS (DELETE FROM t RETURNING k) SELECT * FROM w",
+        "SUMMARIZE WITH w AS (DELETE FROM t RETURNING k) SELECT * FROM w",
+        "DESCRIBE (DELETE FROM t)",
+        "COPY (WITH w AS (DELETE FROM t RETURNING k) SELECT * FROM w) TO 'x.csv'",
+        "CREATE VIEW w AS WITH w AS (DELETE FROM t RETURNING k) SELECT * FROM w",
+        "CREATE TABLE w (PRIMARY KEY (k)) AS WITH w AS (DELETE FROM t RETURNING k) SELECT * FROM w",
+        "INSERT INTO t WITH w AS (DELETE FROM secrets RETURNING k) SELECT k + 6, k FROM w",
+        "UPDATE t SET v = 2 FROM (DELETE FROM secrets) AS d",
+        "MERGE INTO t USING (DELETE FROM secrets) AS d ON true WHEN MATCHED THEN DELETE",
+    ] {
+        let sql = odd_names();
+        let before = contents(&sql);
+        assert!(sql.execute(text).is_err(), "{text}");
+        assert_eq!(contents(&sql), before, "{text}");
+    }
+}
+
+/// ON CONFLICT was looked for from the end, in parentheses, too: DO UPDATE became DO NOTHING.
+#[test]
+fn a_join_on_a_column_named_conflict_is_no_clause() {
+    let sql = odd_names();
+    sql.execute("CREATE TABLE d (k LONG, conflict BOOLEAN, PRIMARY KEY (k))").unwrap();
+    sql.execute("INSERT INTO d VALUES (1, true)").unwrap();
+    let text = "INSERT INTO t VALUES (1, 7) ON CONFLICT (k) DO UPDATE \
+                SET v = (SELECT max(s.v) + 4 FROM secrets AS s JOIN d ON conflict)";
+    sql.execute(text).unwrap();
+    assert_eq!(rows(&sql, "SELECT v FROM t"), [["5"]]);
+    assert_eq!(read_by(&sql, text), ["t", "secrets", "d"]);
+    sql.execute("INSERT INTO t SELECT s.k + 6, s.v FROM secrets AS s JOIN d ON conflict").unwrap();
+    assert_eq!(rows(&sql, "SELECT k FROM t ORDER BY k"), [["1"], ["7"]]);
+}
+
+/// The parser takes clauses of other databases. They were left out without a word.
+#[test]
+fn no_clause_of_an_insert_is_left_out() {
+    for text in [
+        "INSERT INTO t PARTITION (k = 7) VALUES (8, 8)",
+        "INSERT INTO t (k, v) OUTPUT inserted.k VALUES (8, 8)",
+        "INSERT OVERWRITE t VALUES (8, 8)",
+        "INSERT INTO t VALUES (8, 8) ON DUPLICATE KEY UPDATE v = 9",
+        "UPSERT INTO t VALUES (8, 8) ON CONFLICT DO NOTHING",
+        "INSERT INTO t VALUES (8, 8) ON CONFLICT (v) DO NOTHING",
+        "INSERT INTO t VALUES (8, 8) ON CONFLICT ON CONSTRAINT c DO NOTHING",
+    ] {
+        let sql = odd_names();
+        let before = contents(&sql);
+        assert!(sql.execute(text).is_err(), "{text}");
+        assert_eq!(contents(&sql), before, "{text}");
+    }
+}
+
+/// The values were the beginning of a query: what stood behind them read tables.
+#[test]
+fn execute_takes_values_alone() {
+    let sql = odd_names();
+    sql.execute("PREPARE p AS SELECT v FROM t WHERE k = $1").unwrap();
+    assert_eq!(rows(&sql, "EXECUTE p((SELECT min(k) FROM secrets))"), [["1"]]);
+    for text in
+        ["EXECUTE p(max(k) FROM secrets)", "EXECUTE p(1 WHERE true)", "EXECUTE p(1 LIMIT 1)"]
+    {
+        let error = sql.execute(text).map(drop).expect_err(text);
+        assert_eq!(error.kind(), ErrorKind::Invalid, "{text}: {error}");
+    }
+}
+
+/// Each statement of a text counts, wherever a quote or a comment ends.
+#[test]
+fn rights_are_asked_for_all_statements_of_a_text() {
+    let sql = odd_names();
+    let text = "SELECT ';' FROM t; /* ; DROP TABLE t; */ SELECT 1 -- ; DELETE FROM t
+        ; UPDATE secrets SET v = 2; CREATE TABLE u (s STRING DEFAULT '; DROP TABLE t', k LONG, PRIMARY KEY (k)); DROP TABLE \"from\"";
+    let accesses = sql.accesses(text).unwrap();
+    let of = |kind| {
+        let found = accesses.iter().filter(move |access| access.access == kind);
+        found.map(|access| access.table.as_str()).collect::<Vec<_>>()
+    };
+    assert_eq!(of(Access::Update), ["secrets"]);
+    assert_eq!(of(Access::Define), ["u", "from"]);
+    assert_eq!(of(Access::Delete), Vec::<&str>::new());
 }
