@@ -30,6 +30,7 @@ mod wait;
 pub use answer::{Answer, Changes, Rows};
 pub(crate) use cached_query::{CachedPlan, CachedQuery};
 pub use describe::Description;
+pub(crate) use function_list::function_names;
 pub(crate) use guard::Guard;
 pub use options::SqlOptions;
 pub use request::{Parameters, Request};
