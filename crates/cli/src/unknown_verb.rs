@@ -20,14 +20,53 @@ const ELSEWHERE: &[(&[&str], &str)] = &[
     (&["export", "dump"], "rows are written to files with: tonnage unload"),
 ];
 
-/// An error of the command line, with a tip if it is a verb that there is not.
-pub(crate) fn with_tip(mut error: clap::Error) -> clap::Error {
-    let verb = match (error.kind(), error.get(ContextKind::InvalidSubcommand)) {
-        (ErrorKind::InvalidSubcommand, Some(ContextValue::String(verb))) => verb.clone(),
-        _ => return error,
+/// The same of what other stores of pairs have, behind `kv`.
+const PAIRS_ELSEWHERE: &[(&[&str], &str)] = &[
+    (&["list", "ls", "keys", "all", "dump"], "pairs are listed with: tonnage kv scan"),
+    (&["set", "insert", "add", "update"], "a pair is stored with: tonnage kv put"),
+    (&["del", "rm", "remove"], "pairs are deleted with: tonnage kv delete"),
+    (&["mget", "read"], "pairs of several keys are read with: tonnage kv multi-get"),
+];
+
+/// Options of other shells that bring statements, which stand by themselves here.
+const OF_STATEMENTS: [&str; 6] = ["-d", "-e", "-q", "--execute", "--query", "--sql"];
+
+/// An error of the command line, with a tip if it is a verb that there is not, or an option of
+/// `sql`.
+pub(crate) fn with_tip(error: clap::Error) -> clap::Error {
+    match error.kind() {
+        ErrorKind::InvalidSubcommand => of_verb(error),
+        ErrorKind::UnknownArgument => of_option(error),
+        _ => error,
+    }
+}
+
+fn of_option(mut error: clap::Error) -> clap::Error {
+    let is_statement = matches!(error.get(ContextKind::InvalidArg),
+        Some(ContextValue::String(option)) if OF_STATEMENTS.contains(&option.as_str()));
+    if is_statement && words_of_usage(&error).get(2).is_some_and(|verb| verb == "sql") {
+        let tip = "statements stand by themselves, or behind -c: tonnage sql 'SELECT 1'";
+        let tips = vec![StyledStr::from(tip)];
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(tips));
+    }
+    error
+}
+
+fn of_verb(mut error: clap::Error) -> clap::Error {
+    let Some(ContextValue::String(verb)) = error.get(ContextKind::InvalidSubcommand) else {
+        return error;
     };
-    let known = ELSEWHERE.iter().find(|(verbs, _)| verbs.contains(&verb.as_str()));
-    match known.filter(|_| is_first_word(&error)) {
+    let verb = verb.clone();
+    let usage = words_of_usage(&error);
+    let behind = usage.get(2).map_or("", String::as_str);
+    let elsewhere = match behind {
+        "kv" => PAIRS_ELSEWHERE,
+        // `Usage: tonnage [OPTIONS] <COMMAND>`
+        behind if behind.starts_with(['[', '<']) => ELSEWHERE,
+        _ => &[],
+    };
+    let known = elsewhere.iter().find(|(verbs, _)| verbs.contains(&verb.as_str()));
+    match known {
         Some((_, tip)) => {
             // Verbs that are written alike do something else.
             error.remove(ContextKind::SuggestedSubcommand);
@@ -39,12 +78,12 @@ pub(crate) fn with_tip(mut error: clap::Error) -> clap::Error {
     error
 }
 
-/// Whether the verb is one of the program: some of its verbs have verbs themselves.
-fn is_first_word(error: &clap::Error) -> bool {
-    let Some(ContextValue::StyledStr(usage)) = error.get(ContextKind::Usage) else { return false };
-    // `Usage: tonnage [OPTIONS] <COMMAND>`, or `Usage: tonnage kv ...`.
-    let usage = usage.to_string();
-    usage.split_whitespace().nth(2).is_some_and(|word| word.starts_with(['[', '<']))
+/// The line of an error that says how the program is called: `Usage: tonnage kv ...`.
+fn words_of_usage(error: &clap::Error) -> Vec<String> {
+    let Some(ContextValue::StyledStr(usage)) = error.get(ContextKind::Usage) else {
+        return Vec::new();
+    };
+    usage.to_string().split_whitespace().map(str::to_owned).collect()
 }
 
 /// Puts the verb that is most likely meant first: of `laod` that is `load`, not `unload`.
@@ -81,6 +120,26 @@ mod tests {
         }
         let told = told(&["kv", "drop"]);
         assert!(told.contains("'drop'") && !told.contains("DROP TABLE"), "{told}");
+    }
+
+    #[test]
+    fn verbs_of_other_stores_of_pairs_lead_to_those_of_this_one() {
+        for (verbs, tip) in PAIRS_ELSEWHERE {
+            for &verb in *verbs {
+                let told = told(&["kv", verb, "/a"]);
+                assert!(told.contains(&format!("tip: {tip}")), "{told}");
+            }
+        }
+    }
+
+    #[test]
+    fn options_of_other_shells_lead_to_the_statements() {
+        for option in OF_STATEMENTS {
+            let told = told(&["sql", option, "SELECT 1"]);
+            assert!(told.contains("behind -c: tonnage sql 'SELECT 1'"), "{told}");
+        }
+        let told = told(&["count", "-d", "t"]);
+        assert!(!told.contains("behind -c"), "{told}");
     }
 
     #[test]

@@ -116,7 +116,6 @@ pub(crate) enum ExistingPolicy {
     /// Replace it with the new row
     Replace,
     /// Replace without looking it up: fastest into a large store
-    #[value(alias = "overwrite")]
     Blind,
     /// Stop the load
     Fail,
@@ -196,7 +195,7 @@ pub(crate) fn backup_number(text: &str) -> Result<u64, String> {
     text.parse().map_err(wrong)
 }
 
-/// `90s`, `15m`, `12h`, `30d`, `0.5` or a plain number of seconds, more than zero.
+/// `200ms`, `90s`, `15m`, `12h`, `30d`, `0.5` or a plain number of seconds, more than zero.
 pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     match duration_or_zero(text)? {
         Duration::ZERO => Err(format!("'{text}' is no duration: give more than zero, such as 30s")),
@@ -207,11 +206,14 @@ pub(crate) fn duration(text: &str) -> Result<Duration, String> {
 /// Like [`duration`]; zero is one too.
 pub(crate) fn duration_or_zero(text: &str) -> Result<Duration, String> {
     let wrong = || {
-        format!("'{text}' is no duration: write a number with s, m, h or d behind it, such as 30s")
+        format!(
+            "'{text}' is no duration: write a number with ms, s, m, h or d behind it, such as 30s"
+        )
     };
     let unit = text.find(|character: char| character.is_ascii_alphabetic()).unwrap_or(text.len());
     let count: f64 = text[..unit].trim().parse().map_err(|_| wrong())?;
     let seconds = match &text[unit..] {
+        "ms" => 0.001,
         "" | "s" => 1.0,
         "m" => 60.0,
         "h" => 3_600.0,
@@ -353,6 +355,7 @@ mod tests {
             assert_eq!(read("30s"), Ok(Duration::from_secs(30)));
             assert_eq!(read("90"), Ok(Duration::from_secs(90)));
             assert_eq!(read("0.5"), Ok(Duration::from_millis(500)));
+            assert_eq!(read("200ms"), Ok(Duration::from_millis(200)));
             assert_eq!(read("2m"), Ok(Duration::from_secs(120)));
             assert_eq!(read("30d"), Ok(Duration::from_secs(30 * 86_400)));
             for wrong in ["", "d", "-1", "3w", "1e99", "99999999999999999999d"] {

@@ -42,7 +42,8 @@ impl Client {
                     statement["types"] = json!(types);
                 }
                 if let Some(timeout) = self.timeout() {
-                    statement["timeout_ms"] = json!(timeout.as_millis() as u64);
+                    // Less than a millisecond is no timeout to a server.
+                    statement["timeout_ms"] = json!((timeout.as_millis() as u64).max(1));
                 }
                 Ok(statement)
             });

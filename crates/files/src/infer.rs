@@ -16,6 +16,7 @@ use crate::foreign_format;
 use crate::inferred_column::{InferredColumn, NullWords, Outlier};
 use crate::input::Input;
 use crate::options::{ExtraColumns, ReadOptions, Sample};
+use crate::other_forms::OtherForm;
 use crate::reader::RecordReader;
 use crate::source::Source;
 use crate::text::block::{Cell, CellKind, UNCACHED_FORMULA};
@@ -43,6 +44,8 @@ pub struct InferredSchema {
     pub null_words: Vec<NullWords>,
     /// Columns of CSV that became text because of a few values.
     pub outliers: Vec<Outlier>,
+    /// Columns of CSV that became text because their dates or numbers have another form.
+    pub other_forms: Vec<OtherForm>,
     /// Names in headers of CSV that read as values: the first line may be a record.
     pub header_values: Vec<String>,
     /// Whether the headers of CSV have no other names.
@@ -131,6 +134,7 @@ pub fn infer_common_schema(
     let fields: Vec<_> = columns.iter().map(|(name, column)| column.field(name)).collect();
     let null_words = columns.iter().filter_map(|(name, column)| column.null_words(name)).collect();
     let outliers = columns.iter().filter_map(|(name, column)| column.outlier(name)).collect();
+    let other_forms = columns.iter().filter_map(|(name, column)| column.other_form(name)).collect();
     Ok(InferredSchema {
         schema: Schema::new(fields),
         records,
@@ -139,6 +143,7 @@ pub fn infer_common_schema(
         is_guessed,
         null_words,
         outliers,
+        other_forms,
         header_values,
         has_only_values,
         records_at,

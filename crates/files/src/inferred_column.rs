@@ -2,6 +2,7 @@
 
 use arrow::datatypes::{DataType, Field, TimeUnit};
 
+use crate::other_forms::OtherForm;
 use crate::type_guess::TypeGuess;
 use crate::value_kinds::ValuePlace;
 use crate::wider_type::{WiderType, wider};
@@ -72,6 +73,13 @@ impl InferredColumn {
         let (place, data_type) = guess.outlier()?;
         let ValuePlace { source, line, value } = place.clone();
         Some(Outlier { column: name.to_owned(), source, line, value, data_type })
+    }
+
+    pub(crate) fn other_form(&self, name: &str) -> Option<OtherForm> {
+        let InferredColumn::Guessed(guess) = self else { return None };
+        let (place, meaning) = guess.other_form()?;
+        let ValuePlace { source, line, value } = place.clone();
+        Some(OtherForm { column: name.to_owned(), source, line, value, meaning })
     }
 
     /// What has to be decided by the values.

@@ -14,6 +14,7 @@ use arrow_json::EncoderOptions;
 use arrow_json::writer::make_encoder;
 use tonnage_engine::{Error, Result};
 
+use crate::spans::spans_as_intervals;
 use crate::text::json_check::is_json;
 use crate::text::{scalar, timestamp};
 use crate::type_name::{is_binary_field, is_json_field, type_name};
@@ -70,6 +71,11 @@ impl RenderedColumn {
             // Arrow's text of a time has noughts at the end of its fraction.
             DataType::Time32(_) | DataType::Time64(_) => {
                 (cast_to(array, &DataType::Time64(TimeUnit::Nanosecond), field)?, ValueStyle::Text)
+            }
+            DataType::Duration(_) => {
+                let intervals =
+                    spans_as_intervals(array).map_err(|error| cannot_write(field, error))?;
+                (cast_to(&intervals, &DataType::Utf8, field)?, ValueStyle::Text)
             }
             nested if nested.is_nested() => return encoded_as_json(field, array),
             _ => (cast_to(array, &DataType::Utf8, field)?, ValueStyle::Text),

@@ -18,6 +18,7 @@ use arrow::datatypes::{
     DECIMAL128_MAX_PRECISION, DECIMAL256_MAX_PRECISION, DataType, Field, TimeUnit,
 };
 
+use crate::other_forms::{FormCounts, FormMeaning};
 use crate::text::block::{Cell, CellKind};
 use crate::text::decimal::DecimalDigits;
 use crate::text::scalar;
@@ -60,6 +61,8 @@ pub(crate) struct TypeGuess {
     null_words: u16,
     /// What the values of CSV read as.
     kinds: KindCounts,
+    /// Those of its texts that mean something else.
+    forms: FormCounts,
 }
 
 impl TypeGuess {
@@ -68,17 +71,15 @@ impl TypeGuess {
     }
 
     /// Like the above, and remembers the position of a value that turns the column into text.
-    pub(crate) fn observe_at(
-        &mut self,
-        cell: Cell,
-        text: &[u8],
-        place: impl FnOnce() -> ValuePlace,
-    ) {
+    pub(crate) fn observe_at(&mut self, cell: Cell, text: &[u8], place: impl Fn() -> ValuePlace) {
         // Nothing makes another type of it.
         if self.text && self.kinds.has_no_outlier() {
             return;
         }
         if let Some(kind) = self.see(cell, text) {
+            if kind == ValueKind::Text {
+                self.forms.see(text.trim_ascii(), &place);
+            }
             self.kinds.count(kind, place);
         }
     }
@@ -214,6 +215,7 @@ impl TypeGuess {
         self.is_csv |= other.is_csv;
         self.null_words |= other.null_words;
         self.kinds.merge(&other.kinds);
+        self.forms.merge(&other.forms);
     }
 
     /// The field that takes all values.
@@ -245,6 +247,9 @@ impl TypeGuess {
         if self.is_json || self.data_type() != DataType::Utf8 {
             return None;
         }
+        if self.other_form().is_some() {
+            return None;
+        }
         let (kind, place) = self.kinds.outlier()?;
         let has_numbers = kind == ValueKind::Number;
         // Numbers among which some begin with a zero are codes, which are text for a reason.
@@ -264,6 +269,18 @@ impl TypeGuess {
         // Numbers may be text all the same, such as those with more digits than any type holds.
         let data_type = usual.data_type();
         (data_type != DataType::Utf8).then_some((place, data_type))
+    }
+
+    /// What all texts of the column mean, if they are dates or numbers in another form, and the first
+    /// of them.
+    pub(crate) fn other_form(&self) -> Option<(&ValuePlace, FormMeaning)> {
+        let seen = |kind| self.kinds.of_kind(kind);
+        let texts = seen(ValueKind::Text);
+        let has_dates = seen(ValueKind::Date) > 0;
+        if self.is_json || texts == 0 || seen(ValueKind::Boolean) + seen(ValueKind::Time) > 0 {
+            return None;
+        }
+        self.forms.meaning(texts, has_dates, seen(ValueKind::Number) > 0)
     }
 
     /// Whether some of its numbers would be rounded if they became doubles.

@@ -105,6 +105,11 @@ impl KindCounts {
         self.has_no_outlier |= other.has_no_outlier;
     }
 
+    /// How many values read as this.
+    pub(crate) fn of_kind(&self, kind: ValueKind) -> u64 {
+        self.kinds[kind as usize].count
+    }
+
     /// The kind of nearly all values, and the first value of another.
     pub(crate) fn outlier(&self) -> Option<(ValueKind, &ValuePlace)> {
         let usual =

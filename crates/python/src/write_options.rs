@@ -11,7 +11,7 @@ pub(crate) fn on_existing(name: &str) -> PyResult<OnExisting> {
     match name {
         "keep" => Ok(OnExisting::Keep),
         "replace" => Ok(OnExisting::Replace),
-        "blind" | "overwrite" => Ok(OnExisting::BlindReplace),
+        "blind" => Ok(OnExisting::BlindReplace),
         "fail" => Ok(OnExisting::Fail),
         _ => Err(PyValueError::new_err(format!(
             "on_existing is '{name}': give 'keep', 'replace', 'blind' or 'fail'"

@@ -66,8 +66,31 @@ pub(crate) struct ServerContext {
     pub(crate) calls: ConcurrencyLimit,
 }
 
+/// The files that a server reads as it starts.
+pub(crate) struct ServerFiles {
+    users: Option<Users>,
+    tls: Option<Tls>,
+    audit: Option<Audit>,
+}
+
+impl ServerFiles {
+    /// Reads them. This needs no store, so a wrong file costs nothing but its error.
+    pub(crate) fn read(config: &Config) -> Result<ServerFiles> {
+        Ok(ServerFiles {
+            users: config.users.as_deref().map(Users::read).transpose()?,
+            tls: Tls::read(config)?,
+            audit: config.audit.as_deref().map(Audit::open).transpose()?,
+        })
+    }
+}
+
 impl ServerContext {
-    pub(crate) fn new(store: Store, config: Config, phases: Phases) -> Result<Arc<ServerContext>> {
+    pub(crate) fn new(
+        store: Store,
+        config: Config,
+        phases: Phases,
+        files: ServerFiles,
+    ) -> Result<Arc<ServerContext>> {
         let wait = config.admission_wait;
         let options = SqlOptions {
             memory_bytes_max: config.sql_memory_bytes,
@@ -77,10 +100,7 @@ impl ServerContext {
             is_local: false,
             ..SqlOptions::default()
         };
-        // Files are read before SQL starts its threads, so a wrong one costs nothing but its error.
-        let users = config.users.as_deref().map(Users::read).transpose()?;
-        let tls = Tls::read(&config)?;
-        let audit = config.audit.as_deref().map(Audit::open).transpose()?;
+        let ServerFiles { users, tls, audit } = files;
         let keyspace = || Keyspace::new(store.clone(), config.redis_durability, users.is_some());
         let redis = config.redis.is_some().then(keyspace);
         Ok(Arc::new(ServerContext {

@@ -25,7 +25,7 @@
 //! | `statements`, `prepared`, `sessions` | running and prepared statements, session options |
 //! | `table_cuts` | the parts that tables are cut into for scans |
 //! | `flight`, `http`, `redis`, `nosql` | the listeners |
-//! | `query`, `json_value`, `unique_members` | statements, values of columns and objects as JSON |
+//! | `query`, `json_value`, `json_error`, `unique_members` | statements, values of columns and objects as JSON |
 //! | `fetch_all` | many statements of one call |
 //! | `random` | random names |
 //! | `error`, `metrics` | errors in each protocol; metrics |
@@ -45,6 +45,7 @@ mod fetch_all;
 mod flight;
 mod http;
 mod jobs;
+mod json_error;
 mod json_value;
 mod listen;
 mod metrics;
@@ -68,4 +69,4 @@ pub use address::Address;
 pub use auth::hash_password;
 pub use browser_guard::HostName;
 pub use config::{Config, Settings};
-pub use server::{Addresses, Server, ShutdownHandle};
+pub use server::{Addresses, BoundListeners, Server, ShutdownHandle};

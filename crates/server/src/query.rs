@@ -8,6 +8,8 @@ use tonnage::internal::json_text::{self, JsonKind};
 use tonnage::{ColumnType, Error, Result, Value};
 use tonnage_sql::{Parameters, Request};
 
+use crate::json_error::json_error;
+
 /// Statements that one fetch-all may have.
 pub(crate) const STATEMENTS_MAX: usize = 10_000;
 
@@ -33,7 +35,7 @@ pub(crate) struct SqlQuery {
 }
 
 fn invalid_query(error: serde_json::Error) -> Error {
-    Error::invalid(format!("the statement is not as docs/http.md says: {error}"))
+    Error::invalid(format!("the statement is not as docs/http.md says: {}", json_error(&error)))
 }
 
 impl SqlQuery {
@@ -56,6 +58,11 @@ impl SqlQuery {
     }
 
     fn with_texts(mut self, text: &str) -> Result<SqlQuery> {
+        if self.timeout_ms == Some(0) {
+            return Err(Error::invalid(
+                "timeout_ms is 0: give 1 or more, or leave it out for the server's own timeout",
+            ));
+        }
         let members = json_text::members(text)?;
         if let Some((_, list)) = members.iter().find(|(name, _)| name == "parameters") {
             self.texts = json_text::items(list)?.into_iter().map(str::to_owned).collect();
@@ -86,7 +93,7 @@ impl SqlQuery {
         let parameters = Parameters::numbered(values.collect::<Result<Vec<_>>>()?);
         let request = Request::new(self.sql.as_str()).parameters(parameters);
         Ok(match self.timeout_ms {
-            Some(timeout) => request.timeout(Duration::from_millis(timeout.max(1))),
+            Some(timeout) => request.timeout(Duration::from_millis(timeout)),
             None => request,
         })
     }

@@ -9,7 +9,7 @@ use tonnage::{Error, Result, Store};
 
 use crate::address::Address;
 use crate::config::Config;
-use crate::context::ServerContext;
+use crate::context::{ServerContext, ServerFiles};
 use crate::drain::{DrainPhase, PhaseSetter, phases};
 use crate::listen::{Acceptor, ListenerSocket};
 use crate::metrics::ListenerKind;
@@ -48,6 +48,16 @@ impl ShutdownHandle {
     }
 }
 
+/// Listeners that are bound, without the store that they are to serve.
+pub struct BoundListeners {
+    runtime: Runtime,
+    config: Config,
+    listeners: Vec<(ListenerKind, ListenerSocket)>,
+    addresses: Addresses,
+    watched: WatchedFiles,
+    files: ServerFiles,
+}
+
 /// A server: its listeners are bound, and [`Server::run`] serves them.
 pub struct Server {
     runtime: Runtime,
@@ -59,14 +69,18 @@ pub struct Server {
     watched: WatchedFiles,
 }
 
-impl Server {
-    /// Binds the listeners.
+impl BoundListeners {
+    /// Binds the listeners, and reads the files of users and certificates. What is wrong with a
+    /// configuration shows here, before a store is opened or made.
     ///
     /// # Errors
     /// `Invalid` for what is wrong with the configuration, `Unavailable` for an address that cannot
     /// be listened on.
-    pub fn open(store: Store, config: Config) -> Result<Server> {
+    pub fn bind(config: Config) -> Result<BoundListeners> {
         config.check()?;
+        // Looked at before they are read: a change in between would never be noticed otherwise.
+        let watched = WatchedFiles::of(&config);
+        let files = ServerFiles::read(&config)?;
         // Each place of a stream or a call may hold a thread. The rest is for work without a place:
         // passwords, reports on the disk, changed files.
         let threads = config.streams_max + config.calls_max + 16;
@@ -77,7 +91,6 @@ impl Server {
             .enable_all()
             .build()
             .map_err(|error| Error::unavailable(format!("no threads can be had: {error}")))?;
-        let (phase, phases) = phases();
         let wanted = [
             (ListenerKind::http, &config.http),
             (ListenerKind::flight, &config.flight),
@@ -97,15 +110,33 @@ impl Server {
             }
             listeners.push((listener, socket));
         }
+        Ok(BoundListeners { runtime, config, listeners, addresses, watched, files })
+    }
+
+    /// The server of a store.
+    ///
+    /// # Errors
+    /// `Unavailable` for threads that cannot be had.
+    pub fn over(self, store: Store) -> Result<Server> {
+        let BoundListeners { runtime, config, listeners, addresses, watched, files } = self;
         // By default an error names tables with a name like it, which users may not see.
         if config.users.is_some() {
             store.hide_table_names();
         }
-        // Looked at before they are read: a change in between would never be noticed otherwise.
-        let watched = WatchedFiles::of(&config);
-        let context = ServerContext::new(store, config, phases)?;
+        let (phase, phases) = phases();
+        let context = ServerContext::new(store, config, phases, files)?;
         let acceptor = Acceptor::new(context.clone());
         Ok(Server { runtime, context, phase, acceptor, listeners, addresses, watched })
+    }
+}
+
+impl Server {
+    /// Binds the listeners of a store that is open.
+    ///
+    /// # Errors
+    /// As [`BoundListeners::bind`] and [`BoundListeners::over`].
+    pub fn open(store: Store, config: Config) -> Result<Server> {
+        BoundListeners::bind(config)?.over(store)
     }
 
     /// Where the listeners are; a port of 0 in the configuration is the one that was free.
@@ -158,6 +189,12 @@ impl Server {
         // A call that blocks for ever does not keep the process.
         runtime.shutdown_timeout(Duration::from_secs(1));
         synced
+    }
+}
+
+impl std::fmt::Debug for BoundListeners {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("BoundListeners").field("addresses", &self.addresses).finish_non_exhaustive()
     }
 }
 

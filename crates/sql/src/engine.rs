@@ -105,6 +105,7 @@ fn state(context: &CatalogContext) -> std::result::Result<SessionState, DataFusi
     for function in scalars.into_iter().chain(documents::scalars()) {
         state.register_udf(Arc::new(function))?;
     }
+    functions::register_series(&mut state);
     for function in shifts() {
         state.register_udwf(function)?;
     }

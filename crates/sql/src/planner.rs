@@ -22,11 +22,11 @@ use tonnage::{Error, Result};
 use crate::access::{declared_schema, scalar_of};
 use crate::catalog::{CatalogContext, FileTable, StoreCatalog, StoreTable, path_of_parts};
 use crate::engine::Engine;
-use crate::errors::{as_typed, from_datafusion, located};
+use crate::errors::{as_typed, from_datafusion, located, missing_function};
 use crate::plan::{
     KeySets, joins_by_hash, with_cheap_conditions_first, with_joins_in_order, with_sort_fallback,
 };
-use crate::session::{CachedPlan, CachedQuery, Guard, Parameters, Rows, wait};
+use crate::session::{CachedPlan, CachedQuery, Guard, Parameters, Rows, function_names, wait};
 use crate::text::{CATALOG, FileName, Looker, SCHEMA, folded, walk};
 use crate::upstream::{scopes, with_guarded_joins, with_null_joins};
 use crate::views;
@@ -167,6 +167,7 @@ impl Planner {
         let planned = wait(state.statement_to_plan(PlannedStatement::Statement(Box::new(parsed))));
         planned.map_err(|error| {
             self.missing_table(&error)
+                .or_else(|| missing_function(&error, || function_names(state)))
                 .unwrap_or_else(|| in_own_case(from_datafusion(error), &spellings.take()))
         })
     }

@@ -32,8 +32,8 @@ pub(crate) struct OutputArgs {
     /// Output format [default: by the name of the output file; table at a terminal; else csv]
     #[arg(long, value_enum)]
     pub(crate) format: Option<RowFormat>,
-    /// Write to this file, compressed if its name ends in .gz or .zst; it appears when it is
-    /// complete. - is standard output
+    /// Write to this file, compressed if its name ends in .gz or .zst. It appears when it is
+    /// complete, and replaces a file of that name. - is standard output
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 }

@@ -7,6 +7,7 @@ use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, StringArray};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use arrow::error::ArrowError;
 use tonnage::{ColumnType, Error, Value};
+use tonnage_files::spans_as_intervals;
 
 use super::style::{PageError, TableStyle};
 use crate::exit::CliResult;
@@ -116,8 +117,10 @@ fn readable(batch: &RecordBatch) -> Result<RecordBatch, ArrowError> {
             }
             // Even where values stay, the name is made plain: it comes from the user as well.
             None => {
-                fields.push(field.as_ref().clone().with_name(name));
-                columns.push(column.clone());
+                let column = spans_as_intervals(column)?;
+                let kind = column.data_type().clone();
+                fields.push(field.as_ref().clone().with_name(name).with_data_type(kind));
+                columns.push(column);
             }
         }
     }

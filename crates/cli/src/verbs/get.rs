@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use arrow::array::RecordBatch;
 use clap::Args;
-use tonnage::{BulkGetOptions, FieldRange, Row, TableSchema, Value};
+use tonnage::{BulkGetOptions, FieldRange, Row, TableEntry, TableSchema, Value};
 use tonnage_client::RelatedBatch;
 use tonnage_files::{ReadOptions, Source};
 
@@ -15,7 +15,7 @@ use crate::exit::{CliResult, Exit, Failure};
 use crate::fetched_related::FetchedRelated;
 use crate::keys::Keys;
 use crate::output::{OutputArgs, RowFormat};
-use crate::store_connection::FetchedRows;
+use crate::store_connection::{FetchedRows, StoreConnection};
 use crate::values::DirectionArgs;
 use crate::verbs::put::json_of;
 use crate::{interrupt, keys};
@@ -98,8 +98,9 @@ impl GetArgs {
         match found {
             0 => globals.info(format_args!("tonnage: {path}: no row has any of the keys")),
             _ => globals.info(format_args!(
-                "tonnage: {path}: no row has {} of the {wanted} keys",
-                wanted - found
+                "tonnage: {path}: no row has {} of the {wanted} keys: {}",
+                wanted - found,
+                self.keys_without_row(&connection, &entry)?
             )),
         }
         Ok(Exit::Rejected)
@@ -129,6 +130,39 @@ impl GetArgs {
         }
         let different: HashSet<_> = keys.iter().map(|key| format!("{key:?}")).collect();
         Ok(different.len() as u64)
+    }
+
+    /// The keys among the arguments that no row has, as they were typed. The rows that were written
+    /// may lack their key columns, so each key is looked up once more.
+    fn keys_without_row(
+        &self,
+        connection: &StoreConnection,
+        entry: &TableEntry,
+    ) -> CliResult<String> {
+        const TOLD_MAX: usize = 10;
+        let keys = keys::from_arguments(&entry.schema, &self.key)?;
+        let options = BulkGetOptions { keys_only: true, ..BulkGetOptions::default() };
+        let mut missing = Vec::new();
+        let mut seen = HashSet::new();
+        for (typed, key) in self.key.iter().zip(keys) {
+            if !seen.insert(format!("{key:?}")) {
+                continue;
+            }
+            let rows = connection.bulk_get(entry, Keys::Values(vec![key]), &options)?;
+            let mut batches = rows.batches;
+            // An empty batch is no row.
+            let has_row = batches.try_fold(false, |has_row, batch| {
+                batch.map(|batch| has_row || batch.num_rows() > 0)
+            })?;
+            if !has_row && missing.len() == TOLD_MAX {
+                missing.push("...");
+                break;
+            }
+            if !has_row {
+                missing.push(typed);
+            }
+        }
+        Ok(missing.join(" "))
     }
 
     /// Rows of several tables do not fit into one file of a format with one set of columns.

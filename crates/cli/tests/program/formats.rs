@@ -173,3 +173,17 @@ fn lists_of_tables_and_columns_come_in_the_format_that_is_asked_for() {
     assert_eq!(columns.lines()[0], first);
     assert!(place.run(&["sql", "DESCRIBE t"]).ends(0).out.starts_with("CREATE TABLE t"));
 }
+
+/// The time between two moments stood as `PT3600S` beside `1 hours`.
+#[test]
+fn intervals_have_one_form() {
+    let place = Place::new();
+    let query = "SELECT INTERVAL '25 hours' AS given, TIMESTAMP '2024-01-02 01:00:00' - TIMESTAMP '2024-01-01 00:00:00' AS span, CAST(INTERVAL '25 hours' AS STRING) AS text";
+    let run = |format: &str| place.run(&["sql", "--create", "--format", format, query]).ends(0).out;
+    assert_eq!(run("csv"), "given,span,text\n25 hours,25 hours,25 hours\n");
+    assert_eq!(
+        run("jsonl"),
+        "{\"given\":\"25 hours\",\"span\":\"25 hours\",\"text\":\"25 hours\"}\n"
+    );
+    assert_eq!(run("table").matches("25 hours").count(), 3, "{}", run("table"));
+}

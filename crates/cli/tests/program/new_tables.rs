@@ -125,6 +125,43 @@ fn the_record_that_makes_a_column_text_is_told() {
     assert_eq!(run.err.matches("is STRING because of line 2").count(), 3, "{}", run.err);
 }
 
+/// Dates and numbers of other countries became STRING, without a word.
+#[test]
+fn dates_and_numbers_in_another_form_are_told_with_what_reads_them() {
+    let place = Place::new();
+    let rows = "id;born;seen;price\n1;03.02.1990;3/2/1990;2,5\n2;31.12.1990;2024-01-31;1.234,50\n";
+    place.write("a.csv", rows);
+    let load = ["load", "t", "a.csv", "--create", "--primary-key", "id", "--delimiter", ";"];
+    let run = place.run(&load).ends(0);
+    let maps = [
+        r#"born=to_date(born, '%d.%m.%Y')"#,
+        r#"seen=to_date(seen, '%d/%m/%Y', '%Y-%m-%d')"#,
+        r#"price=CAST(replace(replace(price, '.', ''), ',', '.') AS DOUBLE)"#,
+    ];
+    let run = run.says(&[
+        "hint: column born is STRING: '03.02.1990' in line 2 of a.csv looks like a date; to store it as one, load with --map",
+        "'3/2/1990' in line 2 of a.csv looks like a date, day first or month first",
+        "'2,5' in line 2 of a.csv looks like a number",
+    ]);
+    // A line for each column, not for each record.
+    assert_eq!(run.err.matches("hint: ").count(), 3, "{}", run.err);
+    maps.iter().for_each(|map| assert!(run.err.contains(&format!("--map \"{map}\"")), "{map}"));
+    // What it says can be done.
+    let given: Vec<&str> = maps.iter().flat_map(|map| ["--map", map]).collect();
+    place.run(&["sql", "DROP TABLE t"]).ends(0);
+    let run = place.run(&[load.as_slice(), &given].concat()).ends(0);
+    assert!(!run.err.contains("hint"), "{}", run.err);
+    let told = place.run(&["sql", "DESCRIBE t"]).ends(0).out;
+    for column in ["born DATE", "seen DATE", "price DOUBLE"] {
+        assert!(told.contains(column), "{told}");
+    }
+    let rows = place.run(&["sql", "--format", "csv", "SELECT * FROM t ORDER BY id"]).ends(0);
+    assert_eq!(
+        rows.lines(),
+        ["id,born,seen,price", "1,1990-02-03,1990-02-03,2.5", "2,1990-12-31,2024-01-31,1234.5"]
+    );
+}
+
 /// Of 5,000 orders 200 were stored, with exit code 0 and without a word of why.
 #[test]
 fn a_key_that_does_not_tell_records_apart_is_told() {

@@ -101,7 +101,11 @@ fn a_unix_socket_is_taken_over_from_a_server_that_was_killed() {
     let socket = place.path("http.sock");
     let listen = format!("unix:{}", socket.display());
     let mut served = Served::new(&place, &["--http", &listen], &[]);
-    assert_eq!(served.lines[0], format!("HTTP    http://{listen}"));
+    // It was told as http://unix:, which no client takes.
+    assert_eq!(served.lines[0], format!("HTTP    {listen}"));
+    let asked = served.lines.iter().find(|line| line.contains("curl")).unwrap();
+    let path = socket.display();
+    assert_eq!(asked.trim(), format!("curl --unix-socket {path} http://localhost/health/ready"));
     served.child.kill().unwrap();
     served.child.wait().unwrap();
     assert!(socket.exists());
@@ -109,6 +113,12 @@ fn a_unix_socket_is_taken_over_from_a_server_that_was_killed() {
     assert_eq!(served.lines.last().unwrap(), "ready");
     let other = Place::new();
     other.run(&["serve", "--create", "--http", &listen]).ends(3).says(&["a server listens there"]);
+    // A store was made, for nothing, and before that the file of users was looked at.
+    assert!(!other.path("S").exists());
+    for wrong in [["--users", "nowhere.toml"], ["--audit", "nowhere/audit.log"]] {
+        other.run(&[["serve", "--create"], wrong].concat()).ends(3).says(&["nowhere"]);
+        assert!(!other.path("S").exists());
+    }
     served.signal(Signal::SIGTERM);
     assert_eq!(served.ended().0, Some(0));
     assert!(!socket.exists());

@@ -17,6 +17,7 @@ use super::known_versions::KnownVersions;
 use super::lob_command::{GetLobCommand, PutLobCommand};
 use crate::auth::{Caller, Right};
 use crate::config::parse_time;
+use crate::json_error::json_error;
 use crate::json_value::key_value_of;
 
 /// What a descriptor or a ticket asks for.
@@ -37,8 +38,9 @@ pub(crate) enum FlightCommand {
 
 /// Reads JSON, and names what it is when it cannot.
 pub(crate) fn parse<T: DeserializeOwned>(what: &str, json: &[u8]) -> Result<T> {
-    serde_json::from_slice(json)
-        .map_err(|error| Error::invalid(format!("{what} is not as docs/flight.md says: {error}")))
+    serde_json::from_slice(json).map_err(|error| {
+        Error::invalid(format!("{what} is not as docs/flight.md says: {}", json_error(&error)))
+    })
 }
 
 /// Puts entries in bulk.

@@ -209,6 +209,7 @@ mod tests {
 
     use super::*;
     use crate::config::Settings;
+    use crate::context::ServerFiles;
     use crate::drain::phases;
 
     /// Proxies cut off what is silent.
@@ -217,7 +218,9 @@ mod tests {
         let runtime = Builder::new_multi_thread().enable_all().build().unwrap();
         let (_phase, phases) = phases();
         let config = Settings::default().resolve().unwrap();
-        let context = ServerContext::new(Store::open("memory:").unwrap(), config, phases).unwrap();
+        let store = Store::open("memory:").unwrap();
+        let files = ServerFiles::read(&config).unwrap();
+        let context = ServerContext::new(store, config, phases, files).unwrap();
         let pieces = runtime.block_on(async {
             let place = context.event_streams.acquire().await.unwrap();
             let caller = context.logins.caller(&Default::default(), None).await.unwrap();

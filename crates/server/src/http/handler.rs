@@ -15,6 +15,7 @@ use crate::auth::Caller;
 use crate::config::parse_time;
 use crate::context::ServerContext;
 use crate::error::Problem;
+use crate::json_error::json_error;
 
 pub(super) type ContextState = State<Arc<ServerContext>>;
 pub(super) type CallerExtension = Extension<Caller>;
@@ -27,7 +28,7 @@ pub(super) fn parse_json<T: serde::de::DeserializeOwned>(body: &str) -> Result<T
 
 /// What is said of a body that is not what it should be.
 pub(super) fn invalid_body(error: serde_json::Error) -> Error {
-    Error::invalid(format!("the body is not as docs/http.md says: {error}"))
+    Error::invalid(format!("the body is not as docs/http.md says: {}", json_error(&error)))
 }
 
 /// Reads a time to live. The store takes 0 for ever, which is not what a client means by it.

@@ -2,10 +2,10 @@
 
 use std::collections::HashSet;
 
-use datafusion::common::utils::datafusion_strsim::normalized_levenshtein;
 use datafusion::common::{Column, TableReference};
 
 use super::missing_member::MissingMember;
+use super::nearest::nearest;
 use crate::access::{EXPIRY, VERSION};
 
 /// The words that the store has for a table that is not there.
@@ -32,11 +32,9 @@ fn not_found(field: &Column, valid: &[Column]) -> String {
         .filter(|column| ![VERSION, EXPIRY].contains(&column.name.as_str()))
         .filter(|column| seen.insert(column.flat_name()))
         .collect();
-    let likeness = |column: &&&Column| normalized_levenshtein(&column.name, &field.name);
-    let nearest = valid
-        .iter()
-        .max_by(|a, b| likeness(a).total_cmp(&likeness(b)))
-        .filter(|column| likeness(column) >= LIKENESS_MIN);
+    let nearest =
+        nearest(&field.name, LIKENESS_MIN, valid.iter().map(|column| column.name.as_str()));
+    let nearest = nearest.and_then(|name| valid.iter().find(|column| column.name == name));
     // Names of tables help where there are several.
     let is_one_table = valid.windows(2).all(|pair| pair[0].relation == pair[1].relation);
     let told = |column: &Column| match &column.relation {

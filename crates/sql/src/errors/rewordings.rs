@@ -1,8 +1,10 @@
 //! Messages of DataFusion and Arrow in words that say what to do.
 
+use super::debug_texts::without_debug;
+
 /// What a message says, its types named as in SQL, and what Tonnage says. `*` stands for any text,
 /// which `$1`, `$2` put into the words.
-const WORDS: [(&str, &str); 13] = [
+const WORDS: [(&str, &str); 27] = [
     (
         "Parser error: Error parsing timestamp from '*': *",
         "'$1' is no moment: write it as '2022-01-03' or '2022-01-03 06:00:00'",
@@ -25,6 +27,50 @@ const WORDS: [(&str, &str); 13] = [
         "Cannot create filter with non-boolean predicate '*' returning *",
         "a condition is $2 and no BOOLEAN: compare it with a value, as in x = true",
     ),
+    ("Divide by zero error", "division by zero: write nullif(x, 0) for the divisor"),
+    (
+        "Arithmetic overflow: Overflow happened on: *",
+        "overflow: $1 is out of range; cast a side to NUMBER(38, 0) or DOUBLE",
+    ),
+    (
+        "Parser error: Invalid input syntax for type interval: \"*\"",
+        "'$1' is no interval: write it as '1 day 2 hours' or '90 minutes'",
+    ),
+    (
+        "Parser error: Invalid input syntax for type interval: \"*\". Repeated type '*'",
+        "'$1' is no interval: $2 stands in it twice",
+    ),
+    (
+        "LIMIT must be >= 0, '*' was provided",
+        "LIMIT $1: give 0 or more, or leave LIMIT out for all rows",
+    ),
+    ("OFFSET must be >=0, '*' was provided", "OFFSET $1: give 0 or more"),
+    (
+        "Substring without for/from is not valid *",
+        "substring takes a text and where to begin, as in substring(s, 2) or substring(s FROM 2 FOR 3)",
+    ),
+    (
+        "Unsupported Value '*'",
+        "literals of this kind are not supported: write text as 'text' and bytes as X'0aff'",
+    ),
+    (
+        "Query * not implemented yet",
+        "in WITH and FROM stand queries, and no changes: run the change by itself: $1",
+    ),
+    ("Cast error: Can't cast value * to type *", "$1 is out of range for $2"),
+    ("Overflow happened on FACTORIAL(*)", "overflow: factorial($1) is out of range for LONG"),
+    (
+        "*: While expanding wildcard, * must appear in the GROUP BY clause or must be part of an aggregate function, currently only *",
+        "$1: $2 must appear in GROUP BY, or in an aggregate function such as any_value",
+    ),
+    (
+        "* must appear in the GROUP BY clause or must be part of an aggregate function, currently only *",
+        "$1 must appear in GROUP BY, or in an aggregate function such as any_value",
+    ),
+    (
+        "Unsupported SQL type *",
+        "there is no type $1; the types are INTEGER, LONG, FLOAT, DOUBLE, NUMBER(p, s), STRING, BOOLEAN, BINARY, UUID, DATE, TIME, TIMESTAMP(p), INTERVAL and JSON",
+    ),
     // Said of every column, whether it comes from a star or not.
     ("*: While expanding wildcard, *", "$1: $2"),
     (
@@ -42,7 +88,7 @@ pub(crate) fn reworded(message: String) -> String {
     let told = WORDS.iter().find_map(|(said, words)| filled(words, &taken(&message, said)?));
     match told {
         Some(told) => with_double(told),
-        None => message,
+        None => without_debug(message),
     }
 }
 

@@ -5,8 +5,8 @@
 /// Types whose names stand by themselves.
 const PLAIN: [(&str, &str); 22] = [
     ("Boolean", "BOOLEAN"),
-    ("Int8", "INTEGER"),
-    ("Int16", "INTEGER"),
+    ("Int8", "TINYINT"),
+    ("Int16", "SMALLINT"),
     ("Int32", "INTEGER"),
     ("Int64", "LONG"),
     ("UInt8", "INTEGER"),

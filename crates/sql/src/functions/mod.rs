@@ -4,6 +4,7 @@ mod buckets;
 mod calendar;
 mod cast_text;
 mod choosing;
+mod domains;
 mod format;
 mod given_columns;
 mod intervals;
@@ -11,6 +12,7 @@ mod length_limits;
 mod list_lengths;
 mod lists;
 mod marks;
+mod moment_series;
 mod replacements;
 mod scalar;
 mod session_info;
@@ -32,6 +34,7 @@ pub(crate) use intervals::{
 };
 pub(crate) use lists::{comparison, extreme_of, holds_null, without_null};
 pub(crate) use marks::{json_key, sixteen_bytes};
+pub(crate) use moment_series::register_series;
 pub(crate) use scalar::{Arguments, Gives, Scalar, int, text_of};
 pub(crate) use uuid::{UUID, uuid_text};
 pub(crate) use wrapped::wrapped;
@@ -56,6 +59,7 @@ pub(crate) fn scalars(memory_bytes_max: usize) -> Vec<ScalarUDF> {
         .chain(length_limits::functions(memory_bytes_max))
         .chain(array_positions::functions())
         .chain(choosing::functions())
+        .chain(domains::functions())
         .chain(std::iter::once(round_digits::function()))
         .collect()
 }

@@ -2,6 +2,7 @@
 
 mod above_scan;
 mod casts;
+mod checked_arithmetic;
 mod doubles;
 mod dynamic_filters;
 mod estimate;

@@ -1,31 +1,20 @@
-//! Overflow of whole numbers and decimals as an error.
+//! Overflow of whole numbers and decimals as an error, and divisions by zero as one that tells
+//! where.
 //!
-//! The operators of plans wrap around. So additions, subtractions and multiplications of whole
-//! numbers, and of decimals that may get too many digits, become calls of functions that check.
-//! This happens after type coercion.
+//! The operators of plans wrap around, and what they say of a division by zero names no
+//! expression. So additions, subtractions and multiplications of whole numbers, and of decimals
+//! that may get too many digits, and divisions of both become calls of functions that check. This
+//! happens after type coercion.
 
-use std::sync::Arc;
-
-use arrow::array::{ArrayRef, AsArray, Datum};
-use arrow::compute::kernels::numeric::{add, mul, sub};
-use arrow::datatypes::{
-    DECIMAL128_MAX_PRECISION, DECIMAL256_MAX_PRECISION, DataType, Decimal128Type, Decimal256Type,
-    Field, FieldRef,
-};
-use arrow::error::ArrowError;
+use arrow::datatypes::{DECIMAL128_MAX_PRECISION, DECIMAL256_MAX_PRECISION, DataType};
 use datafusion::common::tree_node::{Transformed, TreeNode};
-use datafusion::common::{DFSchema, Result, ScalarValue, exec_err};
+use datafusion::common::{DFSchema, Result, ScalarValue};
 use datafusion::config::ConfigOptions;
-use datafusion::logical_expr::expr::ScalarFunction;
 use datafusion::logical_expr::utils::merge_schema;
-use datafusion::logical_expr::{
-    BinaryExpr, ColumnarValue, Expr, ExprSchemable, LogicalPlan, Operator, ReturnFieldArgs,
-    ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
-};
-use datafusion::logical_expr_common::type_coercion::binary::BinaryTypeCoercer;
+use datafusion::logical_expr::{BinaryExpr, Cast, Expr, ExprSchemable, LogicalPlan, Operator};
 use datafusion::optimizer::AnalyzerRule;
-use datafusion::physical_expr_common::datum::apply;
 
+use super::checked_arithmetic::{checked, checked_opposite};
 use super::named_expressions::map_named;
 use super::{doubles, intervals};
 
@@ -70,14 +59,19 @@ fn check_arithmetic(part: Expr, schema: &DFSchema) -> Transformed<Expr> {
         Ok(data_type) => data_type.is_integer(),
         Err(_) => false,
     };
-    let call = |op, args| {
-        let func = ScalarUDF::new_from_impl(CheckedArithmetic {
-            op,
-            signature: Signature::any(2, Volatility::Immutable),
-        });
-        Transformed::yes(Expr::ScalarFunction(ScalarFunction { func: func.into(), args }))
+    let is_exact = |expr: &Expr| {
+        expr.get_type(schema).is_ok_and(|kind| kind.is_integer() || kind.is_decimal())
     };
     match &part {
+        // By a number that is written, and is not zero, the operator of plans divides as well.
+        Expr::BinaryExpr(BinaryExpr { op: Operator::Divide | Operator::Modulo, right, .. })
+            if !is_written_and_not_zero(right) && is_exact(&part) =>
+        {
+            let Expr::BinaryExpr(BinaryExpr { left, op, right }) = part else {
+                unreachable!("just seen")
+            };
+            Transformed::yes(checked(*left, op, *right))
+        }
         Expr::BinaryExpr(BinaryExpr {
             op: Operator::Plus | Operator::Minus | Operator::Multiply,
             ..
@@ -85,16 +79,16 @@ fn check_arithmetic(part: Expr, schema: &DFSchema) -> Transformed<Expr> {
             let Expr::BinaryExpr(BinaryExpr { left, op, right }) = part else {
                 unreachable!("just seen")
             };
-            call(op, vec![*left, *right])
+            Transformed::yes(checked(*left, op, *right))
         }
         Expr::Negative(inner) if !matches!(inner.as_ref(), Expr::Literal(..)) => match inner
             .get_type(schema)
         {
             Ok(data_type) if data_type.is_integer() => match ScalarValue::new_zero(&data_type) {
-                // The least number has no opposite: a subtraction from zero finds that out.
-                Ok(zero) => {
-                    call(Operator::Minus, vec![Expr::Literal(zero, None), inner.as_ref().clone()])
-                }
+                Ok(zero) => Transformed::yes(checked_opposite(
+                    Expr::Literal(zero, None),
+                    inner.as_ref().clone(),
+                )),
                 Err(_) => Transformed::no(part),
             },
             _ => Transformed::no(part),
@@ -103,68 +97,12 @@ fn check_arithmetic(part: Expr, schema: &DFSchema) -> Transformed<Expr> {
     }
 }
 
-/// An operator that looks whether its result fits.
-#[derive(Debug, PartialEq, Eq, Hash)]
-struct CheckedArithmetic {
-    op: Operator,
-    signature: Signature,
-}
-
-impl ScalarUDFImpl for CheckedArithmetic {
-    fn name(&self) -> &str {
-        match self.op {
-            Operator::Plus => "checked_add",
-            Operator::Minus => "checked_subtract",
-            _ => "checked_multiply",
+fn is_written_and_not_zero(divisor: &Expr) -> bool {
+    match divisor {
+        Expr::Literal(value, _) => {
+            ScalarValue::new_zero(&value.data_type()).is_ok_and(|zero| *value != zero)
         }
-    }
-
-    fn signature(&self) -> &Signature {
-        &self.signature
-    }
-
-    fn return_type(&self, types: &[DataType]) -> Result<DataType> {
-        match types {
-            [left, right] => BinaryTypeCoercer::new(left, &self.op, right).get_result_type(),
-            _ => exec_err!("{} takes two arguments", self.name()),
-        }
-    }
-
-    fn return_field_from_args(&self, arguments: ReturnFieldArgs) -> Result<FieldRef> {
-        let types: Vec<DataType> =
-            arguments.arg_fields.iter().map(|field| field.data_type().clone()).collect();
-        let nullable = arguments.arg_fields.iter().any(|field| field.is_nullable());
-        Ok(Arc::new(Field::new(self.name(), self.return_type(&types)?, nullable)))
-    }
-
-    fn invoke_with_args(&self, arguments: ScalarFunctionArgs) -> Result<ColumnarValue> {
-        let [left, right] = arguments.args.as_slice() else {
-            return exec_err!("{} takes two arguments", self.name());
-        };
-        // These fail where whole numbers overflow. Those of plans, such as `add_wrapping`, do not.
-        let kernel: fn(&dyn Datum, &dyn Datum) -> std::result::Result<ArrayRef, ArrowError> =
-            match self.op {
-                Operator::Plus => add,
-                Operator::Minus => sub,
-                _ => mul,
-            };
-        apply(left, right, |left, right| {
-            let result = kernel(left, right)?;
-            // The kernels of decimals see when the bits overflow, not when the digits do.
-            match result.data_type() {
-                DataType::Decimal128(precision, _) => {
-                    result
-                        .as_primitive::<Decimal128Type>()
-                        .validate_decimal_precision(*precision)?;
-                }
-                DataType::Decimal256(precision, _) => {
-                    result
-                        .as_primitive::<Decimal256Type>()
-                        .validate_decimal_precision(*precision)?;
-                }
-                _ => {}
-            }
-            Ok(result)
-        })
+        Expr::Cast(Cast { expr, .. }) => is_written_and_not_zero(expr),
+        _ => false,
     }
 }

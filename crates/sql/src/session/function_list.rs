@@ -31,6 +31,11 @@ pub(crate) fn list_functions(state: &SessionState, pattern: Option<&str>) -> Res
     filter_record_batch(&rows, &is_like).map_err(internal)
 }
 
+/// The names of all functions.
+pub(crate) fn function_names(state: &SessionState) -> Vec<String> {
+    all(state).into_keys().map(|(name, _)| name).collect()
+}
+
 /// What each name stands for, by name and kind: nothing where it is a function of its own.
 type FunctionsByName = BTreeMap<(String, &'static str), String>;
 

@@ -33,6 +33,7 @@ mod wait;
 pub use answer::{Answer, Changes, Rows};
 pub(crate) use cached_query::{CachedPlan, CachedQuery};
 pub use describe::Description;
+pub(crate) use function_list::function_names;
 pub(crate) use guard::Guard;
 pub(crate) use named_table::NamedTable;
 pub use options::SqlOptions;

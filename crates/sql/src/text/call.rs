@@ -28,8 +28,15 @@ pub(crate) fn call(name: &str, arguments: impl IntoIterator<Item = Expr>) -> Exp
 /// well.
 pub(super) fn arguments(expr: &Expr) -> Option<(String, Vec<&Expr>)> {
     let Expr::Function(function) = expr else { return None };
-    let FunctionArguments::List(list) = &function.args else { return None };
     let [name] = function.name.0.as_slice() else { return None };
+    let list = match &function.args {
+        FunctionArguments::List(list) => list,
+        // `localtime` stands without parentheses.
+        FunctionArguments::None => {
+            return Some((name.as_ident()?.value.to_ascii_lowercase(), Vec::new()));
+        }
+        FunctionArguments::Subquery(_) => return None,
+    };
     if list.duplicate_treatment.is_some()
         || !list.clauses.is_empty()
         || function.over.is_some()

@@ -45,7 +45,8 @@ fn with_alias(error: Error, piece: &Piece) -> Error {
     error.restated().with_message(message)
 }
 
-/// The error with the quotes that text has, where a name in double quotes is like no column.
+/// The error with the quotes that text has, where a name in double quotes, or one beside a
+/// comparison, is like no column.
 fn with_text(error: Error, piece: &Piece) -> Error {
     let Some((_, rest)) = error.message().split_once("there is no column ") else { return error };
     // That says it already.
@@ -53,13 +54,19 @@ fn with_text(error: Error, piece: &Piece) -> Error {
         return error;
     }
     let name = rest.split_once(';').map_or(rest, |(name, _)| name);
+    let is_compared = |at: usize| {
+        let is_operator = |at: Option<usize>| {
+            at.and_then(|at| piece.tokens.get(at)).is_some_and(|token| is_comparison(&token.token))
+        };
+        is_operator(at.checked_sub(1)) || is_operator(Some(at + 1))
+    };
     let is_point = |at: Option<usize>| {
         at.and_then(|at| piece.tokens.get(at)).is_some_and(|token| token.token == Token::Period)
     };
     let written = piece.tokens.iter().enumerate().find_map(|(at, token)| match &token.token {
         // What has a point beside it is the name of a table or of its column.
         Token::Word(word)
-            if word.quote_style == Some('"')
+            if (word.quote_style == Some('"') || word.quote_style.is_none() && is_compared(at))
                 && word.value.eq_ignore_ascii_case(name)
                 && !is_point(at.checked_sub(1))
                 && !is_point(Some(at + 1)) =>
@@ -75,6 +82,14 @@ fn with_text(error: Error, piece: &Piece) -> Error {
         text.replace('\'', "''")
     );
     error.restated().with_message(message)
+}
+
+fn is_comparison(token: &Token) -> bool {
+    match token {
+        Token::Eq | Token::Neq | Token::Lt | Token::Gt | Token::LtEq | Token::GtEq => true,
+        Token::Word(word) => ["LIKE", "ILIKE"].iter().any(|w| word.value.eq_ignore_ascii_case(w)),
+        _ => false,
+    }
 }
 
 /// The error with the name of the member that is read from a document of the query outside.
@@ -159,15 +174,24 @@ fn find_text(piece: &Piece, text: &str) -> Option<Location> {
 
 /// The name or the text that a message is about.
 fn subject_of(message: &str) -> Option<&str> {
-    const LEADS: [(&str, &str); 5] = [
+    const LEADS: [(&str, &str); 8] = [
         ("there is no column ", ";"),
+        ("there is no table function ", ";"),
         ("there is no table ", ";"),
+        ("there is no function ", ";"),
+        ("there is no type ", ";"),
         (" has no index ", ";"),
         ("Cannot cast string '", "' to "),
         ("a document of the query outside: write ", "->>"),
     ];
     if let Some((name, _)) =
         message.strip_prefix("column ").and_then(|rest| rest.split_once(" is ambiguous"))
+    {
+        return Some(name);
+    }
+    // A function that is there, but not for these arguments, is told with their types.
+    if let Some((name, _)) =
+        message.strip_prefix("there is no function ").and_then(|rest| rest.split_once('('))
     {
         return Some(name);
     }
@@ -251,6 +275,15 @@ mod tests {
         assert_eq!(
             remedied("SELECT a FROM t WHERE a = \"C001\"", "there is no column c001"),
             "line 1, column 27: there is no column c001; text stands in single quotes: 'C001'"
+        );
+        // A word without quotes beside a comparison, and one elsewhere.
+        assert_eq!(
+            remedied("SELECT a FROM t WHERE status = new", "there is no column new"),
+            "line 1, column 32: there is no column new; text stands in single quotes: 'new'"
+        );
+        assert_eq!(
+            remedied("SELECT new FROM t", "there is no column new"),
+            "line 1, column 8: there is no column new"
         );
         assert_eq!(
             remedied("SELECT a FROM t WHERE t.\"C001\" = a", "there is no column t.c001"),

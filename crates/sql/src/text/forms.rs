@@ -35,6 +35,11 @@ pub(super) fn expression(expr: &mut Expr) -> Result<()> {
         Expr::AtTimeZone { timestamp, time_zone } => {
             time_zones::at_time_zone(timestamp.as_ref().clone(), time_zone.as_ref().clone())
         }
+        // The tokenizer has read what stands in them.
+        Expr::Value(ValueWithSpan {
+            value: Value::UnicodeStringLiteral(text) | Value::NationalStringLiteral(text),
+            ..
+        }) => Expr::value(Value::SingleQuotedString(std::mem::take(text))),
         Expr::Collate { expr, collation } => {
             let name = collation.to_string();
             let is_by_bytes = ["C", "POSIX", "UCS_BASIC", "BINARY"]

@@ -2,7 +2,7 @@
 //! expression that each stands for, `$1` being its first argument.
 
 /// Name, number of arguments, and what it stands for.
-pub(super) const MEANINGS: [(&str, usize, &str); 61] = [
+pub(super) const MEANINGS: [(&str, usize, &str); 63] = [
     ("mod", 2, "$1 % $2"),
     ("if", 3, "CASE WHEN $1 THEN $2 ELSE $3 END"),
     ("iif", 3, "CASE WHEN $1 THEN $2 ELSE $3 END"),
@@ -22,6 +22,9 @@ pub(super) const MEANINGS: [(&str, usize, &str); 61] = [
         "CASE WHEN $1 > CAST('Infinity' AS DOUBLE) THEN 0 WHEN $1 > 0 THEN 1 WHEN $1 < 0 THEN -1 WHEN $1 = 0 THEN 0 END",
     ),
     ("gen_random_uuid", 0, "uuid()"),
+    // The zone of a session is UTC.
+    ("localtimestamp", 0, "now()"),
+    ("localtime", 0, "current_time()"),
     ("strftime", 2, "to_char($1, $2)"),
     ("date_add", 2, "$1 + $2"),
     ("last_day", 1, "date_trunc('month', $1) + INTERVAL '1 month' - INTERVAL '1 day'"),

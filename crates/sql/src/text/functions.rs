@@ -8,9 +8,15 @@ use super::function_aliases::MEANINGS;
 use super::pattern::{fill, parsed};
 use super::{aggregates, file_name, joins, row_values};
 
+/// Users are those of a server, and sessions do not tell statements of them.
+const NO_USERS: &str =
+    "statements do not know who is logged in: GET /v1/me and the audit log of a server do";
+
 /// Functions that there are not, with what to write instead.
-const MISSING: [(&str, &str); 10] = [
+const MISSING: [(&str, &str); 12] = [
     ("columns", "name the columns, or write * EXCLUDE (a, b)"),
+    ("current_user", NO_USERS),
+    ("session_user", NO_USERS),
     ("hash", "write md5(x) or sha256(x)"),
     (
         "regexp_matches",

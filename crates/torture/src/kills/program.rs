@@ -61,7 +61,7 @@ pub(super) fn one_store(
     scratch.clear()?;
     let mut random = SeededRandom::new(seed);
     let files = write_files(scratch)?;
-    let mode = *random.choose(&["keep", "replace", "overwrite"]);
+    let mode = *random.choose(&["keep", "replace", "blind"]);
     make_table(scratch, random.chance(40), random.chance(40))?;
     let resume = scratch.base().join("resume");
     let mut load = Command::new(program);

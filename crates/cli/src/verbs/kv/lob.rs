@@ -161,7 +161,8 @@ fn unreadable(name: &str, error: io::Error) -> Error {
 pub(crate) struct GetLobArgs {
     /// The key: /major/-/minor
     key: Key,
-    /// Write the object to this file; it appears when it is complete. - is standard output
+    /// Write the object to this file; it appears when it is complete, and
+    /// replaces a file of that name. - is standard output
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 }

@@ -15,6 +15,7 @@ use crate::fetched_pairs::{FetchedPairBatch, FetchedPairs};
 use crate::interrupt;
 use crate::output::{LineOutput, OutputArgs};
 use crate::stderr;
+use crate::store_connection::StoreConnection;
 use crate::values::{BytesAs, DirectionArgs};
 
 /// `--depth`.
@@ -132,7 +133,8 @@ impl MultiGetArgs {
             limit_per_key: self.limit_per_key,
             ..self.pairs.options()
         };
-        let pairs = globals.connection()?.bulk_get_pairs(&self.keys, &options)?;
+        let connection = globals.connection()?;
+        let pairs = connection.bulk_get_pairs(&self.keys, &options)?;
         let (found, wanted) = (self.pairs.write(pairs, None)?, self.pairs_expected());
         if found >= wanted {
             return Ok(Exit::Success);
@@ -140,11 +142,30 @@ impl MultiGetArgs {
         match found {
             0 => globals.info("tonnage: there is no pair of any of the keys"),
             _ => globals.info(format_args!(
-                "tonnage: there is no pair of {} of the {wanted} keys",
-                wanted - found
+                "tonnage: there is no pair of {} of the {wanted} keys: {}",
+                wanted - found,
+                self.keys_without_pair(&connection)?
             )),
         }
         Ok(Exit::Rejected)
+    }
+
+    /// The keys that have no pair. The pairs that were written tell no key where only values are
+    /// asked for, so each key is looked up once more.
+    fn keys_without_pair(&self, connection: &StoreConnection) -> CliResult<String> {
+        const TOLD_MAX: usize = 10;
+        let mut missing = Vec::new();
+        let mut seen = HashSet::new();
+        for key in self.keys.iter().filter(|key| seen.insert(*key)) {
+            if connection.get_pair(key)?.is_none() {
+                missing.push(key.to_string());
+            }
+            if missing.len() > TOLD_MAX {
+                missing[TOLD_MAX] = "...".to_owned();
+                break;
+            }
+        }
+        Ok(missing.join(" "))
     }
 
     /// How many pairs there must be: one for each key; one at all if pairs below the keys are asked

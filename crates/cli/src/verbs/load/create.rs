@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use arrow::array::RecordBatch;
-use arrow::datatypes::{DataType, Field, Schema};
+use arrow::datatypes::{Field, Schema};
 use tonnage::{
     ColumnDefinition, ColumnType, Error, Generated, Identity, Result, Statement, TableDefinition,
     TableEntry, TableSchema, parse_ddl,
 };
-use tonnage_files::{InferredSchema, NullWords, Outlier, is_variant_field, type_name};
+use tonnage_files::{InferredSchema, is_variant_field, type_name};
 
+use super::type_hints::notes;
 use crate::args::Globals;
 use crate::exit::{CliResult, Failure};
 use crate::load::{Mapping, RowMapping, records_hint};
@@ -120,7 +121,8 @@ impl NewTablePlan {
             columns.retain(|column| !parent.key_columns().any(|key| key.is_named(&column.name)));
         }
         check_key_columns(&key, &columns, found)?;
-        let mut notes = notes(found);
+        let is_filled = |name: &str| mapping.is_some_and(|mapping| mapping.fills(name));
+        let mut notes = notes(found, &is_filled);
         // A key out of the header says that it is one.
         if numbered.is_some() && !found.header_values.is_empty() {
             let values = some_of(&found.header_values);
@@ -292,51 +294,6 @@ fn delimiter_hint<'a>(mut names: impl Iterator<Item = &'a str>) -> Option<String
     Some(format!("--delimiter {option} splits it"))
 }
 
-/// What a newcomer would like to know of the types.
-fn notes(found: &InferredSchema) -> Vec<String> {
-    let mut notes = Vec::new();
-    // Only a file that was read to its end is known to have no records.
-    if found.is_guessed && found.records == 0 && found.is_whole {
-        let why = match found.rejected {
-            0 => "the files have no records",
-            _ => "no record of the files can be read",
-        };
-        notes.push(format!(
-            "hint: {why}, so all columns become STRING: make the table with other types first"
-        ));
-    }
-    let mut by_words: Vec<(String, Vec<String>)> = Vec::new();
-    for NullWords { column, words, data_type } in &found.null_words {
-        let options: Vec<_> = words.iter().map(|word| format!("--null '{word}'")).collect();
-        let told = format!("{column} {}", type_told(data_type));
-        // Columns with the same words share a hint: a wide file would print one for each.
-        match by_words.iter_mut().find(|(known, _)| *known == options.join(" ")) {
-            Some((_, columns)) => columns.push(told),
-            None => by_words.push((options.join(" "), vec![told])),
-        }
-    }
-    for (options, columns) in by_words {
-        notes.push(format!(
-            "hint: with {options} there would be {} instead of STRING",
-            columns.join(", ")
-        ));
-    }
-    notes.extend(found.outliers.iter().take(OUTLIERS_TOLD).map(outlier_note));
-    notes
-}
-
-/// A file of words among numbers would have a hint for each column.
-const OUTLIERS_TOLD: usize = 3;
-
-/// Where the value is that made text of a column.
-fn outlier_note(outlier: &Outlier) -> String {
-    let Outlier { column, source, line, value, data_type } = outlier;
-    format!(
-        "hint: column {column} is STRING because of line {line} of {source}: '{value}'; without such values it would be {}",
-        type_told(data_type)
-    )
-}
-
 /// Records of a table that was just made had the keys of others: the key may be the wrong one.
 pub(super) fn repeated_keys_note(schema: &TableSchema, existed: u64) -> String {
     let rows = match existed {
@@ -348,12 +305,6 @@ pub(super) fn repeated_keys_note(schema: &TableSchema, existed: u64) -> String {
         "hint: {rows} a key that came earlier in the files: the primary key ({}) does not tell them apart",
         key.join(", ")
     )
-}
-
-/// A type of Arrow as SQL calls it.
-fn type_told(data_type: &DataType) -> String {
-    let column_type = ColumnType::of_arrow(&Field::new("", data_type.clone(), true));
-    column_type.map(|column_type| column_type.to_string()).unwrap_or_default()
 }
 
 fn column(field: &Field, is_key: bool) -> Result<ColumnDefinition> {

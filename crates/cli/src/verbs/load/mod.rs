@@ -4,6 +4,7 @@ mod create;
 mod documents;
 mod dry_run;
 mod mapping;
+mod type_hints;
 
 use std::sync::Arc;
 
