@@ -4,7 +4,10 @@ use std::sync::Arc;
 
 use arrow::array::{ArrayRef, RecordBatch, UInt64Array};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
-use tonnage::{BulkGetOptions, Error, KeySource, Result, Store, Table, TableBatch, TableSchema};
+use tonnage::{
+    BulkGetOptions, Error, KeySource, MultiGetRequest, Result, Store, Table, TableBatch,
+    TableSchema,
+};
 
 use super::command::BulkGetCommand;
 use super::related;
@@ -59,6 +62,25 @@ impl TableRead {
     /// The columns of the table whose keys are given.
     pub(crate) fn table_schema(&self) -> &TableSchema {
         self.table.schema()
+    }
+
+    /// Whether the store reads it among those of other tables, by one call.
+    pub(crate) fn goes_with_others(&self) -> bool {
+        let BulkGetOptions { relatives, limit, timeout, .. } = &self.options;
+        relatives.is_empty() && limit.is_none() && timeout.is_none()
+    }
+
+    /// The same as a request of such a call.
+    pub(crate) fn request(&self, keys: KeySource) -> MultiGetRequest {
+        MultiGetRequest::new(self.table.path(), keys).with(self.options.clone())
+    }
+
+    /// Rows that the store found, with what comes along with each.
+    ///
+    /// # Errors
+    /// `Internal` for what Arrow cannot hold.
+    pub(crate) fn stamped(&self, batch: &TableBatch) -> Result<RecordBatch> {
+        self.stamps.rows(batch)
     }
 
     /// The rows of the keys.
