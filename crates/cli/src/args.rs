@@ -5,12 +5,11 @@ use std::time::Duration;
 
 use clap::Args;
 use tonnage::{Consistency, Error, ErrorKind, Store, StoreBuilder};
-use tonnage_client::Client;
+use tonnage_client::{Connection, RemoteStore};
 
 use crate::exit::{CliResult, Failure};
 use crate::server::ServerArgs;
 use crate::stderr;
-use crate::store_connection::StoreConnection;
 use crate::{interrupt, plain, values};
 
 /// Options of every verb.
@@ -91,25 +90,25 @@ impl Globals {
     }
 
     /// Open the store, or connect to the server.
-    pub(crate) fn connection(&self) -> CliResult<StoreConnection> {
+    pub(crate) fn connection(&self) -> CliResult<Connection> {
         self.connection_or_create(false)
     }
 
     /// The same; a store may be made when there is none.
-    pub(crate) fn connection_or_create(&self, create: bool) -> CliResult<StoreConnection> {
+    pub(crate) fn connection_or_create(&self, create: bool) -> CliResult<Connection> {
         match self.is_server() {
-            true => Ok(StoreConnection::Server(self.client()?)),
-            false => Ok(StoreConnection::Store(self.open_or_create(create)?)),
+            true => Ok(Connection::Remote(self.client()?)),
+            false => Ok(Connection::Embedded(self.open_or_create(create)?)),
         }
     }
 
     /// Connects to the server that is named in place of a store.
-    pub(crate) fn client(&self) -> CliResult<Client> {
+    pub(crate) fn client(&self) -> CliResult<RemoteStore> {
         self.connect(None)
     }
 
     /// Connects to the server.
-    pub(crate) fn connect(&self, timeout: Option<Duration>) -> CliResult<Client> {
+    pub(crate) fn connect(&self, timeout: Option<Duration>) -> CliResult<RemoteStore> {
         if self.acks.is_some() || self.consistency.is_some() {
             return Err(Failure::usage(
                 "--acks and --consistency go with a store on a cluster, not with a server",
@@ -120,7 +119,7 @@ impl Globals {
 
     /// Whether the store is behind a server.
     pub(crate) fn is_server(&self) -> bool {
-        Client::is_address(&self.store)
+        RemoteStore::is_address(&self.store)
     }
 
     fn builder(&self) -> CliResult<StoreBuilder> {

@@ -5,7 +5,7 @@ use std::path::Path;
 use tonnage::{
     BackupInfo, BackupOptions, BackupReport, BackupRepository, BackupVerifyReport, PruneReport,
 };
-use tonnage_client::Client;
+use tonnage_client::RemoteStore;
 
 use crate::args::Globals;
 use crate::exit::{CliResult, Failure};
@@ -16,7 +16,7 @@ pub(crate) enum BackupLocation<'a> {
     /// In a directory of this machine; of the store that these options name.
     Here(&'a Path, &'a Globals),
     /// In a directory below that of a server's backups.
-    Server(&'a str, Client),
+    Server(&'a str, RemoteStore),
 }
 
 impl<'a> BackupLocation<'a> {

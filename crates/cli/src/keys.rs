@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use arrow::array::{Array, RecordBatch};
 use arrow::datatypes::{FieldRef, Schema};
-use tonnage::{BulkKey, Error, KeySource, Result, Row, TableSchema, Value};
+use tonnage::{BulkKey, Error, KeySource, Result, TableSchema, Value};
 use tonnage_files::{
     CsvOptions, ExtraColumns, Format, ReadOptions, RecordReader, Source, type_name,
 };
@@ -20,35 +20,13 @@ pub(crate) enum Keys {
 type KeyBatches = Box<dyn Iterator<Item = Result<RecordBatch>> + Send>;
 
 impl Keys {
-    /// The keys for a store.
+    /// The keys for a bulk get.
     pub(crate) fn source(self) -> KeySource {
         match self {
             Keys::Values(keys) => KeySource::keys(keys.into_iter().map(BulkKey::Values)),
             Keys::Batches(batches) => KeySource::batches(batches),
         }
     }
-
-    /// The key, if there is one alone and it is whole.
-    pub(crate) fn only_one(&self, schema: &TableSchema) -> Option<Row> {
-        let Keys::Values(keys) = self else { return None };
-        let [values] = keys.as_slice() else { return None };
-        (values.len() == schema.key_columns().count()).then(|| row_of(schema, values))
-    }
-
-    /// The keys for a server.
-    pub(crate) fn batches(self, schema: &TableSchema) -> Result<KeyBatches> {
-        let keys = match self {
-            Keys::Batches(batches) => return Ok(batches),
-            Keys::Values(keys) => keys,
-        };
-        let rows: Vec<Row> = keys.iter().map(|values| row_of(schema, values)).collect();
-        Ok(Box::new(std::iter::once(tonnage_client::batch_of(schema, &rows))))
-    }
-}
-
-fn row_of(schema: &TableSchema, values: &[Value]) -> Row {
-    let columns = schema.key_columns().zip(values);
-    columns.fold(Row::new(), |row, (column, value)| row.with(&column.name, value.clone()))
 }
 
 /// Reads keys given as arguments: the leading key columns of each, parted by commas, in double

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::Args;
 use tonnage::Error;
-use tonnage_client::{Client, ClientOptions, Credentials};
+use tonnage_client::{ClientOptions, Credentials, RemoteStore};
 
 use crate::exit::{CliResult, Failure};
 use crate::interrupt;
@@ -42,8 +42,12 @@ pub(crate) struct ServerArgs {
 
 impl ServerArgs {
     /// Connects. With a time-out, no call takes longer.
-    pub(crate) fn connect(&self, address: &str, timeout: Option<Duration>) -> CliResult<Client> {
-        Ok(Client::connect(address, ClientOptions { timeout, ..self.options()? })?)
+    pub(crate) fn connect(
+        &self,
+        address: &str,
+        timeout: Option<Duration>,
+    ) -> CliResult<RemoteStore> {
+        Ok(RemoteStore::connect(address, ClientOptions { timeout, ..self.options()? })?)
     }
 
     /// The options of a connection.

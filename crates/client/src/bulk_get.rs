@@ -1,232 +1,334 @@
-//! Bulk get: one thread sends keys while rows come back.
+//! The rows of a bulk get, or of a scan, as a server sends them.
 
-use arrow::array::RecordBatch;
-use arrow_flight::FlightDescriptor;
-use arrow_flight::decode::FlightDataDecoder;
-use arrow_flight::encode::FlightDataEncoderBuilder;
-use arrow_flight::error::FlightError;
-use futures::{StreamExt, TryStreamExt};
-use serde_json::{Map, Value as Json, json};
-use tokio::sync::mpsc;
-use tokio_stream::wrappers::ReceiverStream;
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+
+use arrow::array::{Array, AsArray, BooleanArray, RecordBatch};
+use arrow::compute::filter;
+use arrow::datatypes::{DataType, Schema, SchemaRef, UInt64Type};
+use arrow_flight::Ticket;
+use serde_json::json;
 use tonnage::internal::sync::lock;
-use tonnage::{Consistency, Depth, Direction, Error, FieldRange, KeyRange, Result};
+use tonnage::{
+    BulkGetOptions, Error, GetOptions, InterleavedBatch, KeyOrigin, KeySource, Result, Row,
+    TableBatch, TableEntry, TableScanOptions, Value,
+};
 
-use crate::client::Client;
-use crate::rows::{Rows, SourceFailure};
+use crate::command;
+use crate::keys::{KeyBatches, LeftOutKeys};
+use crate::store::RemoteStore;
 
-/// Batches of keys that wait for the network.
-const QUEUE_BATCHES: usize = 4;
+/// The rows of a bulk get or of a scan from a server, as [`tonnage::BulkGet`]: an iterator of record
+/// batches. They are pulled: the server reads on when they are taken. Dropping it ends the call.
+pub struct RemoteBulkGet {
+    rows: Box<dyn Iterator<Item = Result<RecordBatch>> + Send>,
+    /// The tables whose rows come, by path, each with its columns.
+    tables: Vec<(Arc<str>, SchemaRef)>,
+    /// Which of them is the table asked for.
+    target: usize,
+    /// Whether rows of several tables share a stream, a struct for each.
+    is_related: bool,
+    stamps: Stamps,
+    waiting: std::vec::IntoIter<TableBatch>,
+}
 
-/// What to get for the keys.
+/// The columns behind those of the table.
 #[derive(Clone, Debug, Default)]
-pub struct BulkGetRequest {
-    /// The path of the table; nothing for key/value pairs.
-    pub table: Option<String>,
-    /// The order of rows.
-    pub direction: Direction,
-    /// At most this many rows for each key.
-    pub limit_per_key: Option<u64>,
-    /// The columns wanted; all, unless they are given.
-    pub columns: Option<Vec<String>>,
-    /// A range of the first key column that the keys leave open.
-    pub range: Option<FieldRange>,
-    /// Columns of the key only.
-    pub keys_only: bool,
-    /// Whether `_version` and `_expires_at_ms` come along.
-    pub versions: bool,
-    /// Ancestor and child tables whose rows come along, for [`Client::bulk_get_related`].
-    pub relatives: Vec<String>,
-    /// At most this many rows in all.
-    pub limit: Option<u64>,
-    /// Whether `_key` comes along: the number of the key that a row answers, from 0.
-    pub origins: bool,
-    /// How fresh the rows must be.
-    pub consistency: Consistency,
-    /// How deep below the keys of pairs to look.
-    pub depth: Depth,
-    /// A range of the minor component right below the keys of pairs.
-    pub components: Option<KeyRange>,
+pub(crate) struct Stamps {
+    pub(crate) has_versions: bool,
+    pub(crate) has_origins: bool,
+    pub(crate) left_out: LeftOutKeys,
 }
 
-impl BulkGetRequest {
-    /// All rows of the keys of a table.
-    pub fn of(table: impl Into<String>) -> Self {
-        Self { table: Some(table.into()), ..Self::default() }
-    }
-
-    fn command(&self) -> Result<Json> {
-        let mut command = Map::new();
-        // One of the two must be there: the server refuses a command with neither or with both.
-        match &self.table {
-            Some(table) => command.insert("table".to_owned(), json!(table)),
-            None => command.insert("pairs".to_owned(), json!(true)),
+impl RemoteBulkGet {
+    /// Reads the rows of keys.
+    pub(crate) fn of_keys(
+        store: &RemoteStore,
+        entry: &Arc<TableEntry>,
+        keys: KeySource,
+        options: &BulkGetOptions,
+        has_versions: bool,
+    ) -> Result<Self> {
+        let command = command::of_bulk_get(&entry.schema.path, options, has_versions)?;
+        let mut keys = KeyBatches::new(entry.clone(), keys);
+        if keys.is_empty() && options.relatives.is_empty() {
+            return Self::of_rows(None, entry, options);
+        }
+        let left_out = keys.left_out();
+        let mut first = None;
+        // One whole key needs no stream of keys there and of rows back.
+        if let Some(key) = keys.only_key()? {
+            if is_single_get(options) && key.iter().all(|(_, value)| *value != Value::Null) {
+                return Self::of_one(store, entry, &key, options);
+            }
+            first = Some(keys.batch_of(vec![key])?);
+        }
+        let schema = match keys.schema() {
+            Some(schema) => schema,
+            // The schema leads the stream of keys, and the first batch has it.
+            None => {
+                let Some(batch) = keys.next().transpose()? else {
+                    return Self::of_rows(None, entry, options);
+                };
+                first.insert(batch).schema()
+            }
         };
-        command.insert("direction".to_owned(), json!(direction_of(self.direction)));
-        command.insert("keys_only".to_owned(), json!(self.keys_only));
-        command.insert("versions".to_owned(), json!(self.versions));
-        // The server refuses members that it does not know. So most are sent only where they
-        // matter: an older server then still takes the command.
-        if self.table.is_none() {
-            command.insert("depth".to_owned(), json!(depth_of(self.depth)));
-        }
-        if let Some(components) = &self.components {
-            command.insert("components".to_owned(), components_of(components)?);
-        }
-        if !self.relatives.is_empty() {
-            command.insert("relatives".to_owned(), json!(self.relatives));
-        }
-        if self.origins {
-            command.insert("origins".to_owned(), json!(true));
-        }
-        if let Some(limit) = self.limit {
-            command.insert("limit".to_owned(), json!(limit));
-        }
-        if let Some(consistency) = consistency_of(self.consistency) {
-            command.insert("consistency".to_owned(), consistency);
-        }
-        if let Some(limit) = self.limit_per_key {
-            command.insert("limit_per_key".to_owned(), json!(limit));
-        }
-        if let Some(columns) = &self.columns {
-            command.insert("columns".to_owned(), json!(columns));
-        }
-        if let Some(range) = &self.range {
-            command.insert("range".to_owned(), range_of(range));
-        }
-        Ok(json!({"bulk_get": command}))
+        let limits = store.limits_of(&options.cancel, options.timeout);
+        let keys = first.into_iter().map(Ok).chain(keys);
+        let rows = store.exchange_keys(limits, &command, schema, keys)?;
+        let stamps = Stamps { has_versions, has_origins: options.origins, left_out };
+        let schema = rows.schema().clone();
+        let is_related = !options.relatives.is_empty();
+        Self::open(&entry.schema.path, &schema, rows, is_related, stamps)
     }
-}
 
-/// How fresh rows must be, as the server reads it; nothing for the latest.
-pub(crate) fn consistency_of(consistency: Consistency) -> Option<Json> {
-    match consistency {
-        Consistency::None => Some(json!("none")),
-        Consistency::Time(lag) => Some(json!({"time_ms": lag.as_millis() as u64})),
-        Consistency::Version(version) => Some(json!({"version": version})),
-        Consistency::Absolute => None,
+    /// Reads a part of all rows.
+    pub(crate) fn of_scan(
+        store: &RemoteStore,
+        entry: &Arc<TableEntry>,
+        options: &TableScanOptions,
+        part: usize,
+        parts: NonZeroUsize,
+    ) -> Result<Self> {
+        let command = command::of_scan(&entry.schema.path, options, part, parts.get())?;
+        let limits = store.limits_of(&options.cancel, options.timeout);
+        let rows = store.fetch(limits, Ticket::new(json!({ "scan": command }).to_string()))?;
+        let schema = rows.schema().clone();
+        Self::open(&entry.schema.path, &schema, rows, false, Stamps::default())
     }
-}
 
-pub(crate) fn direction_of(direction: Direction) -> &'static str {
-    match direction {
-        Direction::Unordered => "unordered",
-        Direction::Forward => "forward",
-        Direction::Reverse => "reverse",
+    /// The row of a whole key, by one small message each way in place of a stream.
+    fn of_one(
+        store: &RemoteStore,
+        entry: &Arc<TableEntry>,
+        key: &Row,
+        options: &BulkGetOptions,
+    ) -> Result<Self> {
+        let columns = columns_of(entry, options)?;
+        let names: Vec<_> = columns.fields().iter().map(|field| field.name().clone()).collect();
+        let get = GetOptions { consistency: options.consistency, timeout: options.timeout };
+        let found = store.get_row(&entry.schema.path, key, Some(&names), &get)?;
+        let batch = found.map(|found| {
+            let cells = names.iter().map(|name| {
+                let column = &entry.schema.columns[entry.schema.require_column(name)?];
+                let value = found.row.get(&column.name).unwrap_or(&Value::Null);
+                value.to_array(column.column_type, 1)
+            });
+            let rows = RecordBatch::try_new(columns.clone(), cells.collect::<Result<Vec<_>>>()?)
+                .map_err(|error| Error::internal(format!("a row as a batch: {error}")))?;
+            let mut batch = TableBatch::new(entry.schema.path.as_str().into(), rows);
+            batch.versions = vec![found.version];
+            batch.expiries_ms = vec![found.expires_at_ms];
+            Ok::<_, Error>(batch)
+        });
+        Self::of_rows(batch.transpose()?, entry, options)
     }
-}
 
-pub(crate) fn depth_of(depth: Depth) -> &'static str {
-    match depth {
-        Depth::ParentOnly => "parent_only",
-        Depth::ChildrenOnly => "children_only",
-        Depth::DescendantsOnly => "descendants_only",
-        Depth::ParentAndChildren => "parent_and_children",
-        Depth::ParentAndDescendants => "parent_and_descendants",
-    }
-}
-
-/// A range of components, which are text on the wire.
-pub(crate) fn components_of(range: &KeyRange) -> Result<Json> {
-    let text = |bytes: &[u8]| {
-        String::from_utf8(bytes.to_vec()).map_err(|error| {
-            Error::unsupported("a range of components that are no text, through a server")
-                .with_source(error)
+    /// What there is without a call.
+    fn of_rows(
+        batch: Option<TableBatch>,
+        entry: &TableEntry,
+        options: &BulkGetOptions,
+    ) -> Result<Self> {
+        let columns = columns_of(entry, options)?;
+        Ok(Self {
+            rows: Box::new(std::iter::empty()),
+            tables: vec![(entry.schema.path.as_str().into(), columns)],
+            target: 0,
+            is_related: false,
+            stamps: Stamps::default(),
+            waiting: Vec::from_iter(batch).into_iter(),
         })
-    };
-    let mut told = Map::new();
-    for (name, end) in [("from", &range.start), ("to", &range.end)] {
-        if let Some((end, is_inclusive)) = end {
-            told.insert(name.to_owned(), json!(text(end)?));
-            told.insert(format!("{name}_exclusive"), json!(!is_inclusive));
-        }
     }
-    told.insert("prefix".to_owned(), json!(text(&range.prefix)?));
-    Ok(Json::Object(told))
-}
 
-pub(crate) fn range_of(range: &FieldRange) -> Json {
-    let mut told = Map::new();
-    told.insert("column".to_owned(), json!(range.column));
-    for (name, end) in [("from", &range.low), ("to", &range.high)] {
-        if let Some((value, is_inclusive)) = end {
-            told.insert(name.to_owned(), value.to_json());
-            told.insert(format!("{name}_inclusive"), json!(is_inclusive));
-        }
-    }
-    Json::Object(told)
-}
-
-impl Client {
-    /// Reads the rows of keys, which come as batches of leading key columns, by name; NULL leaves a
-    /// column open. Keys are drawn by a thread of their own while rows come.
+    /// Rows that come under these columns.
     ///
     /// # Errors
-    /// What the server says, and `Unavailable` when it cannot be reached. A source that fails fails
-    /// the rows, whatever came before.
-    pub fn bulk_get<K>(&self, keys: K, request: &BulkGetRequest) -> Result<Rows>
-    where
-        K: IntoIterator<Item = Result<RecordBatch>>,
-        K::IntoIter: Send + 'static,
-    {
-        match request.relatives.is_empty() {
-            true => self.exchange_keys(keys, request),
-            false => Err(Error::invalid(
-                "rows of several tables have no columns in common: call bulk_get_related",
-            )),
+    /// `Internal` for columns of another version.
+    pub(crate) fn open(
+        path: &str,
+        schema: &SchemaRef,
+        rows: impl Iterator<Item = Result<RecordBatch>> + Send + 'static,
+        is_related: bool,
+        stamps: Stamps,
+    ) -> Result<Self> {
+        let tables = match is_related {
+            false => vec![(Arc::from(path), stamps.own_columns(schema))],
+            true => {
+                let tables = schema.fields().iter().map(|field| match field.data_type() {
+                    DataType::Struct(columns) => {
+                        let columns = Arc::new(Schema::new(columns.clone()));
+                        Ok((Arc::from(field.name().as_str()), stamps.own_columns(&columns)))
+                    }
+                    _ => Err(unreadable_rows()),
+                });
+                tables.collect::<Result<Vec<_>>>()?
+            }
+        };
+        let target = tables.iter().position(|(table, _)| **table == *path).unwrap_or_default();
+        let waiting = Vec::new().into_iter();
+        Ok(Self { rows: Box::new(rows), tables, target, is_related, stamps, waiting })
+    }
+
+    /// The columns of the rows asked for, known before the first batch.
+    pub fn schema(&self) -> &SchemaRef {
+        &self.tables[self.target].1
+    }
+
+    /// The tables whose rows come, by path, each with its columns; parents before their children.
+    pub fn schemas(&self) -> &[(Arc<str>, SchemaRef)] {
+        &self.tables
+    }
+
+    /// The same rows in batches of several tables, each with the order of its rows.
+    pub fn into_interleaved(self) -> impl Iterator<Item = Result<InterleavedBatch>> + Send {
+        let mut found = self;
+        std::iter::from_fn(move || found.next_interleaved().transpose())
+    }
+
+    fn next_interleaved(&mut self) -> Result<Option<InterleavedBatch>> {
+        let alone = |batch: TableBatch| {
+            let order = vec![0; batch.rows.num_rows()];
+            InterleavedBatch::new(vec![batch], order)
+        };
+        if let Some(batch) = self.waiting.next() {
+            return Ok(Some(alone(batch)));
+        }
+        let Some(batch) = self.rows.next().transpose()? else { return Ok(None) };
+        match self.is_related {
+            true => self.split_by_table(&batch).map(Some),
+            false => Ok(Some(alone(self.stamps.batch(self.tables[0].0.clone(), batch)?))),
         }
     }
 
-    pub(crate) fn exchange_keys<K>(&self, keys: K, request: &BulkGetRequest) -> Result<Rows>
-    where
-        K: IntoIterator<Item = Result<RecordBatch>>,
-        K::IntoIter: Send + 'static,
-    {
-        let limits = self.limits();
-        let mut keys = keys.into_iter();
-        // The first batch is drawn before the call begins, since its schema leads the stream of
-        // keys.
-        let first = keys.next().unwrap_or_else(|| Err(Error::invalid("there are no keys")))?;
-        let schema = first.schema();
-        let descriptor = FlightDescriptor::new_cmd(request.command()?.to_string());
-        let (sender, receiver) = mpsc::channel(QUEUE_BATCHES);
-        // Keys end in good order even where their source fails: only what is noted here fails the
-        // rows.
-        let source = SourceFailure::default();
-        let (failed, failed_encoding) = (source.clone(), source.clone());
-        std::thread::Builder::new()
-            .name("tonnage-keys".to_owned())
-            .spawn(move || {
-                for batch in std::iter::once(Ok(first)).chain(keys) {
-                    let sent = match batch {
-                        Ok(batch) => sender.blocking_send(Ok(batch)),
-                        Err(error) => return note(&failed, error),
-                    };
-                    // Nobody wants further keys.
-                    if sent.is_err() {
-                        return;
-                    }
-                }
-            })
-            .map_err(|error| Error::unavailable(format!("no thread for keys: {error}")))?;
-        let messages = FlightDataEncoderBuilder::new()
-            .with_schema(schema)
-            .with_flight_descriptor(Some(descriptor))
-            .build(ReceiverStream::new(receiver))
-            .filter_map(move |message| {
-                let sent = message.map_err(|error| {
-                    note(&failed_encoding, Error::invalid(format!("keys cannot be sent: {error}")));
-                });
-                std::future::ready(sent.ok())
-            });
-        let (mut flight, exchange) = (self.flight(), self.request(messages));
-        let begun = async move { flight.do_exchange(exchange).await };
-        let stream = self.checked(self.wait(&limits, begun)?)?.into_inner();
-        let decoder = FlightDataDecoder::new(stream.map_err(FlightError::from));
-        Rows::open(self.clone(), limits, decoder, source)
+    fn split_by_table(&self, batch: &RecordBatch) -> Result<InterleavedBatch> {
+        // Each row is of one table: its struct has a value there, and is NULL in all others.
+        let mut order = vec![u32::MAX; batch.num_rows()];
+        let mut batches = Vec::with_capacity(self.tables.len());
+        for (column, (path, _)) in batch.columns().iter().zip(&self.tables) {
+            let rows = column.as_struct_opt().ok_or_else(unreadable_rows)?;
+            let mask: BooleanArray = (0..rows.len()).map(|row| Some(rows.is_valid(row))).collect();
+            if mask.true_count() == 0 {
+                continue;
+            }
+            let here = (0..rows.len()).filter(|row| mask.value(*row));
+            here.for_each(|row| order[row] = batches.len() as u32);
+            let cells = rows.columns().iter().map(|cells| filter(cells, &mask));
+            let cells = cells.collect::<std::result::Result<Vec<_>, _>>();
+            let schema = Arc::new(Schema::new(rows.fields().clone()));
+            let rows = cells.and_then(|cells| RecordBatch::try_new(schema, cells));
+            batches.push(self.stamps.batch(path.clone(), rows.map_err(|_| unreadable_rows())?)?);
+        }
+        // A row that no struct has comes from another version: it must not get lost silently.
+        match order.contains(&u32::MAX) {
+            true => Err(unreadable_rows()),
+            false => Ok(InterleavedBatch::new(batches, order)),
+        }
     }
 }
 
-fn note(failure: &SourceFailure, error: Error) {
-    lock(failure).get_or_insert(error);
+impl std::fmt::Debug for RemoteBulkGet {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let tables: Vec<_> = self.tables.iter().map(|(path, _)| path).collect();
+        f.debug_struct("RemoteBulkGet").field("tables", &tables).finish_non_exhaustive()
+    }
+}
+
+impl Iterator for RemoteBulkGet {
+    type Item = Result<TableBatch>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if let Some(batch) = self.waiting.next() {
+            return Some(Ok(batch));
+        }
+        match self.next_interleaved().transpose()? {
+            Ok(interleaved) => {
+                self.waiting = interleaved.batches.into_iter();
+                self.waiting.next().map(Ok)
+            }
+            Err(error) => Some(Err(error)),
+        }
+    }
+}
+
+impl Stamps {
+    fn count(&self) -> usize {
+        2 * usize::from(self.has_versions) + usize::from(self.has_origins)
+    }
+
+    /// The columns without the stamps.
+    fn own_columns(&self, schema: &SchemaRef) -> SchemaRef {
+        let own = schema.fields().len().saturating_sub(self.count());
+        match self.count() {
+            0 => schema.clone(),
+            _ => Arc::new(Schema::new(schema.fields()[..own].to_vec())),
+        }
+    }
+
+    /// Rows of a table, with what their stamps tell.
+    fn batch(&self, path: Arc<str>, rows: RecordBatch) -> Result<TableBatch> {
+        if self.count() == 0 {
+            return Ok(TableBatch::new(path, rows));
+        }
+        let own: Vec<usize> = (0..rows.num_columns().saturating_sub(self.count())).collect();
+        let stamp = |name: &str| {
+            let column = rows
+                .column_by_name(name)
+                .and_then(|column| column.as_primitive_opt::<UInt64Type>());
+            column.map(|column| column.values().to_vec()).ok_or_else(unreadable_rows)
+        };
+        let mut batch = TableBatch::new(path, rows.project(&own).map_err(|_| unreadable_rows())?);
+        if self.has_versions {
+            (batch.versions, batch.expiries_ms) = (stamp("_version")?, stamp("_expires_at_ms")?);
+        }
+        if self.has_origins {
+            let left_out = lock(&self.left_out);
+            let origin = |sent| KeyOrigin { source: 0, position: position_of(sent, &left_out) };
+            batch.origins = stamp("_key")?.into_iter().map(origin).collect();
+        }
+        Ok(batch)
+    }
+}
+
+/// The position of a key in its source, where some before it were not sent.
+fn position_of(sent: u64, left_out: &[u64]) -> u64 {
+    left_out.iter().fold(sent, |position, left_out| position + u64::from(*left_out <= position))
+}
+
+/// Whether one whole key asks for no more than its row.
+fn is_single_get(options: &BulkGetOptions) -> bool {
+    options.range.is_none()
+        && options.relatives.is_empty()
+        && !options.origins
+        && options.limit.is_none()
+        && options.limit_per_key != Some(0)
+}
+
+/// The columns of the rows asked for.
+fn columns_of(entry: &TableEntry, options: &BulkGetOptions) -> Result<SchemaRef> {
+    let table = &entry.schema;
+    let places = match &options.columns {
+        Some(names) => {
+            let places = names.iter().map(|name| table.require_column(name));
+            Some(places.collect::<Result<Vec<_>>>()?)
+        }
+        None if options.keys_only => Some(table.key.clone()),
+        None => None,
+    };
+    entry.codec.projected_schema(places.as_deref())
+}
+
+fn unreadable_rows() -> Error {
+    Error::internal("rows came in columns of another version")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::position_of;
+
+    #[test]
+    fn positions_count_keys_that_were_not_sent() {
+        let positions: Vec<u64> = (0..5).map(|sent| position_of(sent, &[0, 2, 3, 7])).collect();
+        assert_eq!(positions, [1, 4, 5, 6, 8]);
+    }
 }

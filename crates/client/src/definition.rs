@@ -1,19 +1,20 @@
 //! Sends table definitions to a server, and rebuilds the schema of a table from its DESCRIBE.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde_json::Value as Json;
 use tonnage::{DdlOutcome, Error, Result, Store, TableDefinition, TableEntry};
 
-use crate::client::Client;
+use crate::store::RemoteStore;
 
-impl Client {
-    /// Carries out definitions: CREATE, ALTER and DROP, SHOW TABLES and DESCRIBE, parted by
+impl RemoteStore {
+    /// Carries out definitions: CREATE, ALTER and DROP, SHOW TABLES and DESCRIBE, separated by
     /// semicolons.
     ///
     /// # Errors
     /// What the server says, and `Unavailable` when it cannot be reached.
-    pub fn define(&self, text: &str) -> Result<Vec<DdlOutcome>> {
+    pub fn execute(&self, text: &str) -> Result<Vec<DdlOutcome>> {
         let answers = self.act("tonnage.Define", text.as_bytes().to_vec())?;
         answers
             .iter()
@@ -21,50 +22,85 @@ impl Client {
             .collect()
     }
 
-    /// Makes a table.
+    /// Makes a table, as [`tonnage::Catalog::create_table`] does.
     ///
     /// # Errors
-    /// As [`Client::define`]; `Conflict` when there is one of its name, unless it `may_exist`.
+    /// As [`RemoteStore::execute`]; `Conflict` when there is one of its name, unless it `may_exist`.
     pub fn create_table(&self, definition: &TableDefinition, may_exist: bool) -> Result<()> {
         // A table in memory writes the statement, which has the parents that it needs.
         let copy = Store::open("memory:")?;
-        let ends = definition.path.char_indices().filter(|(_, char)| *char == '.');
-        for (end, _) in ends {
-            let parent = self.describe(&definition.path[..end])?;
-            copy.execute(&parent.schema.to_ddl())?;
+        if let Some((parent, _)) = definition.path.rsplit_once('.') {
+            self.copy_tables(&copy, &[parent])?;
         }
         copy.catalog().create_table(definition, true)?;
         let ddl = copy.table(&definition.path)?.schema().to_ddl();
         let lead = if may_exist { "CREATE TABLE IF NOT EXISTS " } else { "CREATE TABLE " };
-        self.define(&ddl.replacen("CREATE TABLE ", lead, 1)).map(drop)
+        self.execute(&ddl.replacen("CREATE TABLE ", lead, 1)).map(drop)
+    }
+
+    /// Drops a table, as [`tonnage::Catalog::drop_table`] does.
+    ///
+    /// # Errors
+    /// As [`RemoteStore::execute`]; `NotFound` for a table that there is not, unless it `may_miss`.
+    pub fn drop_table(&self, path: &str, may_miss: bool) -> Result<()> {
+        let lead = if may_miss { "DROP TABLE IF EXISTS" } else { "DROP TABLE" };
+        self.execute(&format!("{lead} {}", quoted(path))).map(drop)
     }
 
     /// What there is to know of a table: its columns, its key, and how its rows are encoded.
-    ///
-    /// # Errors
-    /// `NotFound` for a table that there is not.
-    pub fn describe(&self, path: &str) -> Result<Arc<TableEntry>> {
-        // The same definitions make the same table, here one without rows.
+    pub(crate) fn describe(&self, path: &str) -> Result<Arc<TableEntry>> {
         let copy = Store::open("memory:")?;
-        let ends = path.char_indices().filter(|(_, char)| *char == '.').map(|(end, _)| end);
-        for end in ends.chain([path.len()]) {
-            let asked = format!("DESCRIBE {}", quoted(&path[..end]));
-            let Some(DdlOutcome::Description(ddl)) = self.define(&asked)?.pop() else {
+        self.copy_tables(&copy, &[path])?;
+        Ok(copy.table(path)?.entry().clone())
+    }
+
+    /// Makes tables, and those above them, in a store in memory, by one call. The same definitions
+    /// make the same tables, here without rows.
+    fn copy_tables(&self, copy: &Store, paths: &[&str]) -> Result<()> {
+        let ends = |path: &str| path.match_indices('.').map(|(end, _)| end).collect::<Vec<_>>();
+        let above = paths.iter().flat_map(|path| {
+            ends(path).into_iter().chain([path.len()]).map(move |end| &path[..end])
+        });
+        // Parents come before their children, each once.
+        let all: BTreeSet<&str> = above.collect();
+        let asked = all.iter().map(|path| format!("DESCRIBE {};", quoted(path)));
+        let outcomes = self.execute(&asked.collect::<String>())?;
+        for (path, outcome) in all.iter().zip(outcomes) {
+            let DdlOutcome::Description(ddl) = outcome else {
                 return Err(unreadable_definition(self));
             };
-            copy.execute(&ddl)?;
+            // Names match whatever their case, so a table may be among the paths twice.
+            if copy.known_table(path).is_none() {
+                copy.execute(&ddl)?;
+            }
         }
-        Ok(copy.table(path)?.entry().clone())
+        Ok(())
+    }
+
+    /// What there is to know of tables, by their paths; of each an error of its own.
+    pub(crate) fn describe_each(&self, paths: &[&str]) -> Vec<Result<Arc<TableEntry>>> {
+        if paths.is_empty() {
+            return Vec::new();
+        }
+        let together = Store::open("memory:").and_then(|copy| {
+            self.copy_tables(&copy, paths)?;
+            paths.iter().map(|path| Ok(copy.table(path)?.entry().clone())).collect()
+        });
+        // One that there is not fails the call for all.
+        match together {
+            Ok(entries) => Vec::into_iter(entries).map(Ok).collect(),
+            Err(_) => paths.iter().map(|path| self.describe(path)).collect(),
+        }
     }
 }
 
 /// A path whose names may hold anything.
-fn quoted(path: &str) -> String {
+pub(crate) fn quoted(path: &str) -> String {
     let names = path.split('.').map(|name| format!("\"{}\"", name.replace('"', "\"\"")));
     names.collect::<Vec<_>>().join(".")
 }
 
-fn unreadable_definition(client: &Client) -> Error {
+fn unreadable_definition(client: &RemoteStore) -> Error {
     let server = client.server();
     Error::internal(format!("{server}: the answer to a definition is of another version"))
 }

@@ -3,14 +3,13 @@
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
 use serde_json::{Value as Json, json};
-use tonnage::{Error, Result, Value};
+use tonnage::{Result, Value};
 
-use crate::client::Client;
 use crate::definition::outcome_of;
-use crate::failure::of_label;
 use crate::frame::{self, AnswerFrame};
 use crate::row_batch::type_of;
 use crate::sql::Changes;
+use crate::store::RemoteStore;
 
 /// Statements that one call has.
 const STATEMENTS_MAX: usize = 10_000;
@@ -26,7 +25,7 @@ pub enum Fetched {
     Done(tonnage::DdlOutcome),
 }
 
-impl Client {
+impl RemoteStore {
     /// Carries out many statements, side by side. Each has its answer or its error.
     ///
     /// # Errors
@@ -58,13 +57,11 @@ impl Client {
     }
 
     fn fetched(&self, answer: &[u8]) -> Result<Fetched> {
-        let AnswerFrame { header, rows } =
-            frame::read(answer).ok_or_else(|| self.unreadable_answer())?;
-        if let Some(error) = header.get("error") {
-            let text = |name: &str| error.get(name).and_then(Json::as_str).unwrap_or_default();
-            let kind = of_label(text("kind")).unwrap_or(tonnage::ErrorKind::Internal);
-            return Err(Error::new(kind, text("message")));
+        let frame = frame::read(answer).ok_or_else(|| self.unreadable_answer())?;
+        if let Some(error) = frame.error() {
+            return Err(error);
         }
+        let AnswerFrame { header, rows } = frame;
         if let Some((schema, batches)) = rows {
             return Ok(Fetched::Rows(schema, batches));
         }

@@ -8,7 +8,9 @@ use arrow::datatypes::SchemaRef;
 use arrow_ipc::reader::StreamReader;
 use arrow_ipc::writer::StreamWriter;
 use serde_json::Value as Json;
-use tonnage::{Error, Result};
+use tonnage::{Error, ErrorKind, Result};
+
+use crate::failure::of_label;
 
 /// A frame that came: its header, and its rows if it has any.
 pub(crate) struct AnswerFrame {
@@ -16,18 +18,30 @@ pub(crate) struct AnswerFrame {
     pub(crate) rows: Option<(SchemaRef, Vec<RecordBatch>)>,
 }
 
-/// Writes a frame with one batch.
+impl AnswerFrame {
+    /// The error that it tells in place of an answer.
+    pub(crate) fn error(&self) -> Option<Error> {
+        let error = self.header.get("error")?;
+        let text = |name: &str| error.get(name).and_then(Json::as_str).unwrap_or_default();
+        let kind = of_label(text("kind")).unwrap_or(ErrorKind::Internal);
+        Some(Error::new(kind, text("message")))
+    }
+}
+
+/// Writes a frame with batches of the same columns.
 ///
 /// # Errors
 /// `Exhausted` for more than 4 GiB, `Internal` for what Arrow cannot write.
-pub(crate) fn write(header: &Json, batch: &RecordBatch) -> Result<Vec<u8>> {
+pub(crate) fn write(header: &Json, batches: &[RecordBatch]) -> Result<Vec<u8>> {
     let mut data = Vec::new();
-    StreamWriter::try_new(&mut data, batch.schema_ref())
-        .and_then(|mut writer| {
-            writer.write(batch)?;
-            writer.finish()
-        })
-        .map_err(|error| Error::internal(format!("rows cannot be written: {error}")))?;
+    if let Some(first) = batches.first() {
+        StreamWriter::try_new(&mut data, first.schema_ref())
+            .and_then(|mut writer| {
+                batches.iter().try_for_each(|batch| writer.write(batch))?;
+                writer.finish()
+            })
+            .map_err(|error| Error::invalid(format!("rows cannot be sent together: {error}")))?;
+    }
     write_data(header, &data)
 }
 

@@ -1,14 +1,25 @@
-//! A client of `tonnage serve`: SQL, bulk put and bulk get over Arrow Flight.
+//! A client of `tonnage serve`, with the names and types of the library.
 //!
-//! Its calls block; tokio works inside. Rows are pulled: what the caller does not take, the server
-//! does not read. Errors are the store's own ([`tonnage::Error`]), with the server's message.
+//! | here | in the library |
+//! |---|---|
+//! | [`RemoteStore`] | [`tonnage::Store`] |
+//! | [`RemoteTable`] | [`tonnage::Table`] |
+//! | [`RemoteKeyValue`] | [`tonnage::KeyValue`] |
+//!
+//! A program that works with either takes a [`Connection`].
+//!
+//! Calls block; tokio works inside. Rows are pulled: what the caller does not take, the server does
+//! not read. Errors are the store's own ([`tonnage::Error`]), with the server's message.
 //!
 //! ```no_run
 //! # fn main() -> tonnage::Result<()> {
-//! use tonnage_client::{Client, ClientOptions};
+//! use tonnage::{Row, WriteOptions};
+//! use tonnage_client::{ClientOptions, RemoteStore};
 //!
-//! let client = Client::connect("grpc://127.0.0.1:7411", ClientOptions::default())?;
-//! for batch in client.sql("SELECT name FROM ships")?.rows() {
+//! let store = RemoteStore::connect("grpc://127.0.0.1:7411", ClientOptions::default())?;
+//! let ship = Row::new().with("id", 1).with("name", "ARGO");
+//! store.table("ships")?.put(&ship, &WriteOptions::default())?;
+//! for batch in store.sql("SELECT name FROM ships")?.rows() {
 //!     println!("{:?}", batch?);
 //! }
 //! # Ok(())
@@ -21,37 +32,46 @@ mod address;
 mod bulk_get;
 mod bulk_put;
 mod channel;
-mod client;
+mod command;
+mod connection;
 mod definition;
+mod exchange;
 mod failure;
 mod fetch_all;
 mod frame;
-mod get;
+mod keys;
+mod kv;
 mod limits;
 mod lob;
 mod maintenance;
+mod multi_call;
+mod multi_get;
+mod multi_put;
 mod options;
-mod pairs;
+mod pair_batch;
 mod prepared;
-mod related;
 mod row_batch;
 mod rows;
-mod scan;
+mod single_calls;
 mod sql;
+mod store;
+mod table;
 mod tls;
-mod write;
 
-pub use bulk_get::BulkGetRequest;
-pub use client::Client;
+pub use bulk_get::RemoteBulkGet;
+pub use connection::{
+    AnyBulkGet, AnyKeyValue, AnyLobReader, AnyLobWriter, AnyMultiGet, AnyPairBatch, AnyPairs,
+    AnyTable, Connection,
+};
 pub use fetch_all::Fetched;
-pub use lob::{LobReader, LobWriter};
+pub use kv::RemoteKeyValue;
+pub use lob::{RemoteLobReader, RemoteLobWriter};
 pub use maintenance::Repaired;
+pub use multi_get::RemoteMultiGet;
 pub use options::{ClientOptions, Credentials};
-pub use pairs::{batch_of_keys, key_of_row};
+pub use pair_batch::{RemotePairBatch, RemotePairs};
 pub use prepared::PreparedStatement;
-pub use related::{RelatedBatch, RelatedRows};
-pub use row_batch::batch_of;
 pub use rows::Rows;
-pub use scan::{PairScanRequest, ScanRequest};
 pub use sql::{Answer, Changes};
-pub use write::PairWrite;
+pub use store::RemoteStore;
+pub use table::RemoteTable;

@@ -14,15 +14,16 @@ use tokio_stream::wrappers::ReceiverStream;
 use tonic::Streaming;
 use tonnage::internal::{copy_lob, put_each};
 use tonnage::{
-    Cancel, Error, ErrorKind, GetOptions, Key, LobInfo, LobOptions, LobSource, LobsReport, Result,
-    WriteOptions,
+    Cancel, Durability, Error, ErrorKind, GetOptions, Key, LobInfo, LobOptions, LobSource,
+    LobsReport, Result, WriteOptions,
 };
 
-use crate::bulk_get::consistency_of;
-use crate::client::Client;
+use crate::command::{condition_of, consistency_of, durability_of};
+use crate::kv::RemoteKeyValue;
 use crate::limits::CallLimits;
 use crate::rows::Rows;
-use crate::write::{condition_of, durability_of};
+use crate::single_calls;
+use crate::store::RemoteStore;
 
 /// Bytes of one message.
 const PIECE_BYTES: usize = 1 << 20;
@@ -40,11 +41,11 @@ enum LobWriteMode {
 }
 
 /// Writes a large object behind a server, as [`tonnage::LobWriter`] does in a store. The object is
-/// there when [`LobWriter::finish`] returns, and not at all before. A writer that is dropped, or
-/// loses its connection, leaves what the server has stored, for [`Client::resume_lob`].
+/// there when [`RemoteLobWriter::finish`] returns, and not at all before. A writer that is dropped, or
+/// loses its connection, leaves what the server has stored, for [`RemoteKeyValue::resume_lob`].
 #[derive(Debug)]
-pub struct LobWriter {
-    client: Client,
+pub struct RemoteLobWriter {
+    client: RemoteStore,
     limits: CallLimits,
     /// Nothing once the server has refused more.
     queue: Option<mpsc::Sender<RecordBatch>>,
@@ -56,7 +57,7 @@ pub struct LobWriter {
     brought: u64,
 }
 
-impl LobWriter {
+impl RemoteLobWriter {
     /// How many bytes of the object come before what is written next.
     pub fn position(&self) -> u64 {
         self.position
@@ -141,13 +142,13 @@ impl LobWriter {
 
 /// Reads a large object from a server. Its bytes are pulled, a piece at a time.
 #[derive(Debug)]
-pub struct LobReader {
+pub struct RemoteLobReader {
     info: LobInfo,
     pieces: Rows,
     piece: Option<(BinaryArray, usize)>,
 }
 
-impl LobReader {
+impl RemoteLobReader {
     /// The length and the version of the object.
     pub fn info(&self) -> LobInfo {
         self.info
@@ -177,43 +178,49 @@ impl LobReader {
     }
 }
 
-impl Read for LobReader {
+impl Read for RemoteLobReader {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         self.read_some(buffer).map_err(io::Error::other)
     }
 }
 
-impl Client {
+impl RemoteKeyValue {
     /// Opens a writer of a large object, as [`tonnage::KeyValue::put_lob`] does.
     ///
     /// # Errors
     /// What the server says, and `Unavailable` when it cannot be reached.
-    pub fn put_lob(&self, key: &Key, options: &LobOptions) -> Result<LobWriter> {
+    pub fn put_lob(&self, key: &Key, options: &LobOptions) -> Result<RemoteLobWriter> {
         self.write_lob(key, options, LobWriteMode::Put)
     }
 
     /// Opens a writer that appends to a large object, or makes it where there is none.
     ///
     /// # Errors
-    /// As [`Client::put_lob`].
-    pub fn append_lob(&self, key: &Key, options: &LobOptions) -> Result<LobWriter> {
+    /// As [`RemoteKeyValue::put_lob`].
+    pub fn append_lob(&self, key: &Key, options: &LobOptions) -> Result<RemoteLobWriter> {
         self.write_lob(key, options, LobWriteMode::Append)
     }
 
     /// Goes on with a writer that was cut short; nothing when there is none.
-    /// [`LobWriter::position`] tells how many bytes the server has: write what comes behind them.
+    /// [`RemoteLobWriter::position`] tells how many bytes the server has: write what comes behind them.
     ///
     /// # Errors
-    /// As [`Client::put_lob`].
-    pub fn resume_lob(&self, key: &Key, options: &LobOptions) -> Result<Option<LobWriter>> {
+    /// As [`RemoteKeyValue::put_lob`].
+    pub fn resume_lob(&self, key: &Key, options: &LobOptions) -> Result<Option<RemoteLobWriter>> {
         match self.write_lob(key, options, LobWriteMode::Resume) {
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
             opened => opened.map(Some),
         }
     }
 
-    fn write_lob(&self, key: &Key, options: &LobOptions, mode: LobWriteMode) -> Result<LobWriter> {
-        let limits = self.limits();
+    fn write_lob(
+        &self,
+        key: &Key,
+        options: &LobOptions,
+        mode: LobWriteMode,
+    ) -> Result<RemoteLobWriter> {
+        let store = &self.store;
+        let limits = store.limits();
         let descriptor = FlightDescriptor::new_cmd(command_of(key, options, mode).to_string());
         let schema = Arc::new(Schema::new(vec![Field::new("bytes", DataType::Binary, false)]));
         let (queue, pieces) = mpsc::channel(QUEUE_MESSAGES);
@@ -225,11 +232,11 @@ impl Client {
             .filter_map(|message| std::future::ready(message.ok()));
         // Where no marker comes, the stream ends without it, and the server keeps a draft.
         let marker = futures::stream::once(ended).filter_map(|end| std::future::ready(end.ok()));
-        let (mut flight, request) = (self.flight(), self.request(messages.chain(marker)));
+        let (mut flight, request) = (store.flight(), store.request(messages.chain(marker)));
         let begun = async move { flight.do_put(request).await };
-        let answers = self.checked(self.wait(&limits, begun)?)?.into_inner();
-        let mut writer = LobWriter {
-            client: self.clone(),
+        let answers = store.checked(store.wait(&limits, begun)?)?.into_inner();
+        let mut writer = RemoteLobWriter {
+            client: store.clone(),
             limits,
             queue: Some(queue),
             end: Some(end),
@@ -242,7 +249,7 @@ impl Client {
         // `ready` comes before any bytes: where `append` and `resume` begin only the server knows.
         let told = writer.answer()?.ok_or_else(|| writer.unheard())?;
         let ready = told.get("ready").and_then(|ready| ready.get("position")?.as_u64());
-        writer.position = ready.ok_or_else(|| self.unreadable_answer())?;
+        writer.position = ready.ok_or_else(|| self.store.unreadable_answer())?;
         Ok(writer)
     }
 
@@ -250,21 +257,29 @@ impl Client {
     ///
     /// # Errors
     /// What the server says, and `Unavailable` when it cannot be reached.
-    pub fn get_lob(&self, key: &Key) -> Result<Option<LobReader>> {
-        self.get_lob_part(key, 0, None, &GetOptions::default())
+    pub fn get_lob(&self, key: &Key) -> Result<Option<RemoteLobReader>> {
+        self.get_lob_with(key, &GetOptions::default())
+    }
+
+    /// The same, told how fresh the object must be.
+    ///
+    /// # Errors
+    /// As [`RemoteKeyValue::get_lob`].
+    pub fn get_lob_with(&self, key: &Key, options: &GetOptions) -> Result<Option<RemoteLobReader>> {
+        self.get_lob_part(key, 0, None, options)
     }
 
     /// The same from a place on, and no more than so many bytes; told how fresh the object must be.
     ///
     /// # Errors
-    /// As [`Client::get_lob`]; `Invalid` for a place behind the end.
+    /// As [`RemoteKeyValue::get_lob`]; `Invalid` for a place behind the end.
     pub fn get_lob_part(
         &self,
         key: &Key,
         offset: u64,
         limit: Option<u64>,
         options: &GetOptions,
-    ) -> Result<Option<LobReader>> {
+    ) -> Result<Option<RemoteLobReader>> {
         let mut command = Map::new();
         // JSON has no bytes: as text a key escapes those that are no UTF-8.
         command.insert("key".to_owned(), json!(key.to_string()));
@@ -277,21 +292,21 @@ impl Client {
             command.insert("timeout_ms".to_owned(), json!(timeout.as_millis() as u64));
         }
         let ticket = Ticket::new(json!({"get_lob": command}).to_string());
-        let pieces = match self.fetch(self.limits(), ticket) {
+        let pieces = match self.store.fetch(self.store.limits(), ticket) {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
             pieces => pieces?,
         };
         // Length and version come with the schema: they are known before the first piece is.
         let told = pieces.schema().metadata().get(METADATA);
         let info = told.and_then(|told| info_of(&serde_json::from_str(told).ok()?));
-        let info = info.ok_or_else(|| self.unreadable_answer())?;
-        Ok(Some(LobReader { info, pieces, piece: None }))
+        let info = info.ok_or_else(|| self.store.unreadable_answer())?;
+        Ok(Some(RemoteLobReader { info, pieces, piece: None }))
     }
 
     /// The length and the version of a large object; nothing when there is none.
     ///
     /// # Errors
-    /// As [`Client::get_lob`].
+    /// As [`RemoteKeyValue::get_lob`].
     pub fn lob_info(&self, key: &Key) -> Result<Option<LobInfo>> {
         let reader = self.get_lob_part(key, 0, Some(0), &GetOptions::default())?;
         Ok(reader.map(|reader| reader.info()))
@@ -301,7 +316,16 @@ impl Client {
     ///
     /// # Errors
     /// What the server says, and `Unavailable` when it cannot be reached.
-    pub fn delete_lob(&self, key: &Key, options: &WriteOptions) -> Result<bool> {
+    pub fn delete_lob(&self, key: &Key, durability: Durability) -> Result<bool> {
+        self.delete_lob_with(key, &WriteOptions { durability, ..WriteOptions::default() })
+    }
+
+    /// The same with a timeout.
+    ///
+    /// # Errors
+    /// As [`RemoteKeyValue::delete_lob`].
+    pub fn delete_lob_with(&self, key: &Key, options: &WriteOptions) -> Result<bool> {
+        single_calls::check(options)?;
         let mut command = json!({
             "key": key.to_string(),
             "durability": durability_of(options.durability),
@@ -309,9 +333,10 @@ impl Client {
         if let Some(timeout) = options.timeout {
             command["timeout_ms"] = json!(timeout.as_millis() as u64);
         }
-        let answers = self.act("tonnage.DeleteLob", command.to_string().into_bytes())?;
+        let answers = self.store.act("tonnage.DeleteLob", command.to_string().into_bytes())?;
         let told = answers.first().and_then(|told| serde_json::from_slice::<Json>(told).ok());
-        told.and_then(|told| told.get("deleted")?.as_bool()).ok_or_else(|| self.unreadable_answer())
+        told.and_then(|told| told.get("deleted")?.as_bool())
+            .ok_or_else(|| self.store.unreadable_answer())
     }
 
     /// Stores many large objects, several at a time, as [`tonnage::KeyValue::put_lobs`] does.
@@ -355,7 +380,7 @@ fn command_of(key: &Key, options: &LobOptions, mode: LobWriteMode) -> Json {
     );
     set("chunk_bytes", json!(options.chunk_bytes));
     set("durability", json!(durability_of(options.durability)));
-    if let Some(condition) = condition_of(&options.condition) {
+    if let Some(condition) = condition_of(options.condition) {
         set("if", condition);
     }
     if let Some(timeout) = options.timeout {

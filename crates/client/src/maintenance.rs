@@ -10,7 +10,7 @@ use tonnage::{
     ShardStatistics, Statistics,
 };
 
-use crate::client::Client;
+use crate::store::RemoteStore;
 
 /// What a repair did.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -72,30 +72,37 @@ struct VerifyBackupsAnswer {
     damages: Vec<DamageAnswer>,
 }
 
-impl Client {
-    /// How many tables the store has, and the figures of each of its shards.
+impl RemoteStore {
+    /// A reading of the state of the store, shard by shard.
     ///
     /// # Errors
     /// What the server says, and `Unavailable` when it cannot be reached.
-    pub fn shard_statistics(&self) -> Result<(u64, Statistics)> {
+    pub fn statistics(&self) -> Result<Statistics> {
         #[derive(Deserialize)]
         struct StatisticsAnswer {
-            tables: u64,
             shards: Vec<ShardAnswer>,
         }
         let told: StatisticsAnswer = self.act_json("tonnage.Statistics", &Json::Null)?;
-        let shards = told.shards.into_iter().map(ShardStatistics::from).collect();
-        Ok((told.tables, Statistics { shards }))
+        Ok(Statistics { shards: told.shards.into_iter().map(ShardStatistics::from).collect() })
     }
 
-    /// Reads everything that is stored, as [`tonnage::Store::check`] does. With `repair` it then
-    /// finishes indexes, and removes what nobody needs. The check ends with its call.
+    /// Reads everything that is stored, as [`tonnage::Store::check`] does. The check ends with its
+    /// call.
     ///
     /// # Errors
     /// What the server says, and `Unavailable` when it cannot be reached.
-    pub fn check(&self, repair: bool) -> Result<(CheckReport, Option<Repaired>)> {
-        let mut told: CheckAnswer = self.act_json("tonnage.Check", &json!({"repair": repair}))?;
-        let repaired = told.repaired.take();
+    pub fn check(&self) -> Result<CheckReport> {
+        let told: CheckAnswer = self.act_json("tonnage.Check", &json!({"repair": false}))?;
+        Ok(told.into())
+    }
+
+    /// The same; then finishes indexes, and removes what nobody needs.
+    ///
+    /// # Errors
+    /// As [`RemoteStore::check`].
+    pub fn check_and_repair(&self) -> Result<(CheckReport, Repaired)> {
+        let mut told: CheckAnswer = self.act_json("tonnage.Check", &json!({"repair": true}))?;
+        let repaired = told.repaired.take().ok_or_else(|| self.unreadable_answer())?;
         Ok((told.into(), repaired))
     }
 

@@ -12,22 +12,22 @@ use futures::{StreamExt, TryStreamExt};
 use prost::Message;
 use tonnage::{Error, Result, Value};
 
-use crate::client::Client;
 use crate::limits::CallLimits;
 use crate::row_batch::batch_of_values;
 use crate::sql::Answer;
+use crate::store::RemoteStore;
 
 /// A statement that the server keeps for many executions, until this is dropped.
 #[derive(Debug)]
 pub struct PreparedStatement {
-    client: Client,
+    client: RemoteStore,
     text: String,
     handle: prost::bytes::Bytes,
     /// Whether the server may keep values of an execution before.
     is_bound: AtomicBool,
 }
 
-impl Client {
+impl RemoteStore {
     /// Keeps a statement for many executions.
     ///
     /// # Errors
@@ -52,7 +52,7 @@ impl Client {
     /// Carries out one statement with values for `$1`, `$2` and so on, or for each `?`.
     ///
     /// # Errors
-    /// As [`Client::sql`].
+    /// As [`RemoteStore::sql`].
     pub fn sql_with(&self, text: &str, values: &[Value]) -> Result<Answer> {
         match values.is_empty() {
             true => self.sql(text),
@@ -71,7 +71,7 @@ impl PreparedStatement {
     /// from several threads must not overlap: the values are kept with the statement.
     ///
     /// # Errors
-    /// As [`Client::sql`].
+    /// As [`RemoteStore::sql`].
     pub fn execute(&self, values: &[Value]) -> Result<Answer> {
         let limits = self.client.limits();
         let command = CommandPreparedStatementQuery { prepared_statement_handle: self.handle() };

@@ -15,7 +15,7 @@ use tonnage::{Column, ColumnType, Error, Result, Row, TableEntry, TableSchema, V
 ///
 /// # Errors
 /// `Invalid` for a column that the table does not have, or a value that does not fit.
-pub fn batch_of(table: &TableSchema, rows: &[Row]) -> Result<RecordBatch> {
+pub(crate) fn batch_of(table: &TableSchema, rows: &[Row]) -> Result<RecordBatch> {
     let mut places = Vec::new();
     // A column that no row names stays out: the server then puts its default or a number there.
     for (name, _) in rows.iter().flat_map(Row::iter) {
@@ -84,6 +84,19 @@ pub(crate) struct RowColumn {
     pub(crate) column: Column,
     /// Whether it is of the key.
     pub(crate) is_key: bool,
+}
+
+/// The columns that rows go out in: those of the table, but for one that the server makes values for
+/// and that none of the rows names.
+pub(crate) fn row_columns(table: &TableSchema, rows: &[Row]) -> Vec<RowColumn> {
+    let is_wanted = |column: &Column| {
+        column.identity.is_none() && column.default_function.is_none()
+            || rows.iter().any(|row| row.get(&column.name).is_some())
+    };
+    let columns = table.columns.iter().enumerate().filter(|(_, column)| is_wanted(column));
+    let columns = columns
+        .map(|(index, column)| RowColumn { column: column.clone(), is_key: table.is_key(index) });
+    columns.collect()
 }
 
 /// Rows that fit their columns, and what is wrong with the others.

@@ -10,9 +10,9 @@ use futures::StreamExt;
 use tonnage::internal::sync::lock;
 use tonnage::{Error, Result};
 
-use crate::client::Client;
 use crate::failure;
 use crate::limits::CallLimits;
+use crate::store::RemoteStore;
 
 /// What went wrong with what the client itself sends.
 pub(crate) type SourceFailure = Arc<Mutex<Option<Error>>>;
@@ -21,7 +21,7 @@ pub(crate) type SourceFailure = Arc<Mutex<Option<Error>>>;
 /// them ends the call.
 #[derive(Debug)]
 pub struct Rows {
-    client: Client,
+    client: RemoteStore,
     limits: CallLimits,
     schema: SchemaRef,
     /// Nothing once all rows came.
@@ -34,7 +34,7 @@ type DecodedMessage = Option<std::result::Result<DecodedFlightData, FlightError>
 impl Rows {
     /// Takes the schema in, which comes first.
     pub(crate) fn open(
-        client: Client,
+        client: RemoteStore,
         limits: CallLimits,
         decoder: FlightDataDecoder,
         source: SourceFailure,

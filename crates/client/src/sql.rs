@@ -9,10 +9,10 @@ use prost::Message;
 use serde::Deserialize;
 use tonnage::{DdlOutcome, Error, Result};
 
-use crate::client::Client;
 use crate::definition::outcome_of;
 use crate::limits::CallLimits;
 use crate::rows::{Rows, SourceFailure};
+use crate::store::RemoteStore;
 
 /// What a statement answers.
 #[derive(Debug)]
@@ -57,7 +57,7 @@ impl Answer {
     }
 }
 
-impl Client {
+impl RemoteStore {
     /// Carries out one statement. Rows are pulled; a change is done when this returns.
     ///
     /// # Errors

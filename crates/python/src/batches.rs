@@ -30,16 +30,6 @@ impl Batches {
         Self { schema, batches: ProcessBound::new(Mutex::new(Some(batches))), cancel }
     }
 
-    /// The same rows, all of them read by now.
-    pub(crate) fn fetched(&self, py: Python<'_>) -> PyResult<Self> {
-        let mut batches = Vec::new();
-        while let Some(batch) = self.draw(py)? {
-            batches.push(Ok(batch));
-        }
-        let batches = BatchIterator::new(batches.into_iter());
-        Ok(Self::new(self.schema.clone(), batches, self.cancel.clone()))
-    }
-
     fn draw(&self, py: Python<'_>) -> PyResult<Option<ArrowBatch>> {
         let batches = self.batches.get()?;
         let drawn = py.detach(|| {

@@ -16,12 +16,12 @@ use tonnage::{
     BulkPutCallbacks, BulkPutError, BulkPutOptions, BulkPutReport, Counts, EntryBatch, EntryStream,
     ErrorsMax, ExistingEntry, FailedEntry, Progress, Result, StreamReport, TableSchema,
 };
+use tonnage_client::Connection;
 use tonnage_files::Source;
 
 use crate::arrow_in::reader_of;
 use crate::arrow_rows::{rows_of_batches, rows_of_file};
 use crate::error::{OrRaise, to_exception};
-use crate::put_destination::PutDestination;
 use crate::python_rows::{PairStream, RaisedError, RowStream};
 use crate::read_options::seconds;
 use crate::write_options::{durability, on_existing};
@@ -159,13 +159,13 @@ pub(crate) type SourceArgument<'py> = (String, Option<String>, Option<f64>, Boun
 /// For sources and options that do not fit: then nothing was read.
 pub(crate) fn bulk_put<'py>(
     py: Python<'py>,
-    place: &PutDestination,
+    place: &Connection,
     sources: Vec<SourceArgument<'py>>,
     arguments: &PutArguments<'py>,
 ) -> PyResult<Bound<'py, PyDict>> {
     // The client asks for no places of existing rows: the callback would never be called, in
     // silence.
-    if place.is_server() && arguments.on_exists.is_some() {
+    if matches!(place, Connection::Remote(_)) && arguments.on_exists.is_some() {
         return Err(to_exception(&tonnage::Error::unsupported(
             "a server does not tell the keys that exist: leave on_exists out, or ask it first",
         )));
@@ -333,7 +333,7 @@ fn stream_report<'py>(py: Python<'py>, stream: &StreamReport) -> PyResult<Bound<
 /// A stream of entries out of what Python gave.
 fn stream_of(
     py: Python<'_>,
-    place: &PutDestination,
+    place: &Connection,
     (name, table, ttl, source): SourceArgument<'_>,
     raised: &RaisedError,
 ) -> PyResult<Box<dyn EntryStream>> {
@@ -342,7 +342,7 @@ fn stream_of(
         None => pairs_of(&source, raised)?,
         Some(table) => {
             let table = py.detach(|| place.table(&table)).or_raise()?;
-            rows_of(&table.schema, name, &source, raised)?
+            rows_of(table.schema(), name, &source, raised)?
         }
     };
     Ok(match ttl {

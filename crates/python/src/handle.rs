@@ -10,10 +10,11 @@ use std::sync::{Arc, OnceLock, RwLock};
 
 use pyo3::prelude::*;
 use tonnage::internal::sync::{read, write};
-use tonnage::{Error, ErrorKind, Result, Store, Table};
+use tonnage::{Error, ErrorKind, Result, Store};
+use tonnage_client::{AnyTable, Connection};
 use tonnage_sql::{Sql, SqlOptions};
 
-use crate::error::{OrRaise, exception_of};
+use crate::error::{OrRaise, exception_of, to_exception};
 
 /// How many forks lie between the first process and this one.
 static FORKS: AtomicU64 = AtomicU64::new(0);
@@ -119,7 +120,7 @@ impl<T> Drop for ProcessBound<T> {
     }
 }
 
-/// An open store, until it is closed.
+/// An open store, or a connection to one behind a server, until it is closed.
 #[derive(Clone)]
 pub(crate) struct StoreHandle {
     opened: Arc<ProcessBound<RwLock<Option<Arc<OpenedStore>>>>>,
@@ -127,15 +128,20 @@ pub(crate) struct StoreHandle {
 }
 
 struct OpenedStore {
-    store: Store,
+    connection: Connection,
     /// The memory for blocks, where that was said.
     cache_bytes: Option<usize>,
     sql: OnceLock<Sql>,
 }
 
 impl StoreHandle {
-    pub(crate) fn new(store: Store, url: String, cache_bytes: Option<usize>) -> Self {
-        let opened = OpenedStore { store, cache_bytes, sql: OnceLock::new() };
+    pub(crate) fn new(
+        connection: impl Into<Connection>,
+        url: String,
+        cache_bytes: Option<usize>,
+    ) -> Self {
+        let connection = connection.into();
+        let opened = OpenedStore { connection, cache_bytes, sql: OnceLock::new() };
         let opened = RwLock::new(Some(Arc::new(opened)));
         Self { opened: Arc::new(ProcessBound::new(opened)), url: url.into() }
     }
@@ -151,32 +157,56 @@ impl StoreHandle {
         })
     }
 
-    /// The store.
+    /// The store, wherever it is.
     ///
     /// # Errors
     /// When it was closed, or opened before a fork.
-    pub(crate) fn store(&self) -> PyResult<Store> {
-        self.opened().map(|opened| opened.store.clone())
+    pub(crate) fn store(&self) -> PyResult<Connection> {
+        self.opened().map(|opened| opened.connection.clone())
+    }
+
+    /// The store of this process, for what a server does not offer: `what`.
+    ///
+    /// # Errors
+    /// As [`StoreHandle::store`]; `Unsupported`, with the remedy, for one behind a server.
+    pub(crate) fn embedded(&self, what: &str, remedy: &str) -> PyResult<Store> {
+        match self.store()? {
+            Connection::Embedded(store) => Ok(store),
+            Connection::Remote(_) => Err(self.unsupported(what, remedy)),
+        }
+    }
+
+    /// What a server does not offer.
+    pub(crate) fn unsupported(&self, what: &str, remedy: &str) -> PyErr {
+        let url = self.url();
+        to_exception(&Error::unsupported(format!("{url}: a server has no {what}: {remedy}")))
     }
 
     /// A table of the store, as it is defined now.
     ///
     /// # Errors
     /// As [`StoreHandle::store`]; when there is no such table.
-    pub(crate) fn table(&self, path: &str) -> PyResult<Table> {
-        self.opened()?.store.table(path).or_raise()
+    pub(crate) fn table(&self, py: Python<'_>, path: &str) -> PyResult<AnyTable> {
+        let store = self.store()?;
+        match store {
+            Connection::Embedded(store) => Ok(store.table(path).or_raise()?.into()),
+            // A call over the network: others may use the interpreter meanwhile.
+            Connection::Remote(store) => Ok(py.detach(|| store.table(path)).or_raise()?.into()),
+        }
     }
 
-    /// The SQL session, with threads of its own, made when it is first asked for.
+    /// The SQL session of a store of this process, with threads of its own, made when it is first
+    /// asked for.
     ///
     /// # Errors
-    /// As [`StoreHandle::store`]; when no threads can be had.
+    /// As [`StoreHandle::embedded`]; when no threads can be had.
     pub(crate) fn sql(&self) -> PyResult<Sql> {
         let opened = self.opened()?;
         if let Some(sql) = opened.sql.get() {
             return Ok(sql.clone());
         }
-        let sql = Sql::new(opened.store.clone(), sql_options(opened.cache_bytes)).or_raise()?;
+        let store = self.embedded("SQL session", "call sql")?;
+        let sql = Sql::new(store, sql_options(opened.cache_bytes)).or_raise()?;
         Ok(opened.sql.get_or_init(|| sql).clone())
     }
 

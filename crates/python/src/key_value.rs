@@ -8,7 +8,8 @@ use arrow::array::{
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef, TimeUnit};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
-use tonnage::{BulkPairs, Cancel, Condition, PairBatch};
+use tonnage::{Cancel, Condition};
+use tonnage_client::{AnyPairBatch, AnyPairs};
 
 use crate::batch_iterator::BatchIterator;
 use crate::batches::Batches;
@@ -27,7 +28,7 @@ pub(crate) struct KeyValue {
 }
 
 /// A pair: key, value, version, expiry in ms or nothing.
-pub(crate) type StoredPair<'py> = (Bound<'py, PyTuple>, Bound<'py, PyBytes>, u64, Option<u64>);
+type StoredPair<'py> = (Bound<'py, PyTuple>, Bound<'py, PyBytes>, u64, Option<u64>);
 
 #[pymethods]
 impl KeyValue {
@@ -126,7 +127,7 @@ impl KeyValue {
     }
 }
 
-pub(crate) fn schema() -> SchemaRef {
+fn schema() -> SchemaRef {
     Arc::new(Schema::new(vec![
         Field::new("key", DataType::Utf8, false),
         Field::new("value", DataType::Binary, false),
@@ -135,12 +136,12 @@ pub(crate) fn schema() -> SchemaRef {
     ]))
 }
 
-fn batches(pairs: BulkPairs, cancel: Cancel, needs_python: bool) -> Batches {
+fn batches(pairs: AnyPairs, cancel: Cancel, needs_python: bool) -> Batches {
     let pairs = pairs.map(|batch| columns_of(&batch?));
     Batches::new(schema(), BatchIterator::new(pairs).with_python(needs_python), cancel)
 }
 
-fn columns_of(batch: &PairBatch) -> tonnage::Result<RecordBatch> {
+fn columns_of(batch: &AnyPairBatch) -> tonnage::Result<RecordBatch> {
     let count = batch.len();
     let mut keys = StringBuilder::with_capacity(count, count * 24);
     let mut values = BinaryBuilder::with_capacity(count, batch.bytes());

@@ -16,18 +16,19 @@ mod arrow_rows;
 mod batch_iterator;
 mod batches;
 mod bulk_put;
+mod connect_arguments;
 mod definition;
 mod error;
 mod handle;
 mod key;
 mod key_value;
 mod null_arrays;
-mod put_destination;
 mod python_rows;
 mod read_options;
 mod record_cells;
-mod remote;
+mod remote_sql;
 mod sql;
+mod sql_answer;
 mod store;
 mod table;
 mod value;
@@ -44,8 +45,6 @@ mod _tonnage {
     use crate::bulk_put::Cancel;
     #[pymodule_export]
     use crate::handle::mark_forked;
-    #[pymodule_export]
-    use crate::remote::{RemoteKeyValue, RemotePrepared, RemoteStore, RemoteTable};
     #[pymodule_export]
     use crate::sql::Prepared;
     #[pymodule_export]

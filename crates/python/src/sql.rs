@@ -3,6 +3,7 @@
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use tonnage::Cancel as NativeCancel;
+use tonnage_client::Connection;
 use tonnage_sql::{Answer, Parameters, Request, Rows};
 
 use crate::batch_iterator::BatchIterator;
@@ -11,40 +12,52 @@ use crate::bulk_put::Cancel;
 use crate::error::{OrRaise, to_exception};
 use crate::handle::{ProcessBound, StoreHandle};
 use crate::read_options::seconds;
+use crate::remote_sql;
+use crate::sql_answer::SqlAnswer;
 use crate::value::to_value;
-
-/// The answer of a statement: rows, or a dict of counts, or what a definition did as text.
-#[derive(IntoPyObject)]
-pub(crate) enum SqlAnswer {
-    Rows(Batches),
-    Changed((u64, u64, u64, u64)),
-    Done(String),
-}
 
 /// A statement that is kept for many executions.
 #[pyclass(frozen, module = "tonnage._tonnage")]
-pub(crate) struct Prepared(ProcessBound<tonnage_sql::Prepared>);
+pub(crate) struct Prepared(ProcessBound<PreparedStatement>);
 
-impl Prepared {
-    pub(crate) fn new(prepared: tonnage_sql::Prepared) -> Self {
-        Self(ProcessBound::new(prepared))
-    }
+enum PreparedStatement {
+    Embedded(tonnage_sql::Prepared),
+    Remote(remote_sql::Prepared),
 }
 
 #[pymethods]
 impl Prepared {
     #[getter]
     fn text(&self) -> PyResult<String> {
-        Ok(self.0.get()?.text().to_owned())
+        Ok(match self.0.get()? {
+            PreparedStatement::Embedded(prepared) => prepared.text().to_owned(),
+            PreparedStatement::Remote(prepared) => prepared.text().to_owned(),
+        })
     }
 
     #[pyo3(signature = (values=None))]
     fn execute(&self, py: Python<'_>, values: Option<Bound<'_, PyAny>>) -> PyResult<SqlAnswer> {
-        let prepared = self.0.get()?;
-        let values = parameters(values.as_ref())?;
-        let answer = py.detach(|| prepared.execute(values)).or_raise()?;
-        Ok(answer_of(answer, NativeCancel::new()))
+        match self.0.get()? {
+            PreparedStatement::Embedded(prepared) => {
+                let values = parameters(values.as_ref())?;
+                let answer = py.detach(|| prepared.execute(values)).or_raise()?;
+                Ok(answer_of(answer, NativeCancel::new()))
+            }
+            PreparedStatement::Remote(prepared) => prepared.execute(py, values.as_ref()),
+        }
     }
+}
+
+pub(crate) fn prepare(py: Python<'_>, handle: &StoreHandle, text: &str) -> PyResult<Prepared> {
+    let prepared = match handle.store()? {
+        Connection::Embedded(_) => {
+            PreparedStatement::Embedded(handle.sql()?.prepare(text).or_raise()?)
+        }
+        Connection::Remote(store) => {
+            PreparedStatement::Remote(remote_sql::prepare(py, &store, text)?)
+        }
+    };
+    Ok(Prepared(ProcessBound::new(prepared)))
 }
 
 pub(crate) fn execute(
@@ -55,8 +68,12 @@ pub(crate) fn execute(
     timeout: Option<f64>,
     cancel: Option<&Bound<'_, Cancel>>,
 ) -> PyResult<SqlAnswer> {
-    let sql = handle.sql()?;
     let cancel = cancel.map(|cancel| cancel.get().0.clone()).unwrap_or_default();
+    if let Connection::Remote(store) = handle.store()? {
+        let store = store.with_limits(&cancel, seconds(timeout)?);
+        return remote_sql::execute(py, &store, text, values, cancel);
+    }
+    let sql = handle.sql()?;
     let mut request = Request::new(text).parameters(parameters(values)?).cancel(&cancel);
     if let Some(timeout) = seconds(timeout)? {
         request = request.timeout(timeout);
@@ -82,6 +99,9 @@ pub(crate) fn fetch_all<'py>(
     handle: &StoreHandle,
     statements: &[(String, Option<Bound<'py, PyAny>>)],
 ) -> PyResult<Bound<'py, PyList>> {
+    if let Connection::Remote(store) = handle.store()? {
+        return remote_sql::fetch_all(py, &store, statements);
+    }
     let sql = handle.sql()?;
     let requests = statements.iter().map(|(text, values)| {
         Ok(Request::new(text.as_str()).parameters(parameters(values.as_ref())?))

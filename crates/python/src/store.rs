@@ -8,27 +8,28 @@ use pyo3::types::{PyDict, PyList};
 use tonnage::{
     BulkGetOptions, Cancel as NativeCancel, KeySource, MultiGetRequest, RowOperation, WriteResult,
 };
+use tonnage_client::{AnyMultiGet, AnyTable, RemoteStore};
 
 use crate::batch_iterator::BatchIterator;
 use crate::batches::Batches;
 use crate::bulk_put::{PutArguments, SourceArgument, bulk_put};
+use crate::connect_arguments::ConnectArguments;
 use crate::definition::table_definition;
 use crate::error::{OrRaise, to_exception};
 use crate::handle::{StoreHandle, before_open};
 use crate::key_value::KeyValue;
-use crate::put_destination::PutDestination;
 use crate::python_rows::RaisedError;
 use crate::read_options::ReadArguments;
-use crate::sql::{self, Prepared, SqlAnswer};
+use crate::sql::{self, Prepared};
+use crate::sql_answer::SqlAnswer;
 use crate::table::{Table, key_source};
 use crate::value::to_row;
 use crate::write_options::{to_condition, write_options};
 
 /// `put` or `delete`, the path of the table, the row or key, and a condition.
-pub(crate) type OperationArgument<'py> =
-    (String, String, Bound<'py, PyAny>, Option<Bound<'py, PyAny>>);
+type OperationArgument<'py> = (String, String, Bound<'py, PyAny>, Option<Bound<'py, PyAny>>);
 
-/// An open store.
+/// An open store, or a connection to one behind a server.
 #[pyclass(frozen, module = "tonnage._tonnage")]
 pub(crate) struct Store {
     pub(crate) handle: StoreHandle,
@@ -56,6 +57,14 @@ impl Store {
         Ok(Self { handle: StoreHandle::new(store, url, cache_bytes) })
     }
 
+    /// Connects to a store behind a server.
+    #[staticmethod]
+    fn connect(py: Python<'_>, url: String, arguments: ConnectArguments) -> PyResult<Self> {
+        let options = arguments.options()?;
+        let store = py.detach(|| RemoteStore::connect(&url, options)).or_raise()?;
+        Ok(Self { handle: StoreHandle::new(store, url, None) })
+    }
+
     #[getter]
     fn url(&self) -> &str {
         self.handle.url()
@@ -76,12 +85,14 @@ impl Store {
     }
 
     fn settle(&self, py: Python<'_>) -> PyResult<()> {
-        let store = self.handle.store()?;
+        let remedy = "it compacts by itself; sync makes rows durable";
+        let store = self.handle.embedded("settle", remedy)?;
         py.detach(|| store.settle()).or_raise()
     }
 
     fn checkpoint(&self, py: Python<'_>, directory: PathBuf) -> PyResult<()> {
-        let store = self.handle.store()?;
+        let remedy = "run `tonnage checkpoint` where the store is";
+        let store = self.handle.embedded("checkpoint", remedy)?;
         py.detach(|| store.checkpoint(&directory)).or_raise()
     }
 
@@ -103,15 +114,14 @@ impl Store {
         Ok(told)
     }
 
-    /// The paths of all tables.
-    fn tables(&self) -> PyResult<Vec<String>> {
-        let tables = self.handle.store()?.tables();
-        Ok(tables.iter().map(|table| table.path().to_owned()).collect())
+    /// The paths of all tables; of those behind a server, of the ones that the caller may see.
+    fn tables(&self, py: Python<'_>) -> PyResult<Vec<String>> {
+        let store = self.handle.store()?;
+        py.detach(|| store.table_paths()).or_raise()
     }
 
-    fn table(&self, path: &str) -> PyResult<Table> {
-        let path = self.handle.table(path)?.path().to_owned();
-        Ok(Table { handle: self.handle.clone(), path })
+    fn table(&self, py: Python<'_>, path: &str) -> PyResult<Table> {
+        Ok(Table::new(self.handle.clone(), self.handle.table(py, path)?))
     }
 
     /// Makes a table with the columns of an Arrow schema, or of whatever has one.
@@ -127,8 +137,8 @@ impl Store {
     ) -> PyResult<Table> {
         let definition = table_definition(path, columns, primary_key, &shard, ttl)?;
         let store = self.handle.store()?;
-        py.detach(|| store.catalog().create_table(&definition, false)).or_raise()?;
-        self.table(&definition.path)
+        py.detach(|| store.create_table(&definition, false)).or_raise()?;
+        self.table(py, &definition.path)
     }
 
     fn kv(&self) -> PyResult<KeyValue> {
@@ -142,7 +152,7 @@ impl Store {
         sources: Vec<SourceArgument<'py>>,
         arguments: PutArguments<'py>,
     ) -> PyResult<Bound<'py, PyDict>> {
-        bulk_put(py, &PutDestination::Store(self.handle.store()?), sources, &arguments)
+        bulk_put(py, &self.handle.store()?, sources, &arguments)
     }
 
     /// Answers each request of a table and keys with batches or an exception.
@@ -158,16 +168,15 @@ impl Store {
         let raised = RaisedError::default();
         let mut asked = Vec::new();
         for (path, keys) in &requests {
-            let keys = match store.table(path) {
+            let keys = match py.detach(|| store.table(path)) {
                 Ok(table) => key_source(keys, &table, &raised)?.0,
                 // The answer to the request is that there is no such table.
                 Err(_) => KeySource::from(Vec::<tonnage::Row>::new()),
             };
             asked.push(MultiGetRequest::new(path.as_str(), keys));
         }
-        let answers = py.detach(|| {
-            store.multi_get_requests(asked, &options).map(tonnage::MultiGet::into_answers)
-        });
+        let answers =
+            py.detach(|| store.multi_get_requests(asked, &options).map(AnyMultiGet::into_answers));
         if let Some(error) = raised.take() {
             return Err(error);
         }
@@ -177,7 +186,7 @@ impl Store {
                 Ok(batches) => {
                     let schema = match batches.first() {
                         Some(first) => first.rows.schema(),
-                        None => wanted_schema(py, &store.table(path).or_raise()?, &options)?,
+                        None => wanted_schema(py, &self.handle.table(py, path)?, &options)?,
                     };
                     let batches = batches.into_iter().map(|batch| Ok(batch.rows));
                     let batches = BatchIterator::new(batches);
@@ -201,9 +210,11 @@ impl Store {
     ) -> PyResult<Option<u64>> {
         let store = self.handle.store()?;
         let operations = operations.iter().map(|(kind, path, row, condition)| {
-            let table = store.table(path).or_raise()?;
-            let columns = table.schema().columns.iter().map(|column| column.name.clone());
-            let row = to_row(row, &columns.collect::<Vec<_>>())?;
+            let names = match row.is_instance_of::<PyDict>() {
+                true => Vec::new(),
+                false => column_names(&self.handle.table(py, path)?),
+            };
+            let row = to_row(row, &names)?;
             let operation = match kind.as_str() {
                 "put" => RowOperation::put(path.as_str(), row),
                 _ => RowOperation::delete(path.as_str(), row),
@@ -230,9 +241,8 @@ impl Store {
         sql::execute(py, &self.handle, text, parameters.as_ref(), timeout, cancel.as_ref())
     }
 
-    fn prepare(&self, text: &str) -> PyResult<Prepared> {
-        let prepared = self.handle.sql()?.prepare(text).or_raise()?;
-        Ok(Prepared::new(prepared))
+    fn prepare(&self, py: Python<'_>, text: &str) -> PyResult<Prepared> {
+        sql::prepare(py, &self.handle, text)
     }
 
     fn fetch_all<'py>(
@@ -245,11 +255,13 @@ impl Store {
 
     /// The number under which the driver for ADBC finds this store, once.
     fn share(&self) -> PyResult<u64> {
-        self.handle.store()?;
+        self.handle.embedded("ADBC driver", "use the driver for Flight SQL")?;
         Ok(crate::adbc::share(self.handle.clone()))
     }
 
     fn query_table(&self, py: Python<'_>, table: &str, text: &str) -> PyResult<SqlAnswer> {
+        let remedy = format!("write the statement with FROM {table}, and give it to sql");
+        self.handle.embedded("query_table", &remedy)?;
         sql::query_table(py, &self.handle, table, text)
     }
 
@@ -258,10 +270,14 @@ impl Store {
     }
 }
 
+fn column_names(table: &AnyTable) -> Vec<String> {
+    table.schema().columns.iter().map(|column| column.name.clone()).collect()
+}
+
 /// The columns of a get with these options, whatever it finds.
 fn wanted_schema(
     py: Python<'_>,
-    table: &tonnage::Table,
+    table: &AnyTable,
     options: &BulkGetOptions,
 ) -> PyResult<SchemaRef> {
     let no_keys = KeySource::from(Vec::<tonnage::Row>::new());
@@ -270,10 +286,7 @@ fn wanted_schema(
 }
 
 /// What a check found, as a dict.
-pub(crate) fn check_report(
-    py: Python<'_>,
-    report: tonnage::CheckReport,
-) -> PyResult<Bound<'_, PyDict>> {
+fn check_report(py: Python<'_>, report: tonnage::CheckReport) -> PyResult<Bound<'_, PyDict>> {
     let told = PyDict::new(py);
     told.set_item("is_sound", report.is_sound())?;
     told.set_item("rows", report.rows)?;

@@ -2,7 +2,8 @@
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use tonnage::{BulkGet, Cancel, Condition, DeleteOptions, KeySource};
+use tonnage::{Cancel, Condition, DeleteOptions, KeySource, TableScanOptions};
+use tonnage_client::{AnyBulkGet, AnyTable, RemoteTable};
 
 use crate::arrow_in::{failed, reader_of};
 use crate::batch_iterator::BatchIterator;
@@ -16,16 +17,45 @@ use crate::write_options::{
     StoredRowTuple, durability, stored_row, to_condition, write_options, write_outcome,
 };
 
-/// A table by its path, looked up anew for each call, so that it is as it is defined then.
+/// A table by its path. One of this process is looked up anew for each call, so that it is as it is
+/// defined then. One behind a server is as it was when it was asked for: a look would be a call.
 #[pyclass(frozen, module = "tonnage._tonnage")]
 pub(crate) struct Table {
-    pub(crate) handle: StoreHandle,
-    pub(crate) path: String,
+    handle: StoreHandle,
+    path: String,
+    remote: Option<RemoteTable>,
 }
 
 impl Table {
-    fn native(&self) -> PyResult<tonnage::Table> {
-        self.handle.table(&self.path)
+    pub(crate) fn new(handle: StoreHandle, table: AnyTable) -> Self {
+        let path = table.path().to_owned();
+        let remote = match table {
+            AnyTable::Embedded(_) => None,
+            AnyTable::Remote(table) => Some(table),
+        };
+        Self { handle, path, remote }
+    }
+
+    fn native(&self) -> PyResult<AnyTable> {
+        let store = self.handle.store()?;
+        match &self.remote {
+            Some(table) => Ok(table.clone().into()),
+            None => store.table(&self.path).or_raise(),
+        }
+    }
+
+    /// How to scan.
+    fn scan_options(
+        &self,
+        arguments: &ReadArguments<'_>,
+        cancel: &Cancel,
+    ) -> PyResult<TableScanOptions> {
+        let options = arguments.scan(cancel)?;
+        if self.remote.is_some() && !options.relatives.is_empty() {
+            let remedy = "give keys to bulk_get_related, or scan each table by itself";
+            return Err(self.handle.unsupported("scan with rows of relatives", remedy));
+        }
+        Ok(options)
     }
 }
 
@@ -129,8 +159,10 @@ impl Table {
         relatives: Vec<String>,
         durability_: &str,
     ) -> PyResult<u64> {
-        let table = self.native()?;
-        let key = to_key(key, &key_columns(&table))?;
+        let remedy = format!("use sql with DELETE FROM {} WHERE ...", self.path);
+        let store = self.handle.embedded("delete_range", &remedy)?;
+        let table = store.table(&self.path).or_raise()?;
+        let key = to_key(key, &key_columns(&table.clone().into()))?;
         let options = DeleteOptions {
             range: range.map(field_range).transpose()?,
             relatives,
@@ -174,7 +206,7 @@ impl Table {
     fn scan(&self, py: Python<'_>, arguments: ReadArguments<'_>) -> PyResult<Batches> {
         let table = self.native()?;
         let cancel = Cancel::new();
-        let options = arguments.scan(&cancel)?;
+        let options = self.scan_options(&arguments, &cancel)?;
         let rows = py.detach(|| table.scan(&options)).or_raise()?;
         Ok(batches(rows, cancel, false))
     }
@@ -187,7 +219,7 @@ impl Table {
     ) -> PyResult<Vec<Batches>> {
         let table = self.native()?;
         let cancel = Cancel::new();
-        let options = arguments.scan(&cancel)?;
+        let options = self.scan_options(&arguments, &cancel)?;
         let scans = py.detach(|| table.scan_parts(&options, parts)).or_raise()?;
         Ok(scans.into_iter().map(|rows| batches(rows, cancel.clone(), false)).collect())
     }
@@ -198,16 +230,17 @@ impl Table {
     }
 
     fn rows_estimate(&self, py: Python<'_>) -> PyResult<u64> {
-        let table = self.native()?;
+        let store = self.handle.embedded("rows_estimate of a table", "use count()")?;
+        let table = store.table(&self.path).or_raise()?;
         py.detach(|| table.rows_estimate()).or_raise()
     }
 }
 
-fn key_columns(table: &tonnage::Table) -> Vec<String> {
+fn key_columns(table: &AnyTable) -> Vec<String> {
     table.schema().key_columns().map(|column| column.name.clone()).collect()
 }
 
-fn batches(rows: BulkGet, cancel: Cancel, needs_python: bool) -> Batches {
+fn batches(rows: AnyBulkGet, cancel: Cancel, needs_python: bool) -> Batches {
     let schema = rows.schema().clone();
     let rows = rows.map(|batch| batch.map(|batch| batch.rows));
     Batches::new(schema, BatchIterator::new(rows).with_python(needs_python), cancel)
@@ -216,7 +249,7 @@ fn batches(rows: BulkGet, cancel: Cancel, needs_python: bool) -> Batches {
 /// Keys out of Arrow, or out of an iterable; and whether drawing them needs the interpreter.
 pub(crate) fn key_source(
     keys: &Bound<'_, PyAny>,
-    table: &tonnage::Table,
+    table: &AnyTable,
     raised: &RaisedError,
 ) -> PyResult<(KeySource, bool)> {
     if let Some(reader) = reader_of(keys)? {

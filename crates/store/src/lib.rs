@@ -141,6 +141,7 @@ pub use value::{NestedRef, Value, ValueRef, WideNumber, WideNumberRef};
 /// What other crates of Tonnage take from inside. It may change with any version.
 #[doc(hidden)]
 pub mod internal {
+    pub use crate::bulk::get::{ItemPieces, KeyPiece, KeyPieces};
     pub use crate::codec::{
         Aligned, KeyClassifier, KeyOwner, Limits as CodecLimits, Rejected, TableCodec,
     };

@@ -1,16 +1,12 @@
 //! Tonnage inside this process, through its library.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 
-use parking_lot::Mutex;
-use tonnage::{
-    BulkGetOptions, Durability, Error, KeySource, KeyValue, PairGetOptions, Result, Row,
-    RowSession, RowView, Store, Table, ValueRef,
-};
+use tonnage::{Durability, Error, Result, Row, RowSession, RowView, Store, Table, ValueRef};
 use tonnage_sql::{Answer, Sql, SqlOptions};
 
 use super::library::{
-    SourceKeys, bulk_put, gauges_of, no_records, records_definition, text_key, write_options,
+    SingleCalls, bulk_get, bulk_put, gauges_of, no_records, records_definition, write_options,
 };
 use super::{
     AnswerSink, BulkDone, BulkOptions, Client, Feature, Fields, Gauges, GetKeys, PutInput, Record,
@@ -73,47 +69,11 @@ impl System for Embedded {
     }
 
     fn bulk_put(&self, input: PutInput, options: &BulkOptions<'_>) -> Result<BulkDone> {
-        bulk_put(
-            input,
-            options,
-            |streams, options| Ok(self.store.bulk_put(streams, options)?.total),
-            |rows, options| Ok(self.store.multi_put(rows, options)?.report.total),
-        )
+        bulk_put(&self.store.clone().into(), input, options)
     }
 
     fn bulk_get(&self, keys: GetKeys, options: &BulkOptions<'_>) -> Result<BulkDone> {
-        let mut done = BulkDone::default();
-        match keys {
-            GetKeys::Pairs(source, batches_left) => {
-                // The call takes keys, not results: what fails in the source is told when it ended.
-                let failure = Arc::<Mutex<_>>::default();
-                let keys = SourceKeys { source, batches_left, failure: failure.clone() };
-                let get = PairGetOptions {
-                    max_concurrent_requests: options.parallelism,
-                    memory_bytes_max: options.memory_bytes_max,
-                    ..PairGetOptions::default()
-                };
-                // Keys go in as contiguous memory: making a value of each would be measured, too.
-                for batch in self.store.kv().bulk_get_batches(keys, &get)? {
-                    let batch = batch?;
-                    done.count(batch.len() as u64, batch.bytes() as u64, options);
-                }
-                failure.lock().take().map_or(Ok(()), Err)?;
-            }
-            GetKeys::Rows(table, keys, children) => {
-                let get = get_options(children, options);
-                let table = self.store.table(table)?;
-                for batch in table.bulk_get(KeySource::batches(keys), &get)? {
-                    done.count_batch(&batch?.rows, options);
-                }
-            }
-            GetKeys::Tables(keys) => {
-                for (_, batch) in self.store.multi_get(keys, &get_options(&[], options))? {
-                    done.count_batch(&batch?.rows, options);
-                }
-            }
-        }
-        Ok(done)
+        bulk_get(&self.store.clone().into(), keys, options)
     }
 
     fn define(&self, statement: &str) -> Result<()> {
@@ -146,38 +106,18 @@ impl System for Embedded {
     }
 }
 
-fn get_options(children: &[&str], options: &BulkOptions<'_>) -> BulkGetOptions {
-    let defaults = BulkGetOptions::default();
-    BulkGetOptions {
-        max_concurrent_requests: options.parallelism,
-        relatives: children.iter().map(|child| (*child).to_owned()).collect(),
-        memory_bytes_max: options.memory_bytes_max.unwrap_or(defaults.memory_bytes_max),
-        ..defaults
-    }
-}
-
 /// A session of one thread.
 struct EmbeddedClient<'a> {
     system: &'a Embedded,
-    pairs: KeyValue,
+    calls: SingleCalls,
     /// The session with YCSB's records, if there are some.
     records: Option<RowSession>,
-    /// Tables that were used, with their names: few.
-    tables: Vec<(String, Table)>,
 }
 
 impl<'a> EmbeddedClient<'a> {
     fn new(system: &'a Embedded) -> Self {
         let records = system.records.get().map(Table::session);
-        EmbeddedClient { system, pairs: system.store.kv(), records, tables: Vec::new() }
-    }
-
-    fn table(&mut self, name: &str) -> Result<&Table> {
-        let known = self.tables.iter().position(|(known, _)| known == name);
-        if known.is_none() {
-            self.tables.push((name.to_owned(), self.system.store.table(name)?));
-        }
-        Ok(&self.tables[known.unwrap_or(self.tables.len() - 1)].1)
+        EmbeddedClient { system, calls: SingleCalls::new(system.store.clone()), records }
     }
 
     fn records(&mut self) -> Result<&mut RowSession> {
@@ -236,25 +176,18 @@ impl Client for EmbeddedClient<'_> {
     }
 
     fn put_pair(&mut self, key: &[u8], value: &[u8], durability: Durability) -> Result<()> {
-        self.pairs.put(&text_key(key)?, value, &write_options(durability)).map(drop)
+        self.calls.put_pair(key, value, durability)
     }
 
     fn get_pair(&mut self, key: &[u8]) -> Result<Option<usize>> {
-        Ok(self.pairs.get(&text_key(key)?)?.map(|pair| pair.value.len()))
+        self.calls.get_pair(key)
     }
 
     fn put_row(&mut self, table: &str, row: &Row, durability: Durability) -> Result<()> {
-        self.table(table)?.put(row, &write_options(durability)).map(drop)
+        self.calls.put_row(table, row, durability)
     }
 
-    /// A whole key without children is one lookup; anything else is the rows of one partial key.
     fn get_rows(&mut self, table: &str, key: &Row, children: &[&str]) -> Result<u64> {
-        let table = self.table(table)?;
-        if children.is_empty() && key.len() == table.schema().key.len() {
-            return Ok(table.get(key)?.is_some().into());
-        }
-        let options = get_options(children, &BulkOptions::quiet(Durability::None));
-        let batches = table.bulk_get(KeySource::keys([key.clone()]), &options)?;
-        batches.into_iter().try_fold(0, |rows, batch| Ok(rows + batch?.rows.num_rows() as u64))
+        self.calls.get_rows(table, key, children)
     }
 }

@@ -1,4 +1,4 @@
-//! Bulk calls of Tonnage's library, wherever the store is: what they are fed, and how far they are.
+//! Calls of Tonnage's library, wherever the store is: what bulk calls are fed, and how far they are.
 
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
@@ -8,17 +8,21 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use tonnage::arrow::array::{ArrayRef, BinaryBuilder, RecordBatch, StringBuilder};
 use tonnage::{
-    BulkPutOptions, Counts, Durability, EntryStream, Error, Key, OnExisting, Pairs, Progress,
-    Result, Statistics, WriteOptions, pair_stream, record_batch_stream,
+    BulkGetOptions, BulkPutOptions, Counts, Durability, EntryStream, Error, Key, KeySource,
+    OnExisting, PairGetOptions, Pairs, Progress, Result, Row, Statistics, WriteOptions,
+    pair_stream, record_batch_stream,
 };
+use tonnage_client::{AnyKeyValue, AnyTable, Connection};
 
-use super::{BulkDone, BulkOptions, Gauges, PairSource, PutInput, RecordShape, RecordSource};
+use super::{
+    BulkDone, BulkOptions, Gauges, GetKeys, PairSource, PutInput, RecordShape, RecordSource,
+};
 
 /// How often the caller is told how far a put is.
 const PROGRESS_EVERY: Duration = Duration::from_millis(100);
 
 /// The key of a pair, which benchmarks write as text.
-pub(super) fn text_key(key: &[u8]) -> Result<Key> {
+fn text_key(key: &[u8]) -> Result<Key> {
     Ok(Key::of_major([text(key)?]))
 }
 
@@ -62,18 +66,19 @@ pub(super) fn write_options(durability: Durability) -> WriteOptions {
 }
 
 /// Puts what the input gives, and tells the caller meanwhile, from a thread beside it, how far it
-/// is. `put` puts streams, `multi_put` rows of several tables.
+/// is.
 pub(super) fn bulk_put(
+    store: &Connection,
     input: PutInput,
     options: &BulkOptions<'_>,
-    put: impl FnOnce(Vec<Box<dyn EntryStream>>, &BulkPutOptions) -> Result<Counts>,
-    multi_put: impl FnOnce(Vec<(String, RecordBatch)>, &BulkPutOptions) -> Result<Counts>,
 ) -> Result<BulkDone> {
     let progress = Progress::default();
+    // Memory and threads of a server are its own.
+    let is_embedded = matches!(store, Connection::Embedded(_));
     let put_options = BulkPutOptions {
         stream_parallelism: options.parallelism,
-        per_shard_parallelism: options.parallelism,
-        memory_bytes_max: options.memory_bytes_max,
+        per_shard_parallelism: options.parallelism.filter(|_| is_embedded),
+        memory_bytes_max: options.memory_bytes_max.filter(|_| is_embedded),
         durability: options.durability,
         on_existing: if options.overwrite { OnExisting::BlindReplace } else { OnExisting::Keep },
         progress: Some(progress.clone()),
@@ -83,15 +88,111 @@ pub(super) fn bulk_put(
         // Dropped however the put ends, even in a panic: that ends the teller.
         let (_running, is_running) = mpsc::channel();
         scope.spawn(move || tell(&progress, options, &is_running));
-        match input {
-            PutInput::Tables(rows) => multi_put(rows, &put_options),
-            input => put(streams(input), &put_options),
-        }
+        Ok::<_, Error>(match input {
+            PutInput::Tables(rows) => store.multi_put(rows, &put_options)?.report.total,
+            input => store.bulk_put(streams(input), &put_options)?.total,
+        })
     })?;
     // Where entries are overwritten, all of them count as inserted.
     let existed = if options.overwrite { 0 } else { counts.existed };
     let Counts { inserted: rows, failed, bytes, .. } = counts;
     Ok(BulkDone { rows, existed, failed, bytes })
+}
+
+/// Gets what the keys ask for, and tells the caller meanwhile how far it is.
+pub(super) fn bulk_get(
+    store: &Connection,
+    keys: GetKeys,
+    options: &BulkOptions<'_>,
+) -> Result<BulkDone> {
+    let mut done = BulkDone::default();
+    match keys {
+        GetKeys::Pairs(source, batches_left) => {
+            // The call takes keys, not results: what fails in the source is told when it ended.
+            let failure = Arc::<Mutex<_>>::default();
+            let keys = SourceKeys { source, batches_left, failure: failure.clone() };
+            let get = PairGetOptions {
+                max_concurrent_requests: options.parallelism,
+                memory_bytes_max: options.memory_bytes_max,
+                ..PairGetOptions::default()
+            };
+            // Keys go in as contiguous memory: making a value of each would be measured, too.
+            for batch in store.kv().bulk_get_batches(keys, &get)? {
+                let batch = batch?;
+                done.count(batch.len() as u64, batch.bytes() as u64, options);
+            }
+            failure.lock().take().map_or(Ok(()), Err)?;
+        }
+        GetKeys::Rows(table, keys, children) => {
+            let get = get_options(children, options);
+            let table = store.table(table)?;
+            for batch in table.bulk_get(KeySource::batches(keys), &get)? {
+                done.count_batch(&batch?.rows, options);
+            }
+        }
+        GetKeys::Tables(keys) => {
+            for (_, batch) in store.multi_get(keys, &get_options(&[], options))? {
+                done.count_batch(&batch?.rows, options);
+            }
+        }
+    }
+    Ok(done)
+}
+
+fn get_options(children: &[&str], options: &BulkOptions<'_>) -> BulkGetOptions {
+    let defaults = BulkGetOptions::default();
+    BulkGetOptions {
+        max_concurrent_requests: options.parallelism,
+        relatives: children.iter().map(|child| (*child).to_owned()).collect(),
+        memory_bytes_max: options.memory_bytes_max.unwrap_or(defaults.memory_bytes_max),
+        ..defaults
+    }
+}
+
+/// Single rows and pairs of one thread.
+pub(super) struct SingleCalls {
+    store: Connection,
+    pairs: AnyKeyValue,
+    /// Tables that were used, with their names: few.
+    tables: Vec<(String, AnyTable)>,
+}
+
+impl SingleCalls {
+    pub(super) fn new(store: impl Into<Connection>) -> Self {
+        let store = store.into();
+        Self { pairs: store.kv(), store, tables: Vec::new() }
+    }
+
+    pub(super) fn table(&mut self, name: &str) -> Result<&AnyTable> {
+        let known = self.tables.iter().position(|(known, _)| known == name);
+        if known.is_none() {
+            self.tables.push((name.to_owned(), self.store.table(name)?));
+        }
+        Ok(&self.tables[known.unwrap_or(self.tables.len() - 1)].1)
+    }
+
+    pub(super) fn put_pair(&self, key: &[u8], value: &[u8], durability: Durability) -> Result<()> {
+        self.pairs.put(&text_key(key)?, value, &write_options(durability)).map(drop)
+    }
+
+    pub(super) fn get_pair(&self, key: &[u8]) -> Result<Option<usize>> {
+        Ok(self.pairs.get(&text_key(key)?)?.map(|pair| pair.value.len()))
+    }
+
+    pub(super) fn put_row(&mut self, table: &str, row: &Row, durability: Durability) -> Result<()> {
+        self.table(table)?.put(row, &write_options(durability)).map(drop)
+    }
+
+    /// A whole key without children is one lookup; anything else is the rows of one partial key.
+    pub(super) fn get_rows(&mut self, table: &str, key: &Row, children: &[&str]) -> Result<u64> {
+        let table = self.table(table)?;
+        if children.is_empty() && key.len() == table.schema().key.len() {
+            return Ok(table.get(key)?.is_some().into());
+        }
+        let options = get_options(children, &BulkOptions::quiet(Durability::None));
+        let batches = table.bulk_get(KeySource::keys([key.clone()]), &options)?;
+        batches.into_iter().try_fold(0, |rows, batch| Ok(rows + batch?.rows.num_rows() as u64))
+    }
 }
 
 /// Tells the caller until the other end of `running` is dropped, and once more after that.
@@ -161,10 +262,10 @@ fn next_records(source: &mut RecordSource, shape: &RecordShape) -> Result<Option
 
 /// Keys of pairs as an iterator that ends at a failure, which it leaves behind: its reader takes
 /// none.
-pub(super) struct SourceKeys {
-    pub(super) source: PairSource,
-    pub(super) batches_left: Option<usize>,
-    pub(super) failure: Arc<Mutex<Option<Error>>>,
+struct SourceKeys {
+    source: PairSource,
+    batches_left: Option<usize>,
+    failure: Arc<Mutex<Option<Error>>>,
 }
 
 impl Iterator for SourceKeys {

@@ -12,21 +12,20 @@ use std::time::{Duration, Instant};
 use parking_lot::Mutex;
 use tonnage::arrow::array::{Array, AsArray, RecordBatch};
 use tonnage::{
-    BulkPutOptions, Cancel, Condition, DdlOutcome, Durability, Error, GetOptions, Result, Row,
-    RowOperation, TableEntry, Value,
+    Cancel, DdlOutcome, Durability, Error, GetOptions, PairGetOptions, Result, Row, Value,
 };
 use tonnage_client::{
-    Answer, BulkGetRequest, ClientOptions, Fetched, PairScanRequest, PairWrite, PreparedStatement,
-    batch_of, batch_of_keys, key_of_row,
+    Answer, ClientOptions, Fetched, PreparedStatement, RemotePairs, RemoteStore, RemoteTable,
 };
 
 use super::library::{
-    bulk_put, field_name, gauges_of, no_records, records_definition, text_key, write_options,
+    SingleCalls, bulk_get, bulk_put, field_name, gauges_of, no_records, records_definition,
+    write_options,
 };
 use super::loopback_server::LoopbackServer;
 use super::{
-    AnswerSink, BulkDone, BulkOptions, Client, Feature, Fields, Gauges, GetKeys, PairSource,
-    PutInput, Record, RecordScan, RecordShape, RowSink, Rows, System, SystemKind, SystemSpec,
+    AnswerSink, BulkDone, BulkOptions, Client, Feature, Fields, Gauges, GetKeys, PutInput, Record,
+    RecordScan, RecordShape, RowSink, System, SystemKind, SystemSpec,
 };
 
 /// Threads that delete pairs of a server elsewhere.
@@ -39,7 +38,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// Tonnage behind a server.
 pub(super) struct Remote {
     name: String,
-    connections: Vec<tonnage_client::Client>,
+    connections: Vec<RemoteStore>,
     sessions: AtomicUsize,
     durability: Durability,
     /// The tables of the benchmark.
@@ -78,9 +77,10 @@ impl Remote {
         ];
         let settings = settings.map(|(name, value)| (name.to_owned(), value)).into();
         let mut remote = Self::over(spec, address, address, settings)?;
-        let first = PairScanRequest { limit: Some(1), ..all_keys() };
-        for batch in remote.any().scan_pairs(&first)? {
-            if batch?.num_rows() > 0 {
+        // The limit of a scan holds for all pairs together.
+        let first = PairGetOptions { limit_per_key: Some(1), ..all_keys() };
+        for batch in remote.any().kv().scan(&first)? {
+            if !batch?.is_empty() {
                 return Err(Error::invalid(format!(
                     "{address}: the server holds pairs, among which those of a benchmark would be \
                      lost: give it a server without pairs"
@@ -99,7 +99,7 @@ impl Remote {
     ) -> Result<Self> {
         let count = spec.connections.unwrap_or(1).max(1);
         settings.push(("connections".to_owned(), count.to_string()));
-        let first = tonnage_client::Client::connect(address, spec.client.clone())?;
+        let first = RemoteStore::connect(address, spec.client.clone())?;
         let mut connections = vec![first];
         while connections.len() < count {
             connections.push(connections[0].connect_again()?);
@@ -117,7 +117,7 @@ impl Remote {
         })
     }
 
-    fn any(&self) -> &tonnage_client::Client {
+    fn any(&self) -> &RemoteStore {
         &self.connections[0]
     }
 
@@ -129,9 +129,9 @@ impl Remote {
             connections.map(|connection| connection.with_limits(&Cancel::new(), None)).collect();
         // A child goes before its parent.
         for table in self.tables.lock().drain(..).rev() {
-            connections[0].define(&format!("DROP TABLE IF EXISTS {table}"))?;
+            connections[0].drop_table(&table, true)?;
         }
-        let keys = Mutex::new(connections[0].scan_pairs(&all_keys())?);
+        let keys = Mutex::new(connections[0].kv().scan(&all_keys())?);
         let (keys, connections) = (&keys, &connections);
         thread::scope(|scope| {
             let deleters: Vec<_> = (0..DELETERS)
@@ -149,23 +149,19 @@ impl Remote {
 }
 
 /// All pairs, without their values.
-fn all_keys() -> PairScanRequest {
-    PairScanRequest { keys_only: true, ..PairScanRequest::default() }
+fn all_keys() -> PairGetOptions {
+    PairGetOptions { keys_only: true, ..PairGetOptions::default() }
 }
 
 /// Deletes the pairs of the batches that it gets hold of.
-fn delete_pairs(
-    batches: &Mutex<tonnage_client::Rows>,
-    connection: &tonnage_client::Client,
-) -> Result<()> {
-    let options = write_options(Durability::None);
+fn delete_pairs(batches: &Mutex<RemotePairs>, connection: &RemoteStore) -> Result<()> {
+    let (pairs, options) = (connection.kv(), write_options(Durability::None));
     loop {
         // The lock ends with the statement: others get the next batch meanwhile.
         let batch = batches.lock().next();
         let Some(batch) = batch.transpose()? else { return Ok(()) };
-        for row in 0..batch.num_rows() {
-            let key = key_of_row(&batch, row)?;
-            connection.write_pair(&key, &PairWrite::Delete, &Condition::Always, &options)?;
+        for index in 0..batch.len() {
+            pairs.delete(&batch.key(index)?, &options)?;
         }
     }
 }
@@ -207,38 +203,21 @@ impl System for Remote {
         let session = self.sessions.fetch_add(1, Ordering::Relaxed);
         let connection = &self.connections[session % self.connections.len()];
         let records = self.records.lock().clone();
-        let (tables, scan) = (Vec::new(), None);
-        Ok(Box::new(RemoteClient { system: self, connection, records, tables, scan }))
+        let calls = SingleCalls::new(connection.clone());
+        let records = records.map(|table| connection.table(&table)).transpose()?;
+        Ok(Box::new(RemoteClient { system: self, connection, calls, records, scan: None }))
     }
 
     fn bulk_put(&self, input: PutInput, options: &BulkOptions<'_>) -> Result<BulkDone> {
-        let put = |streams, options: &BulkPutOptions| {
-            // Memory and threads are the server's.
-            let (memory_bytes_max, per_shard_parallelism) = (None, None);
-            let options =
-                BulkPutOptions { memory_bytes_max, per_shard_parallelism, ..options.clone() };
-            Ok(self.any().bulk_put(streams, &options)?.total)
-        };
-        let no_tables = |_, _: &_| Err(self.unsupported("calls over several tables"));
-        bulk_put(input, options, put, no_tables)
+        bulk_put(&self.any().clone().into(), input, options)
     }
 
     fn bulk_get(&self, keys: GetKeys, options: &BulkOptions<'_>) -> Result<BulkDone> {
-        let (keys, request): (Rows, _) = match keys {
-            GetKeys::Pairs(keys, _) => (Box::new(batches_of(keys)), BulkGetRequest::default()),
-            GetKeys::Rows(table, keys, []) => (keys, BulkGetRequest::of(table)),
-            GetKeys::Rows(..) => return Err(self.unsupported("rows of child tables in a bulk get")),
-            GetKeys::Tables(_) => return Err(self.unsupported("calls over several tables")),
-        };
-        let mut done = BulkDone::default();
-        for batch in self.any().bulk_get(keys, &request)? {
-            done.count_batch(&batch?, options);
-        }
-        Ok(done)
+        bulk_get(&self.any().clone().into(), keys, options)
     }
 
     fn define(&self, statement: &str) -> Result<()> {
-        for outcome in self.any().define(statement)? {
+        for outcome in self.any().execute(statement)? {
             if let DdlOutcome::Created { table, new: true } = outcome {
                 self.tables.lock().push(table.into());
             }
@@ -291,46 +270,25 @@ impl System for Remote {
     fn gauges(&self) -> Result<Gauges> {
         match &self.own {
             Some(own) => own.embedded.gauges(),
-            None => Ok(gauges_of(&self.any().shard_statistics()?.1)),
+            None => Ok(gauges_of(&self.any().statistics()?)),
         }
     }
-}
-
-fn batches_of(mut keys: PairSource) -> impl Iterator<Item = Result<RecordBatch>> {
-    std::iter::from_fn(move || {
-        let mut batch = Vec::new();
-        let more = keys(&mut |key, _| {
-            batch.push(text_key(key)?);
-            Ok(())
-        });
-        more.map(|more| more.then(|| batch_of_keys(&batch)))
-            .unwrap_or_else(|error| Some(Err(error)))
-    })
 }
 
 /// A session of one thread, on one of the connections.
 struct RemoteClient<'a> {
     system: &'a Remote,
-    connection: &'a tonnage_client::Client,
-    records: Option<Arc<str>>,
-    /// Tables that were used, with their names: few.
-    tables: Vec<(String, Arc<TableEntry>)>,
+    connection: &'a RemoteStore,
+    calls: SingleCalls,
+    /// The table of YCSB's records, once there is one.
+    records: Option<RemoteTable>,
     /// The statement of a scan, once there was one.
     scan: Option<PreparedStatement>,
 }
 
 impl RemoteClient<'_> {
-    /// The name of the table of YCSB's records.
-    fn records(&self) -> Result<&str> {
-        self.records.as_deref().ok_or_else(no_records)
-    }
-
-    fn table(&mut self, name: &str) -> Result<&TableEntry> {
-        let known = self.tables.iter().position(|(known, _)| known == name);
-        if known.is_none() {
-            self.tables.push((name.to_owned(), self.connection.describe(name)?));
-        }
-        Ok(&self.tables[known.unwrap_or(self.tables.len() - 1)].1)
+    fn records(&self) -> Result<&RemoteTable> {
+        self.records.as_ref().ok_or_else(no_records)
     }
 }
 
@@ -361,7 +319,10 @@ impl Client for RemoteClient<'_> {
         let names: Option<Vec<String>> = fields.map(names);
         let (table, key) = (self.records()?, Row::new().with("id", key));
         let options = GetOptions::default();
-        let found = self.connection.get_with(table, &key, names.as_deref(), &options)?;
+        let found = match names {
+            Some(names) => table.get_columns(&key, &names, &options)?,
+            None => table.get_with(&key, &options)?,
+        };
         let Some(found) = found else { return Ok(false) };
         for (name, value) in found.row.iter() {
             match value {
@@ -380,14 +341,13 @@ impl Client for RemoteClient<'_> {
             row.set(&field_name(number), Value::Binary(field.to_vec()));
         }
         let options = write_options(self.system.durability);
-        let put = [RowOperation::put(self.records()?, row)];
-        self.connection.write(&put, &options).map(drop)
+        self.records()?.put(&row, &options).map(drop)
     }
 
     fn scan(&mut self, scan: &RecordScan<'_>, into: &mut Record) -> Result<usize> {
         into.clear();
         if self.scan.is_none() {
-            let table = self.records()?;
+            let table = self.records()?.path();
             let text = format!("SELECT * FROM {table} WHERE id >= $1 ORDER BY id LIMIT $2");
             self.scan = Some(self.connection.prepare(&text)?);
         }
@@ -406,31 +366,18 @@ impl Client for RemoteClient<'_> {
     }
 
     fn put_pair(&mut self, key: &[u8], value: &[u8], durability: Durability) -> Result<()> {
-        let (key, put) = (text_key(key)?, PairWrite::Put(value));
-        let options = write_options(durability);
-        self.connection.write_pair(&key, &put, &Condition::Always, &options).map(drop)
+        self.calls.put_pair(key, value, durability)
     }
 
     fn get_pair(&mut self, key: &[u8]) -> Result<Option<usize>> {
-        Ok(self.connection.get_pair(&text_key(key)?)?.map(|pair| pair.value.len()))
+        self.calls.get_pair(key)
     }
 
     fn put_row(&mut self, table: &str, row: &Row, durability: Durability) -> Result<()> {
-        let put = [RowOperation::put(table, row.clone())];
-        self.connection.write(&put, &write_options(durability)).map(drop)
+        self.calls.put_row(table, row, durability)
     }
 
     fn get_rows(&mut self, table: &str, key: &Row, children: &[&str]) -> Result<u64> {
-        if !children.is_empty() {
-            return Err(Error::unsupported("a bulk get over Flight brings no child tables"));
-        }
-        let connection = self.connection;
-        let schema = &self.table(table)?.schema;
-        if key.len() == schema.key_columns().count() {
-            return Ok(u64::from(connection.get(table, key)?.is_some()));
-        }
-        let keys = batch_of(schema, std::slice::from_ref(key))?;
-        let rows = connection.bulk_get([Ok(keys)], &BulkGetRequest::of(table))?;
-        rows.into_iter().try_fold(0, |rows, batch| Ok(rows + batch?.num_rows() as u64))
+        self.calls.get_rows(table, key, children)
     }
 }

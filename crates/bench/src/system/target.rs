@@ -60,7 +60,7 @@ impl FromStr for Target {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
-        if tonnage_client::Client::is_address(text) {
+        if tonnage_client::RemoteStore::is_address(text) {
             return Ok(Target::Flight(text.trim_end_matches('/').to_owned()));
         }
         if let Some(place) = text.strip_prefix("redis://") {

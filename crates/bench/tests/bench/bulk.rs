@@ -47,9 +47,7 @@ fn every_record_is_put_and_every_key_is_found(
     #[values(KeyPart::Whole, KeyPart::Partial)] keys: KeyPart,
     #[values(false, true)] children: bool,
 ) {
-    let mut systems = SystemKind::ALL.to_vec();
-    // Rows of child tables do not come along over Flight.
-    systems.retain(|system| !children || *system != SystemKind::TonnageRemote);
+    let systems = SystemKind::ALL;
     let report = report_of(&systems, |tiny| BulkBenchOptions { order, keys, children, ..tiny });
     let family = if children { 3 } else { 1 };
     let tables = systems.iter().filter(|system| **system != SystemKind::RocksDb);

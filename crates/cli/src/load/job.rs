@@ -10,6 +10,7 @@ use tonnage::{
     BulkPutCallbacks, BulkPutError, BulkPutOptions, BulkPutReport, EntryStream, ErrorKind,
     ErrorsMax, Progress, pair_stream,
 };
+use tonnage_client::Connection;
 use tonnage_files::{CsvOptions, Encoding, Format, ReadOptions, Source, StopToken};
 
 use super::error_wording;
@@ -20,7 +21,6 @@ use crate::args::Globals;
 use crate::display::{Console, ProgressAs, ProgressSample, Watch};
 use crate::exit::{CliResult, Exit, Failure, with_causes};
 use crate::interrupt;
-use crate::store_connection::StoreConnection;
 use crate::values::{self, CsvQuote, Durability, ExistingPolicy, grouped};
 
 /// Options of every load.
@@ -230,7 +230,7 @@ impl JobArgs {
     pub(crate) fn check(
         &self,
         globals: &Globals,
-        in_memory: &StoreConnection,
+        in_memory: &Connection,
         table: &str,
     ) -> CliResult<()> {
         if let Some(path) = &self.resume {
@@ -247,7 +247,7 @@ impl JobArgs {
     pub(crate) fn run(
         &self,
         globals: &Globals,
-        connection: &StoreConnection,
+        connection: &Connection,
         mut inputs: Vec<FileInput>,
         target: &LoadTarget,
     ) -> CliResult<LoadExit> {
@@ -335,7 +335,7 @@ impl JobArgs {
 }
 
 fn put(
-    connection: &StoreConnection,
+    connection: &Connection,
     streams: Vec<FileStream>,
     options: &BulkPutOptions,
 ) -> Result<BulkPutReport, BulkPutError> {

@@ -3,7 +3,7 @@
 use arrow::array::{AsArray, RecordBatch};
 use arrow::datatypes::SchemaRef;
 use tonnage::{Cancel, DdlOutcome, Result, Store};
-use tonnage_client::Client;
+use tonnage_client::RemoteStore;
 use tonnage_sql::{Request, Script, Sql, SqlOptions};
 
 use super::words::{quoted, quoted_path};
@@ -16,7 +16,7 @@ pub(crate) enum Backend {
     Store(Sql),
     /// A server. The copy is a store in memory that has its tables, without rows: by them words are
     /// completed, and tables are described.
-    Server { client: Client, copy: Sql },
+    Server { client: RemoteStore, copy: Sql },
 }
 
 /// What a statement answers.
@@ -28,7 +28,7 @@ pub(super) enum StatementAnswer {
 /// The statements of a text. `next` executes one and returns its answer.
 pub(super) enum Statements {
     Store(Script),
-    Server { client: Client, copy: Sql, waiting: std::vec::IntoIter<String> },
+    Server { client: RemoteStore, copy: Sql, waiting: std::vec::IntoIter<String> },
 }
 
 impl Backend {
@@ -36,7 +36,7 @@ impl Backend {
     ///
     /// # Errors
     /// What the server says.
-    pub(crate) fn of_server(client: Client) -> Result<Self> {
+    pub(crate) fn of_server(client: RemoteStore) -> Result<Self> {
         let copy = Sql::new(Store::open("memory:")?, SqlOptions::default())?;
         copy_tables(&client, copy.store())?;
         Ok(Backend::Server { client, copy })
@@ -117,7 +117,7 @@ fn of_store(answer: tonnage_sql::Answer) -> StatementAnswer {
     }
 }
 
-fn of_server(answer: tonnage_client::Answer, client: &Client, copy: &Sql) -> StatementAnswer {
+fn of_server(answer: tonnage_client::Answer, client: &RemoteStore, copy: &Sql) -> StatementAnswer {
     match answer {
         tonnage_client::Answer::Rows(rows) => {
             StatementAnswer::Rows(rows.schema().clone(), Box::new(rows))
@@ -144,13 +144,13 @@ fn blanks_before(text: &str, statement: &str) -> String {
 
 /// Makes the tables and indexes of a store in memory those of a server, as far as the caller may see
 /// them.
-fn copy_tables(client: &Client, copy: &Store) -> Result<()> {
-    let mut paths = client.tables()?;
+fn copy_tables(client: &RemoteStore, copy: &Store) -> Result<()> {
+    let mut paths = client.table_paths()?;
     // Parents come before their children.
     paths.sort();
     let ask = |paths: &[String]| {
         let text = paths.iter().map(|path| format!("DESCRIBE {};", quoted_path(path)));
-        client.define(&text.collect::<String>())
+        client.execute(&text.collect::<String>())
     };
     let described = match paths.is_empty() {
         true => Vec::new(),

@@ -6,14 +6,13 @@ use std::time::{Duration, Instant};
 use arrow::array::{ArrayRef, RecordBatch, StringArray, UInt64Array};
 use clap::Args;
 use tonnage::{CheckReport, Error, ErrorKind, Index, Statistics, Store};
-use tonnage_client::Repaired;
+use tonnage_client::{Connection, Repaired};
 
 use crate::args::{Globals, TimeoutArgs};
 use crate::display::{Console, ProgressSample};
 use crate::exit::{CliResult, Exit, Failure};
 use crate::output::OutputArgs;
 use crate::stderr;
-use crate::store_connection::StoreConnection;
 use crate::values::{self, counted, grouped};
 
 /// Read everything, verify every checksum and decode every row (exit code 1 when damage is found)
@@ -43,7 +42,7 @@ impl CheckArgs {
         let started = Instant::now();
         let connection = self.connection(globals)?;
         // Told first: what opening gave up stays known if the check itself ends early.
-        report_cut_logs(&connection.statistics()?.1);
+        report_cut_logs(&connection.statistics()?);
         let watch = Console::new(globals).watch(|| ProgressSample {
             done: 0,
             total: None,
@@ -51,13 +50,15 @@ impl CheckArgs {
             figures: Vec::new(),
         });
         let checked = match &connection {
-            StoreConnection::Store(store) => store.check().map(|report| (report, None)),
-            StoreConnection::Server(_) if self.older_than.is_some() => {
+            Connection::Remote(_) if self.older_than.is_some() => {
                 return Err(Failure::usage(
                     "--older-than goes with a store on a cluster, not with a server",
                 ));
             }
-            StoreConnection::Server(client) => client.check(self.repair),
+            Connection::Remote(store) if self.repair => {
+                store.check_and_repair().map(|(report, repaired)| (report, Some(repaired)))
+            }
+            connection => connection.check().map(|report| (report, None)),
         };
         let (report, repaired) = checked.map_err(|error| damage_is_a_finding(error.into()))?;
         // The progress ends before the report: both write to the terminal.
@@ -90,7 +91,7 @@ impl CheckArgs {
         // A server repairs within its check. A store is repaired once its report is out, whatever
         // follows.
         match (&connection, repaired) {
-            (StoreConnection::Store(store), _) if self.repair => {
+            (Connection::Embedded(store), _) if self.repair => {
                 report_repairs(globals, &repair(store, &report, self.older_than)?)
             }
             (_, Some(repaired)) => report_repairs(globals, &repaired),
@@ -99,11 +100,11 @@ impl CheckArgs {
         Ok(if report.is_sound() { Exit::Success } else { Exit::Rejected })
     }
 
-    fn connection(&self, globals: &Globals) -> CliResult<StoreConnection> {
+    fn connection(&self, globals: &Globals) -> CliResult<Connection> {
         if !self.cut_log {
             return globals.connection().map_err(damage_is_a_finding);
         }
-        globals.open_to_damage().map(StoreConnection::Store).map_err(damage_is_a_finding)
+        globals.open_to_damage().map(Connection::Embedded).map_err(damage_is_a_finding)
     }
 
     fn write(&self, report: &CheckReport) -> CliResult<()> {

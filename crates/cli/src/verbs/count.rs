@@ -18,7 +18,7 @@ pub(crate) struct CountArgs {
 impl CountArgs {
     pub(crate) fn run(&self, globals: &Globals) -> CliResult {
         self.time.start();
-        println(globals.connection()?.count(&self.table)?)?;
+        println(globals.connection()?.table(&self.table)?.count()?)?;
         Ok(Exit::Success)
     }
 }

@@ -5,17 +5,17 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use arrow::array::RecordBatch;
+use arrow::datatypes::SchemaRef;
 use clap::Args;
-use tonnage::{BulkGetOptions, FieldRange, Row, TableEntry, TableSchema, Value};
-use tonnage_client::RelatedBatch;
+use tonnage::{BulkGetOptions, FieldRange, InterleavedBatch, Row, TableBatch, TableSchema, Value};
+use tonnage_client::{AnyBulkGet, AnyTable};
 use tonnage_files::{ReadOptions, Source};
 
 use crate::args::{Globals, TimeoutArgs};
 use crate::exit::{CliResult, Exit, Failure};
-use crate::fetched_related::FetchedRelated;
+use crate::fetched_rows::{FetchedRows, read_failure};
 use crate::keys::Keys;
 use crate::output::{OutputArgs, RowFormat};
-use crate::store_connection::{FetchedRows, StoreConnection};
 use crate::values::DirectionArgs;
 use crate::verbs::put::json_of;
 use crate::{interrupt, keys};
@@ -70,26 +70,25 @@ impl GetArgs {
         self.check_keys()?;
         self.check_output()?;
         let connection = globals.connection()?;
-        let entry = connection.table(&self.table)?;
-        let path = &entry.schema.path;
-        let (keys, given) = self.keys(&entry.schema)?;
-        let wanted = self.rows_expected(&entry.schema)?;
+        let table = connection.table(&self.table)?;
+        let (path, schema) = (table.path(), table.schema());
+        let (keys, given) = self.keys(schema)?;
+        let wanted = self.rows_expected(schema)?;
         let options = BulkGetOptions {
             direction: self.direction.direction(),
             columns: self.columns.clone(),
-            range: self.range(&entry.schema, given)?,
+            range: self.range(schema, given)?,
             relatives: self.with.clone(),
             limit_per_key: self.limit_per_key,
             keys_only: self.keys_only,
             cancel: interrupt::cancel(),
             ..BulkGetOptions::default()
         };
+        let rows = table.bulk_get(keys.source(), &options)?;
         // With --output-dir one table goes the way of several, too: only that fills a directory.
         let found = match self.with.is_empty() && self.output_dir.is_none() {
-            true => self.write_rows(connection.bulk_get(&entry, keys, &options)?)?,
-            false => {
-                self.write_several(path, connection.bulk_get_related(&entry, keys, &options)?)?
-            }
+            true => self.write_rows(rows.into())?,
+            false => self.write_several(path, rows.into())?,
         };
         // A partial key may find many rows, so only fewer are a miss.
         if found >= wanted {
@@ -100,7 +99,7 @@ impl GetArgs {
             _ => globals.info(format_args!(
                 "tonnage: {path}: no row has {} of the {wanted} keys: {}",
                 wanted - found,
-                self.keys_without_row(&connection, &entry)?
+                self.keys_without_row(&table)?
             )),
         }
         Ok(Exit::Rejected)
@@ -134,13 +133,9 @@ impl GetArgs {
 
     /// The keys among the arguments that no row has, as they were typed. The rows that were written
     /// may lack their key columns, so each key is looked up once more.
-    fn keys_without_row(
-        &self,
-        connection: &StoreConnection,
-        entry: &TableEntry,
-    ) -> CliResult<String> {
+    fn keys_without_row(&self, table: &AnyTable) -> CliResult<String> {
         const TOLD_MAX: usize = 10;
-        let keys = keys::from_arguments(&entry.schema, &self.key)?;
+        let keys = keys::from_arguments(table.schema(), &self.key)?;
         let options = BulkGetOptions { keys_only: true, ..BulkGetOptions::default() };
         let mut missing = Vec::new();
         let mut seen = HashSet::new();
@@ -148,11 +143,10 @@ impl GetArgs {
             if !seen.insert(format!("{key:?}")) {
                 continue;
             }
-            let rows = connection.bulk_get(entry, Keys::Values(vec![key]), &options)?;
-            let mut batches = rows.batches;
+            let mut batches = table.bulk_get(Keys::Values(vec![key]).source(), &options)?;
             // An empty batch is no row.
             let has_row = batches.try_fold(false, |has_row, batch| {
-                batch.map(|batch| has_row || batch.num_rows() > 0)
+                batch.map(|batch| has_row || batch.rows.num_rows() > 0)
             })?;
             if !has_row && missing.len() == TOLD_MAX {
                 missing.push("...");
@@ -264,10 +258,10 @@ impl GetArgs {
         let mut own = 0;
         for related in rows.batches {
             interrupt::check(&cancel)?;
-            for (table, batch) in related?.batches {
-                own += own_rows(path, &table, &batch);
-                if let Some(output) = outputs.get_mut(&table) {
-                    output.write(&batch)?;
+            for batch in related?.batches {
+                own += own_rows(path, &batch);
+                if let Some(output) = outputs.get_mut(&batch.table) {
+                    output.write(&batch.rows)?;
                 }
             }
         }
@@ -283,9 +277,9 @@ impl GetArgs {
         let mut by_table: BTreeMap<Arc<str>, Vec<RecordBatch>> = BTreeMap::new();
         for related in rows.batches {
             interrupt::check(&cancel)?;
-            for (table, batch) in related?.batches {
-                own += own_rows(path, &table, &batch);
-                by_table.entry(table).or_default().push(batch);
+            for batch in related?.batches {
+                own += own_rows(path, &batch);
+                by_table.entry(batch.table).or_default().push(batch.rows);
             }
         }
         let others = rows.tables.iter().map(|(table, _)| &**table).filter(|table| *table != path);
@@ -307,14 +301,14 @@ impl GetArgs {
         let mut output = self.output.open_lines()?;
         let (mut count, mut own) = (0_u64, 0);
         for related in rows.batches {
-            let RelatedBatch { batches, order } = related?;
+            let InterleavedBatch { batches, order, .. } = related?;
             // `order` names a batch for each row: parents and children of several batches are
             // interleaved.
             let mut taken = vec![0; batches.len()];
             for batch in order.into_iter().map(|batch| batch as usize) {
                 interrupt::check(&cancel)?;
-                let (table, of) = &batches[batch];
-                let row = Row::from_batch(of, taken[batch])?;
+                let TableBatch { table, rows, .. } = &batches[batch];
+                let row = Row::from_batch(rows, taken[batch])?;
                 taken[batch] += 1;
                 own += u64::from(&**table == path);
                 // A comma goes before each row but the first: nobody knows which row is the last.
@@ -339,9 +333,24 @@ impl GetArgs {
     }
 }
 
+/// Rows of several tables as they come, and the columns of each table by its path.
+struct FetchedRelated {
+    tables: Vec<(Arc<str>, SchemaRef)>,
+    batches: Box<dyn Iterator<Item = CliResult<InterleavedBatch>>>,
+}
+
+impl From<AnyBulkGet> for FetchedRelated {
+    fn from(rows: AnyBulkGet) -> Self {
+        let failed = read_failure(matches!(rows, AnyBulkGet::Remote(_)));
+        let tables = rows.schemas().to_vec();
+        let batches = rows.into_interleaved().map(move |batch| batch.map_err(failed));
+        Self { tables, batches: Box::new(batches) }
+    }
+}
+
 /// The rows of a batch, if they are of this table.
-fn own_rows(path: &str, table: &str, batch: &RecordBatch) -> u64 {
-    if table == path { batch.num_rows() as u64 } else { 0 }
+fn own_rows(path: &str, batch: &TableBatch) -> u64 {
+    if *batch.table == *path { batch.rows.num_rows() as u64 } else { 0 }
 }
 
 fn row_with_table(table: &str, row: &Row) -> String {

@@ -81,9 +81,9 @@ impl PutArgs {
         let table = connection.table(&self.table)?;
         let (condition, options) = (self.write.condition(), self.write.options());
         let (mut exit, cancel) = (Exit::Success, interrupt::cancel());
-        for (number, (source, row)) in self.rows(&table.schema)?.into_iter().enumerate() {
+        for (number, (source, row)) in self.rows(table.schema())?.into_iter().enumerate() {
             interrupt::check(&cancel)?;
-            let written = connection.put_row(&table, row, condition, &options);
+            let written = table.put_if(&row, condition, &options);
             let written = written.map_err(|error| failure_after(number, error.at(&source)))?;
             if !report_write(globals, &source, written) {
                 exit = Exit::Rejected;

@@ -5,6 +5,7 @@ use tonnage::TableScanOptions;
 
 use crate::args::{Globals, TimeoutArgs};
 use crate::exit::{CliResult, Exit};
+use crate::fetched_rows::FetchedRows;
 use crate::interrupt;
 use crate::output::OutputArgs;
 use crate::values::DirectionArgs;
@@ -49,7 +50,7 @@ impl ScanArgs {
             cancel: cancel.clone(),
             ..TableScanOptions::default()
         };
-        let rows = connection.scan(&table, &options)?;
+        let rows = FetchedRows::from(table.scan(&options)?);
         let mut output = self.output.open(rows.schema)?;
         for batch in rows.batches {
             interrupt::check(&cancel)?;

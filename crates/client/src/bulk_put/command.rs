@@ -3,13 +3,15 @@
 use std::time::Duration;
 
 use serde_json::{Map, Value as Json, json};
-use tonnage::{BulkPutOptions, Durability, Error, ErrorsMax, OnExisting, Result};
+use tonnage::{BulkPutOptions, Error, ErrorsMax, OnExisting, Result};
+
+use crate::command::durability_of;
 
 /// The least memory that a load takes.
 const MEMORY_BYTES_MIN: usize = 1 << 20;
 
 /// Refuses what the wire has no word for.
-pub(super) fn check(options: &BulkPutOptions) -> Result<()> {
+pub(crate) fn check(options: &BulkPutOptions) -> Result<()> {
     if options.bytes_per_second_max.is_some() {
         return Err(Error::unsupported(
             "bytes_per_second_max is not offered over Flight: limit the rows",
@@ -50,7 +52,7 @@ pub(super) fn of(
     ttl: Option<Duration>,
     options: &BulkPutOptions,
 ) -> Json {
-    let mut command = Map::new();
+    let mut command = options_of(options);
     let mut set = |name: &str, value: Json| command.insert(name.to_owned(), value);
     match table {
         Some(table) => set("table", json!(table)),
@@ -63,6 +65,16 @@ pub(super) fn of(
     // Callbacks hear of each row that failed; of those that exist nobody asks for the places.
     set("reports", json!("failed"));
     set("reports_max", json!(0));
+    if let Some(ttl) = ttl {
+        set("ttl", json!(milliseconds(ttl)));
+    }
+    json!({"bulk_put": command})
+}
+
+/// What holds for all rows of a load.
+pub(crate) fn options_of(options: &BulkPutOptions) -> Map<String, Json> {
+    let mut command = Map::new();
+    let mut set = |name: &str, value: Json| command.insert(name.to_owned(), value);
     set(
         "on_existing",
         json!(match options.on_existing {
@@ -72,20 +84,10 @@ pub(super) fn of(
             OnExisting::Fail => "fail",
         }),
     );
-    set(
-        "durability",
-        json!(match options.durability {
-            Durability::None => "none",
-            Durability::Write => "write",
-            Durability::Fsync => "fsync",
-        }),
-    );
+    set("durability", json!(durability_of(options.durability)));
     // The server judges what it is sent. `PutJob::update_progress` counts refused entries as well.
     if options.errors_max != ErrorsMax::Unlimited {
         set("errors_max", json!(options.errors_max.to_string()));
-    }
-    if let Some(ttl) = ttl {
-        set("ttl", json!(milliseconds(ttl)));
     }
     if let Some(memory) = options.memory_bytes_max {
         set("memory_bytes", json!(memory));
@@ -93,7 +95,7 @@ pub(super) fn of(
     if let Some(interval) = options.flush_interval {
         set("flush_interval", json!(milliseconds(interval)));
     }
-    json!({"bulk_put": command})
+    command
 }
 
 fn milliseconds(time: Duration) -> String {
@@ -101,7 +103,7 @@ fn milliseconds(time: Duration) -> String {
 }
 
 /// Whether more entries failed than may, as the store judges it.
-pub(super) fn is_exceeded(errors_max: ErrorsMax, failed: u64, read: u64, at_end: bool) -> bool {
+pub(crate) fn is_exceeded(errors_max: ErrorsMax, failed: u64, read: u64, at_end: bool) -> bool {
     /// Entries that must be read before a share means anything.
     const SHARE_FROM_ENTRIES: u64 = 1_000;
     match errors_max {

@@ -13,10 +13,10 @@ use tonnage::{BulkPutError, BulkPutOptions, BulkPutReport, Error, TooManyErrors}
 
 use super::command;
 use super::upload_state::{UploadState, report_of};
-use crate::client::Client;
+use crate::store::RemoteStore;
 
 pub(super) struct PutJob {
-    pub(super) client: Client,
+    pub(super) client: RemoteStore,
     pub(super) options: BulkPutOptions,
     /// Its name at the server.
     pub(super) name: String,
@@ -34,7 +34,7 @@ pub(super) struct PutJob {
 
 impl PutJob {
     pub(super) fn new(
-        client: Client,
+        client: RemoteStore,
         options: BulkPutOptions,
         names: Vec<String>,
         ended: Sender<()>,

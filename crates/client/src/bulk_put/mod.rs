@@ -11,24 +11,22 @@
 //!
 //! All streams of a call are one job of the server: they share a load and a limit of errors.
 
-mod command;
+pub(crate) mod command;
 mod job;
 mod position;
 mod reader;
 mod server_message;
 mod upload;
-mod upload_state;
+pub(crate) mod upload_state;
 
 use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
-use arrow::array::RecordBatch;
-use tonnage::{BulkPutError, BulkPutOptions, BulkPutReport, EntryStream, Result, Row};
+use tonnage::{BulkPutError, BulkPutOptions, BulkPutReport, EntryStream};
 
-use crate::client::Client;
 use crate::limits::CallLimits;
-use crate::row_batch;
+use crate::store::RemoteStore;
 use job::PutJob;
 
 /// How often limits are looked at.
@@ -38,7 +36,7 @@ const READERS_GRACE: Duration = Duration::from_millis(250);
 /// How long a stopped load waits for the server to tell what it stored.
 const SERVER_GRACE: Duration = Duration::from_secs(10);
 
-impl Client {
+impl RemoteStore {
     /// Puts the entries of all streams, as [`tonnage::Store::bulk_put`] does. Each stream has rows
     /// of one table, or pairs. The server limits the memory of the load; it may be told to use
     /// less.
@@ -88,43 +86,5 @@ impl Client {
             }
         }
         job.result(started.elapsed())
-    }
-
-    /// Puts record batches into a table, as one stream.
-    ///
-    /// # Errors
-    /// As [`Client::bulk_put`].
-    pub fn put_batches<B>(
-        &self,
-        table: &str,
-        batches: B,
-        options: &BulkPutOptions,
-    ) -> std::result::Result<BulkPutReport, BulkPutError>
-    where
-        B: IntoIterator<Item = Result<RecordBatch>>,
-        B::IntoIter: Send + 'static,
-    {
-        self.bulk_put(vec![tonnage::record_batch_stream(table, table, batches)], options)
-    }
-
-    /// Puts rows into a table, as one stream.
-    ///
-    /// # Errors
-    /// As [`Client::bulk_put`].
-    pub fn put(
-        &self,
-        table: &str,
-        rows: impl IntoIterator<Item = Row>,
-        options: &BulkPutOptions,
-    ) -> std::result::Result<BulkPutReport, BulkPutError> {
-        let entry = self.describe(table)?;
-        let rows: Vec<Row> = rows.into_iter().collect();
-        match rows.is_empty() {
-            true => Ok(BulkPutReport::default()),
-            false => {
-                let batch = row_batch::batch_of(&entry.schema, &rows)?;
-                self.put_batches(table, [Ok(batch)], options)
-            }
-        }
     }
 }

@@ -16,8 +16,8 @@ use tonnage::{
 
 use super::job::PutJob;
 use super::upload;
-use crate::pairs::batch_of_pairs;
-use crate::row_batch::{FittedRows, RowColumn, fitting_rows, rounded_rows};
+use crate::pair_batch::batch_of_pairs;
+use crate::row_batch::{FittedRows, RowColumn, fitting_rows, rounded_rows, row_columns};
 
 /// Reads all streams, some side by side. Where a thread cannot be had, the job is stopped: it waits
 /// for the threads that it has, and tells what they sent.
@@ -176,18 +176,7 @@ impl StreamReader<'_> {
         if let Some(columns) = &self.columns {
             return Ok(columns.clone());
         }
-        let entry = self.job.client.describe(table)?;
-        let is_wanted = |column: &Column| {
-            column.identity.is_none() && column.default_function.is_none()
-                || rows.iter().any(|row| row.get(&column.name).is_some())
-        };
-        let columns = entry.schema.columns.iter().enumerate();
-        let columns = columns.filter(|(_, column)| is_wanted(column));
-        let columns = columns.map(|(index, column)| RowColumn {
-            column: column.clone(),
-            is_key: entry.schema.is_key(index),
-        });
-        let columns: Vec<_> = columns.collect();
+        let columns = row_columns(&self.job.client.describe(table)?.schema, rows);
         self.columns = Some(columns.clone());
         Ok(columns)
     }

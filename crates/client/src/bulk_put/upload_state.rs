@@ -49,7 +49,7 @@ fn add(total: &mut Counts, counts: Counts) {
 }
 
 /// What is known of each stream in the end.
-pub(super) fn report_of(streams: Vec<StreamReport>, elapsed: Duration) -> BulkPutReport {
+pub(crate) fn report_of(streams: Vec<StreamReport>, elapsed: Duration) -> BulkPutReport {
     let mut report = BulkPutReport::default();
     report.seconds = elapsed.as_secs_f64();
     for stream in &streams {

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
-use tonnage::{BulkPutOptions, ErrorKind};
-use tonnage_client::{Client, ClientOptions, ScanRequest};
+use tonnage::{BulkPutOptions, ErrorKind, TableScanOptions};
+use tonnage_client::{ClientOptions, RemoteStore};
 use tonnage_server::Settings;
 
-use crate::support::{Heard, Running, ships};
+use crate::support::{BulkCalls, Heard, Running, ships};
 
 /// Passes bytes on between a client and the server, until it is cut.
 struct Proxy {
@@ -39,9 +39,9 @@ impl Proxy {
         Self { port, sockets }
     }
 
-    fn client(&self) -> Client {
+    fn client(&self) -> RemoteStore {
         let address = format!("grpc://127.0.0.1:{}", self.port);
-        Client::connect(&address, ClientOptions::default()).unwrap()
+        RemoteStore::connect(&address, ClientOptions::default()).unwrap()
     }
 
     fn cut(&self) {
@@ -82,8 +82,8 @@ fn rows_whose_connection_is_cut_end_with_an_error() {
     let batches = (0..100).map(|batch| Ok(ships(batch * 20_000..batch * 20_000 + 20_000)));
     server.client().put_batches("ships", batches, &BulkPutOptions::default()).unwrap();
     let proxy = Proxy::to(server.port);
-    let scan = ScanRequest { table: "ships".into(), ..ScanRequest::default() };
-    let mut rows = proxy.client().scan(&scan).unwrap();
+    let table = proxy.client().table("ships").unwrap();
+    let mut rows = table.scan(&TableScanOptions::default()).unwrap();
     rows.next().unwrap().unwrap();
     proxy.cut();
     let error = rows.find_map(Result::err).expect("all rows came from a server that was gone");
@@ -113,7 +113,7 @@ fn a_server_that_shuts_down_stops_a_put_and_tells_what_is_stored() {
     let stored = store.table("ships").unwrap().count().unwrap();
     assert_eq!(stopped.report.total.inserted, stored);
     let started = Instant::now();
-    while client.tables().is_ok() {
+    while client.table_paths().is_ok() {
         assert!(started.elapsed() < Duration::from_secs(30), "the server never went");
         std::thread::sleep(Duration::from_millis(50));
     }

@@ -5,11 +5,11 @@ use std::time::{Duration, Instant};
 
 use tonnage::arrow::array::{Int64Array, RecordBatch};
 use tonnage::{
-    BulkPutOptions, Cancel, Durability, Error, ErrorKind, ErrorsMax, Key, OnExisting, Progress,
-    Row, TooManyErrors, record_batch_stream, row_stream,
+    BulkPutOptions, Cancel, Direction, Durability, Error, ErrorKind, ErrorsMax, Key, OnExisting,
+    PairGetOptions, Pairs, Progress, Row, TooManyErrors, record_batch_stream, row_stream,
 };
 
-use crate::support::{Heard, Running, failing, maybe_ships, ships};
+use crate::support::{BulkCalls, Heard, Running, failing, maybe_ships, ships};
 
 #[test]
 fn a_put_is_completed_and_its_report_counts_every_row() {
@@ -60,7 +60,8 @@ fn existing_rows_stay_or_are_replaced_as_asked_for() {
     client.put("ships", [row("old")], &BulkPutOptions::default()).unwrap();
     let kept = client.put("ships", [row("new")], &BulkPutOptions::default()).unwrap();
     assert_eq!((kept.total.existed, kept.total.inserted), (1, 0));
-    let name = || client.get("ships", &Row::new().with("id", 1)).unwrap().unwrap().row;
+    let name =
+        || client.table("ships").unwrap().get(&Row::new().with("id", 1)).unwrap().unwrap().row;
     assert_eq!(name().get("name"), Some(&"old".into()));
     let replace = BulkPutOptions { on_existing: OnExisting::Replace, ..BulkPutOptions::default() };
     client.put("ships", [row("new")], &replace).unwrap();
@@ -248,14 +249,14 @@ fn a_put_whose_time_is_over_stops() {
 
 /// Counts the ships at the server once a stream is complete, and then panics if that is wanted.
 struct Counting {
-    client: tonnage_client::Client,
+    client: tonnage_client::RemoteStore,
     counted: std::sync::Mutex<Option<u64>>,
     panics: bool,
 }
 
 impl tonnage::BulkPutCallbacks for Counting {
     fn completed(&self, _: &tonnage::StreamReport) {
-        *self.counted.lock().unwrap() = self.client.count("ships").ok();
+        *self.counted.lock().unwrap() = self.client.table("ships").unwrap().count().ok();
         assert!(!self.panics, "the callback of this test panics");
     }
 }
@@ -307,10 +308,26 @@ fn pairs_go_in_and_come_out() {
     let server = Running::new();
     let client = server.client();
     let key = |minor: &str| Key::new(["fleet"], [minor]);
-    let pairs = [(key("a"), b"1".to_vec()), (key("b"), b"2".to_vec())];
-    client.put_pairs(&pairs).unwrap();
-    client.put_pairs(&[(key("b"), b"3".to_vec())]).unwrap();
-    let found = client.get_pairs(&[key("a"), key("b"), key("c")]).unwrap();
+    let put = |pairs: &[(&str, &str)]| {
+        let mut batch = Pairs::new();
+        pairs.iter().for_each(|(minor, value)| {
+            batch.push(&key(minor), value.as_bytes()).unwrap();
+        });
+        let replace =
+            BulkPutOptions { on_existing: OnExisting::Replace, ..BulkPutOptions::default() };
+        client.kv().bulk_put([Ok(batch)], &replace).unwrap();
+    };
+    put(&[("a", "1"), ("b", "2")]);
+    put(&[("b", "3")]);
+    let options = PairGetOptions { direction: Direction::Forward, ..PairGetOptions::default() };
+    let found = client.kv().bulk_get(["a", "b", "c"].map(key), &options).unwrap();
+    let found: Vec<_> = found
+        .flat_map(|batch| {
+            let batch = batch.unwrap();
+            (0..batch.len()).map(|at| batch.pair(at).unwrap()).collect::<Vec<_>>()
+        })
+        .map(|pair| (pair.key, pair.value))
+        .collect();
     assert_eq!(found, [(key("a"), b"1".to_vec()), (key("b"), b"3".to_vec())]);
 }
 

@@ -4,8 +4,8 @@ use std::io::Write as _;
 use std::net::TcpListener;
 use std::time::{Duration, Instant};
 
-use tonnage::{Condition, ErrorKind, Key, Row, RowOperation, WriteOptions};
-use tonnage_client::{Client, ClientOptions, Credentials, PairWrite};
+use tonnage::{ErrorKind, Key, Row, RowOperation, WriteOptions};
+use tonnage_client::{ClientOptions, Credentials, RemoteStore};
 use tonnage_server::{Settings, hash_password};
 
 use crate::support::{Running, tls_file};
@@ -50,17 +50,15 @@ fn with_users() -> (Running, tempfile::TempPath) {
 #[test]
 fn a_write_needs_the_rights_of_what_it_does() {
     let (server, _users) = with_users();
-    let client = Client::connect(&server.address(), password("ann", "pass:word")).unwrap();
+    let client = RemoteStore::connect(&server.address(), password("ann", "pass:word")).unwrap();
     let row = || Row::new().with("id", 1_i64);
     for operation in [RowOperation::put("ships", row()), RowOperation::delete("ships", row())] {
-        let error = client.write(&[operation], &WriteOptions::default()).unwrap_err();
+        let error = client.atomic_write(&[operation], &WriteOptions::default()).unwrap_err();
         assert!(error.message().contains("may not"), "{error}");
     }
     let key = Key::of_major(["a"]);
-    assert!(client.get_pair(&key).is_err());
-    let always = Condition::Always;
-    let options = WriteOptions::default();
-    assert!(client.write_pair(&key, &PairWrite::Put(b"v"), &always, &options).is_err());
+    assert!(client.kv().get(&key).is_err());
+    assert!(client.kv().put(&key, b"v", &WriteOptions::default()).is_err());
     assert_eq!((server.ships(), server.store.kv().count().unwrap()), (0, 0));
 }
 
@@ -68,7 +66,7 @@ fn a_write_needs_the_rights_of_what_it_does() {
 fn the_tables_of_a_server_are_told() {
     let server = Running::new();
     server.store.execute("CREATE TABLE ships.calls (port LONG, PRIMARY KEY (port))").unwrap();
-    let mut tables = server.client().tables().unwrap();
+    let mut tables = server.client().table_paths().unwrap();
     tables.sort();
     assert_eq!(tables, ["ships", "ships.calls"]);
 }
@@ -76,7 +74,7 @@ fn the_tables_of_a_server_are_told() {
 #[test]
 fn nobody_at_the_address_is_unavailable_and_named() {
     let address = "grpc://127.0.0.1:1";
-    let error = Client::connect(address, ClientOptions::default()).unwrap_err();
+    let error = RemoteStore::connect(address, ClientOptions::default()).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Unavailable);
     assert!(error.message().contains(address), "{error}");
 }
@@ -88,7 +86,7 @@ fn a_server_that_takes_the_connection_and_says_nothing_is_given_up() {
     let options =
         ClientOptions { connect_timeout: Duration::from_millis(300), ..ClientOptions::default() };
     let started = Instant::now();
-    let error = Client::connect(&address, options).unwrap_err();
+    let error = RemoteStore::connect(&address, options).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::TimedOut, "{error}");
     assert!(started.elapsed() < Duration::from_secs(30));
 }
@@ -97,15 +95,15 @@ fn a_server_that_takes_the_connection_and_says_nothing_is_given_up() {
 fn tls_is_checked_against_the_certificates_that_are_named() {
     let server = with_tls("127.0.0.1:0");
     let address = format!("grpc+tls://localhost:{}", server.port);
-    let client = Client::connect(&address, trusting()).unwrap();
-    assert_eq!(client.tables().unwrap(), ["ships"]);
+    let client = RemoteStore::connect(&address, trusting()).unwrap();
+    assert_eq!(client.table_paths().unwrap(), ["ships"]);
 }
 
 #[test]
 fn a_certificate_for_another_address_is_refused() {
     let server = with_tls("127.0.0.2:0");
     let address = format!("grpc+tls://127.0.0.2:{}", server.port);
-    let error = Client::connect(&address, trusting()).unwrap_err();
+    let error = RemoteStore::connect(&address, trusting()).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Unavailable);
     assert!(error.message().contains("certificate"), "{error}");
 }
@@ -113,7 +111,7 @@ fn a_certificate_for_another_address_is_refused() {
 #[test]
 fn a_client_without_tls_gets_nothing_from_a_server_with_it() {
     let server = with_tls("127.0.0.1:0");
-    let error = Client::connect(&server.address(), ClientOptions::default()).unwrap_err();
+    let error = RemoteStore::connect(&server.address(), ClientOptions::default()).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Unavailable, "{error}");
 }
 
@@ -127,12 +125,12 @@ fn a_server_that_asks_for_a_certificate_gets_the_client_s() {
         ..Settings::default()
     });
     let address = format!("grpc+tls://localhost:{}", server.port);
-    let error = Client::connect(&address, trusting()).unwrap_err();
+    let error = RemoteStore::connect(&address, trusting()).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Unavailable, "{error}");
     let tls_certificate = Some((tls_file("cert.pem"), tls_file("key.pem")));
     let options = ClientOptions { tls_certificate, ..trusting() };
-    let client = Client::connect(&address, options).unwrap();
-    assert_eq!(client.tables().unwrap(), ["ships"]);
+    let client = RemoteStore::connect(&address, options).unwrap();
+    assert_eq!(client.table_paths().unwrap(), ["ships"]);
 }
 
 #[test]
@@ -140,7 +138,7 @@ fn a_wrong_password_is_heard_of_at_once() {
     let (server, _users) = with_users();
     for options in [password("ann", "word"), password("bob", "pass:word"), ClientOptions::default()]
     {
-        let error = Client::connect(&server.address(), options).unwrap_err();
+        let error = RemoteStore::connect(&server.address(), options).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Invalid, "{error}");
         assert!(error.message().contains("password"), "{error}");
     }
@@ -149,8 +147,8 @@ fn a_wrong_password_is_heard_of_at_once() {
 #[test]
 fn a_user_may_do_what_is_granted() {
     let (server, _users) = with_users();
-    let ann = Client::connect(&server.address(), password("ann", "pass:word")).unwrap();
-    assert_eq!(ann.count("ships").unwrap(), 0);
+    let ann = RemoteStore::connect(&server.address(), password("ann", "pass:word")).unwrap();
+    assert_eq!(ann.table("ships").unwrap().count().unwrap(), 0);
     let error = ann.sql("INSERT INTO ships VALUES (1, 'a')").unwrap_err();
     assert!(error.message().contains("may not insert"), "{error}");
 }
@@ -160,7 +158,7 @@ fn a_token_stands_for_its_user() {
     let (server, _users) = with_users();
     let credentials = Some(Credentials::Token("token".into()));
     let options = ClientOptions { credentials, ..ClientOptions::default() };
-    let root = Client::connect(&server.address(), options).unwrap();
-    root.define("CREATE TABLE t (k LONG, PRIMARY KEY (k))").unwrap();
+    let root = RemoteStore::connect(&server.address(), options).unwrap();
+    root.execute("CREATE TABLE t (k LONG, PRIMARY KEY (k))").unwrap();
     assert!(server.store.table("t").is_ok());
 }

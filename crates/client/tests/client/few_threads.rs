@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use tonnage::{BulkPutOptions, ErrorKind, record_batch_stream};
 use tonnage_testkit::alone;
 
-use crate::support::{Running, ships};
+use crate::support::{BulkCalls, Running, ships};
 
 const STREAMS: i64 = 50;
 /// Set in the process that has few threads: each of them takes so much address space.

@@ -13,4 +13,5 @@ mod related;
 mod single;
 mod sql;
 mod support;
+mod surface;
 mod write;

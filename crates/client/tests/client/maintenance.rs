@@ -1,23 +1,20 @@
 //! Figures, checks and backups.
 
 use tonnage::{ErrorKind, Store};
-use tonnage_client::{Client, ClientOptions};
+use tonnage_client::{ClientOptions, RemoteStore};
 use tonnage_server::{Server, Settings, ShutdownHandle};
 
-use crate::support::{Running, ships};
+use crate::support::{BulkCalls, Running, ships};
 
 #[test]
 fn figures_and_a_check_are_those_of_the_store() {
     let server = Running::new();
     let client = server.client();
     client.put_batches("ships", [Ok(ships(0..100))], &Default::default()).unwrap();
-    let (tables, statistics) = client.shard_statistics().unwrap();
-    assert_eq!((tables, statistics), (1, server.store.statistics().unwrap()));
-    let (report, repaired) = client.check(false).unwrap();
-    assert_eq!(report, server.store.check().unwrap());
-    assert!(repaired.is_none());
-    let (_, repaired) = client.check(true).unwrap();
-    assert_eq!(repaired.unwrap().entries, 0);
+    assert_eq!(client.statistics().unwrap(), server.store.statistics().unwrap());
+    assert_eq!(client.check().unwrap(), server.store.check().unwrap());
+    let (report, repaired) = client.check_and_repair().unwrap();
+    assert_eq!((report.is_sound(), repaired.entries), (true, 0));
 }
 
 /// Backups are of stores on disk.
@@ -36,7 +33,8 @@ fn a_store_is_backed_up_into_a_directory_of_its_server() {
     let (address, stop) = (server.addresses().flight.unwrap(), ShutdownHandle::default());
     let stopped = stop.clone();
     let running = std::thread::spawn(move || server.run(&stopped));
-    let client = Client::connect(&format!("grpc://{address}"), ClientOptions::default()).unwrap();
+    let client =
+        RemoteStore::connect(&format!("grpc://{address}"), ClientOptions::default()).unwrap();
     client.put_batches("ships", [Ok(ships(0..1_000))], &Default::default()).unwrap();
     let made = client.backup("nightly", false).unwrap();
     assert_eq!(made.info.number, 1);

@@ -4,7 +4,6 @@ use tonnage::{
     ColumnType, Condition, ErrorKind, GetOptions, Key, Row, RowOperation, Value, WriteOptions,
     WriteResult,
 };
-use tonnage_client::PairWrite;
 
 use crate::support::Running;
 
@@ -45,12 +44,13 @@ fn row() -> Row {
 fn a_row_of_every_type_is_stored_and_read_as_by_the_library() {
     let server = Running::new();
     let client = server.client();
-    client.define(TABLE).unwrap();
+    client.execute(TABLE).unwrap();
     for row in [row(), Row::new().with("id", 8_i64)] {
-        let stored = client.write(&[RowOperation::put("t", row.clone())], &WriteOptions::default());
+        let stored =
+            client.atomic_write(&[RowOperation::put("t", row.clone())], &WriteOptions::default());
         assert!(matches!(stored, Ok(WriteResult::Stored { .. })), "{stored:?}");
         let key = Row::new().with("id", row.get("id").unwrap().clone());
-        let found = client.get("t", &key).unwrap().unwrap();
+        let found = client.table("t").unwrap().get(&key).unwrap().unwrap();
         let local = server.store.table("t").unwrap().get(&key).unwrap().unwrap();
         assert_eq!(found, local);
     }
@@ -60,15 +60,16 @@ fn a_row_of_every_type_is_stored_and_read_as_by_the_library() {
 fn some_columns_come_in_the_order_that_they_were_asked_in() {
     let server = Running::new();
     let client = server.client();
-    client.define(TABLE).unwrap();
-    client.write(&[RowOperation::put("t", row())], &WriteOptions::default()).unwrap();
+    client.execute(TABLE).unwrap();
+    client.atomic_write(&[RowOperation::put("t", row())], &WriteOptions::default()).unwrap();
     let (key, columns) = (Row::new().with("ID", 7_i64), ["s".to_owned(), "I".to_owned()]);
-    let found = client.get_with("t", &key, Some(&columns), &GetOptions::default()).unwrap();
+    let table = client.table("t").unwrap();
+    let found = table.get_columns(&key, &columns, &GetOptions::default()).unwrap();
     let names: Vec<String> = found.unwrap().row.iter().map(|(name, _)| name.to_owned()).collect();
     assert_eq!(names, ["s", "i"]);
     let missing = Row::new().with("id", 9_i64);
-    assert!(client.get("t", &missing).unwrap().is_none());
-    let partial = client.get("t", &Row::new()).unwrap_err();
+    assert!(table.get(&missing).unwrap().is_none());
+    let partial = table.get(&Row::new()).unwrap_err();
     assert_eq!(partial.kind(), ErrorKind::Invalid);
 }
 
@@ -78,11 +79,10 @@ fn a_pair_of_any_bytes_comes_back_and_an_empty_value_is_one() {
     let client = server.client();
     let key = Key::new([b"major".to_vec(), vec![0, 0xff]], [vec![1_u8]]);
     for value in [&b"\0\xff"[..], b""] {
-        let put = PairWrite::Put(value);
-        client.write_pair(&key, &put, &Condition::Always, &WriteOptions::default()).unwrap();
-        assert_eq!(client.get_pair(&key).unwrap().unwrap().value, value);
+        client.kv().put(&key, value, &WriteOptions::default()).unwrap();
+        assert_eq!(client.kv().get(&key).unwrap().unwrap().value, value);
     }
-    let gone = client.write_pair(&key, &PairWrite::Delete, &Condition::Always, &Default::default());
+    let gone = client.kv().delete_if(&key, Condition::Always, &WriteOptions::default());
     assert!(matches!(gone, Ok(WriteResult::Stored { .. })), "{gone:?}");
-    assert!(client.get_pair(&key).unwrap().is_none());
+    assert!(client.kv().get(&key).unwrap().is_none());
 }

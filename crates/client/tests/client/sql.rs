@@ -4,12 +4,12 @@ use std::time::Duration;
 
 use tonnage::arrow::array::AsArray;
 use tonnage::arrow::datatypes::Int64Type;
-use tonnage::{DdlOutcome, ErrorKind, Value};
-use tonnage_client::{Answer, Changes, Client, ClientOptions, ScanRequest};
+use tonnage::{DdlOutcome, ErrorKind, TableScanOptions, Value};
+use tonnage_client::{Answer, Changes, ClientOptions, RemoteStore};
 
-use crate::support::{Running, ships};
+use crate::support::{BulkCalls, Running, ships};
 
-fn filled(count: i64) -> (Running, Client) {
+fn filled(count: i64) -> (Running, RemoteStore) {
     let server = Running::new();
     let client = server.client();
     client.put_batches("ships", [Ok(ships(0..count))], &Default::default()).unwrap();
@@ -60,7 +60,7 @@ fn what_is_wrong_with_a_statement_comes_back_as_the_store_says_it() {
 #[test]
 fn definitions_are_answered_as_a_store_answers_them() {
     let (_server, client) = filled(1);
-    let done = client.define("CREATE TABLE t (k LONG, PRIMARY KEY (k)); SHOW TABLES").unwrap();
+    let done = client.execute("CREATE TABLE t (k LONG, PRIMARY KEY (k)); SHOW TABLES").unwrap();
     let created = DdlOutcome::Created { table: "t".into(), new: true };
     assert_eq!(done, [created, DdlOutcome::Tables(vec!["ships".into(), "t".into()])]);
 }
@@ -69,24 +69,25 @@ fn definitions_are_answered_as_a_store_answers_them() {
 fn a_table_is_described_with_its_parents() {
     let (server, client) = filled(1);
     server.store.execute("CREATE TABLE ships.calls (port LONG, PRIMARY KEY (port))").unwrap();
-    let entry = client.describe("ships.calls").unwrap();
-    let keys: Vec<&str> = entry.schema.key_columns().map(|key| key.name.as_str()).collect();
+    let table = client.table("ships.calls").unwrap();
+    let keys: Vec<&str> = table.schema().key_columns().map(|key| key.name.as_str()).collect();
     assert_eq!(keys, ["id", "port"]);
-    assert_eq!(client.describe("ferries").unwrap_err().kind(), ErrorKind::NotFound);
+    assert_eq!(client.table("ferries").unwrap_err().kind(), ErrorKind::NotFound);
 }
 
 #[test]
 fn a_scan_gives_all_rows_or_some() {
     let (_server, client) = filled(20_000);
-    let rows = |request: &ScanRequest| -> usize {
-        client.scan(request).unwrap().map(|batch| batch.unwrap().num_rows()).sum()
+    let table = client.table("ships").unwrap();
+    let rows = |options: &TableScanOptions| -> usize {
+        table.scan(options).unwrap().map(|batch| batch.unwrap().rows.num_rows()).sum()
     };
-    let all = ScanRequest { table: "ships".into(), ..ScanRequest::default() };
+    let all = TableScanOptions::default();
     assert_eq!(rows(&all), 20_000);
-    assert_eq!(rows(&ScanRequest { limit: Some(7), ..all.clone() }), 7);
-    let ids = ScanRequest { columns: Some(vec!["id".into()]), ..all };
-    assert_eq!(client.scan(&ids).unwrap().schema().fields().len(), 1);
-    assert_eq!(client.count("ships").unwrap(), 20_000);
+    assert_eq!(rows(&TableScanOptions { limit: Some(7), ..all.clone() }), 7);
+    let ids = TableScanOptions { columns: Some(vec!["id".into()]), ..all };
+    assert_eq!(table.scan(&ids).unwrap().schema().fields().len(), 1);
+    assert_eq!(client.table("ships").unwrap().count().unwrap(), 20_000);
 }
 
 /// An INSERT that was carried out again without values stored those of the time before once more.
@@ -109,7 +110,7 @@ fn a_call_that_takes_too_long_is_given_up() {
     drop(client);
     let timeout = Some(Duration::from_secs(1));
     let options = ClientOptions { timeout, ..ClientOptions::default() };
-    let client = Client::connect(&server.address(), options).unwrap();
+    let client = RemoteStore::connect(&server.address(), options).unwrap();
     let slow = "SELECT count(*) FROM ships a, ships b, ships c WHERE a.id + b.id + c.id = 1";
     let ended = client.sql(slow).and_then(|answer| answer.rows().collect::<Result<Vec<_>, _>>());
     let error = ended.unwrap_err();
@@ -121,7 +122,7 @@ fn a_client_that_was_called_off_begins_nothing() {
     let server = Running::new();
     let options = ClientOptions::default();
     let cancel = options.cancel.clone();
-    let client = Client::connect(&server.address(), options).unwrap();
+    let client = RemoteStore::connect(&server.address(), options).unwrap();
     cancel.cancel();
-    assert_eq!(client.tables().unwrap_err().kind(), ErrorKind::Cancelled);
+    assert_eq!(client.table_paths().unwrap_err().kind(), ErrorKind::Cancelled);
 }

@@ -5,8 +5,11 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
 use tonnage::arrow::array::{Int64Array, RecordBatch, StringArray};
-use tonnage::{BulkPutCallbacks, FailedEntry, Result, Store, StreamReport};
-use tonnage_client::{Client, ClientOptions};
+use tonnage::{
+    BulkPutCallbacks, BulkPutError, BulkPutOptions, BulkPutReport, FailedEntry, Result, Row, Store,
+    StreamReport, record_batch_stream, row_stream,
+};
+use tonnage_client::{ClientOptions, RemoteStore};
 use tonnage_server::{Server, Settings, ShutdownHandle};
 
 /// A server that runs until it is dropped.
@@ -22,14 +25,23 @@ impl Running {
         Self::with(Settings::default())
     }
 
+    /// A server without tables.
+    pub(crate) fn empty() -> Self {
+        Self::over(Store::open("memory:").unwrap(), Settings::default())
+    }
+
     pub(crate) fn with(settings: Settings) -> Self {
+        let store = Store::open("memory:").unwrap();
+        store.execute("CREATE TABLE ships (id LONG, name STRING, PRIMARY KEY (id))").unwrap();
+        Self::over(store, settings)
+    }
+
+    fn over(store: Store, settings: Settings) -> Self {
         let free = Settings {
             http: Some("off".into()),
             flight: Some("127.0.0.1:0".into()),
             ..Settings::default()
         };
-        let store = Store::open("memory:").unwrap();
-        store.execute("CREATE TABLE ships (id LONG, name STRING, PRIMARY KEY (id))").unwrap();
         let server = Server::open(store.clone(), settings.or(free).resolve().unwrap()).unwrap();
         let (port, stop) =
             (server.addresses().flight.unwrap().tcp().unwrap().port(), ShutdownHandle::default());
@@ -42,8 +54,8 @@ impl Running {
         format!("grpc://127.0.0.1:{}", self.port)
     }
 
-    pub(crate) fn client(&self) -> Client {
-        Client::connect(&self.address(), ClientOptions::default()).unwrap()
+    pub(crate) fn client(&self) -> RemoteStore {
+        RemoteStore::connect(&self.address(), ClientOptions::default()).unwrap()
     }
 
     /// Ships that are stored.
@@ -61,6 +73,61 @@ impl Drop for Running {
                 ended.unwrap().unwrap();
             }
         }
+    }
+}
+
+/// Bulk puts of one stream.
+pub(crate) trait BulkCalls {
+    /// Puts record batches into a table.
+    fn put_batches<B>(
+        &self,
+        table: &str,
+        batches: B,
+        options: &BulkPutOptions,
+    ) -> std::result::Result<BulkPutReport, BulkPutError>
+    where
+        B: IntoIterator<Item = Result<RecordBatch>>,
+        B::IntoIter: Send + 'static;
+
+    /// Puts rows into a table.
+    fn put<R>(
+        &self,
+        table: &str,
+        rows: R,
+        options: &BulkPutOptions,
+    ) -> std::result::Result<BulkPutReport, BulkPutError>
+    where
+        R: IntoIterator<Item = Row>,
+        R::IntoIter: Send + 'static;
+}
+
+impl BulkCalls for RemoteStore {
+    fn put_batches<B>(
+        &self,
+        table: &str,
+        batches: B,
+        options: &BulkPutOptions,
+    ) -> std::result::Result<BulkPutReport, BulkPutError>
+    where
+        B: IntoIterator<Item = Result<RecordBatch>>,
+        B::IntoIter: Send + 'static,
+    {
+        self.bulk_put(vec![record_batch_stream(table, table, batches)], options)
+    }
+
+    fn put<R>(
+        &self,
+        table: &str,
+        rows: R,
+        options: &BulkPutOptions,
+    ) -> std::result::Result<BulkPutReport, BulkPutError>
+    where
+        R: IntoIterator<Item = Row>,
+        R::IntoIter: Send + 'static,
+    {
+        let path: Arc<str> = table.into();
+        let rows = rows.into_iter().map(move |row| Ok((path.clone(), row)));
+        self.bulk_put(vec![row_stream(table, rows)], options)
     }
 }
 

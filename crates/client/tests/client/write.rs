@@ -1,18 +1,17 @@
 //! Single rows and pairs under conditions, streams of them, statements with values, many at once.
 
-use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use tonnage::arrow::array::{AsArray, RecordBatch};
 use tonnage::{
-    BulkPutOptions, Condition, Consistency, ErrorKind, GetOptions, Key, Pairs, Row, RowOperation,
-    Value, WriteOptions, WriteResult, pair_stream, row_stream,
+    Acks, BulkPutOptions, Condition, Consistency, ErrorKind, GetOptions, Key, Pairs, Row,
+    RowOperation, TableScanOptions, Value, WriteOptions, WriteResult, pair_stream, row_stream,
 };
-use tonnage_client::{Answer, Changes, Client, Fetched, PairWrite, ScanRequest};
+use tonnage_client::{Answer, Changes, Fetched, RemoteStore};
 
-use crate::support::{Heard, Running, ships};
+use crate::support::{BulkCalls, Heard, Running, ships};
 
-fn connected() -> (Running, Client) {
+fn connected() -> (Running, RemoteStore) {
     let server = Running::new();
     let client = server.client();
     (server, client)
@@ -22,8 +21,8 @@ fn ship(id: i64, name: &str) -> Row {
     Row::new().with("id", id).with("name", name)
 }
 
-fn write(client: &Client, operation: RowOperation) -> WriteResult {
-    client.write(&[operation], &WriteOptions::default()).unwrap()
+fn write(client: &RemoteStore, operation: RowOperation) -> WriteResult {
+    client.atomic_write(&[operation], &WriteOptions::default()).unwrap()
 }
 
 #[test]
@@ -48,13 +47,13 @@ fn a_row_is_got_with_its_version() {
     let put = RowOperation::put("ships", ship(1, "ARGO"));
     let version = write(&client, put).version().unwrap();
     let key = Row::new().with("id", 1_i64);
-    let found = client.get("ships", &key).unwrap().unwrap();
+    let found = client.table("ships").unwrap().get(&key).unwrap().unwrap();
     assert_eq!((found.row, found.version, found.expires_at_ms), (ship(1, "ARGO"), version, 0));
     let name = ["name".to_owned()];
     let options = GetOptions { consistency: Some(Consistency::None), ..GetOptions::default() };
-    let found = client.get_with("ships", &key, Some(&name), &options).unwrap().unwrap();
+    let found = client.table("ships").unwrap().get_columns(&key, &name, &options).unwrap().unwrap();
     assert_eq!(found.row, Row::new().with("name", "ARGO"));
-    assert_eq!(client.get("ships", &Row::new().with("id", 2_i64)).unwrap(), None);
+    assert_eq!(client.table("ships").unwrap().get(&Row::new().with("id", 2_i64)).unwrap(), None);
 }
 
 /// A row of every type comes back as it was put.
@@ -70,7 +69,7 @@ fn a_row_that_is_got_is_the_row_that_was_put() {
     client.sql(values).unwrap();
     let key = Row::new().with("k", "k");
     let stored = server.store.table("t").unwrap().get(&key).unwrap().unwrap();
-    assert_eq!(client.get("t", &key).unwrap().unwrap(), stored);
+    assert_eq!(client.table("t").unwrap().get(&key).unwrap().unwrap(), stored);
 }
 
 #[test]
@@ -85,10 +84,10 @@ fn operations_are_carried_out_together_or_not_at_all() {
         RowOperation::put("berths", row).when(Condition::IfAbsent)
     };
     let options = WriteOptions::default();
-    assert!(client.write(&[berth(1), berth(2)], &options).unwrap().is_stored());
-    let refused = client.write(&[berth(3), berth(2)], &options).unwrap();
+    assert!(client.atomic_write(&[berth(1), berth(2)], &options).unwrap().is_stored());
+    let refused = client.atomic_write(&[berth(3), berth(2)], &options).unwrap();
     assert!(matches!(refused, WriteResult::ConditionFailed { operation: 1, .. }), "{refused:?}");
-    assert_eq!(client.count("berths").unwrap(), 2);
+    assert_eq!(client.table("berths").unwrap().count().unwrap(), 2);
 }
 
 #[test]
@@ -96,7 +95,7 @@ fn a_row_that_does_not_fit_is_refused_as_the_store_says_it() {
     let (server, client) = connected();
     let row = Row::new().with("id", "seven");
     let operation = RowOperation::put("ships", row);
-    let error = client.write(&[operation], &WriteOptions::default()).unwrap_err();
+    let error = client.atomic_write(&[operation], &WriteOptions::default()).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Invalid);
     assert!(error.message().contains("id"), "{error}");
     assert_eq!(server.ships(), 0);
@@ -107,21 +106,20 @@ fn a_pair_is_written_if_its_condition_holds() {
     let (_server, client) = connected();
     let key = Key::new(["users", "1"], ["mail"]);
     let put = |value: &[u8], condition: Condition| {
-        let write = PairWrite::Put(value);
-        client.write_pair(&key, &write, &condition, &WriteOptions::default()).unwrap()
+        client.kv().put_if(&key, value, condition, &WriteOptions::default()).unwrap()
     };
     let version = put(b"one", Condition::Always).version().unwrap();
     assert!(!put(b"two", Condition::IfAbsent).is_stored());
     assert!(put(b"two", Condition::IfVersion(version)).is_stored());
-    let pair = client.get_pair(&key).unwrap().unwrap();
+    let pair = client.kv().get(&key).unwrap().unwrap();
     assert_eq!((pair.key, pair.value, pair.expires_at_ms), (key.clone(), b"two".to_vec(), 0));
     let delete = |condition| {
         let options = WriteOptions::default();
-        client.write_pair(&key, &PairWrite::Delete, &condition, &options).unwrap().is_stored()
+        client.kv().delete_if(&key, condition, &options).unwrap().is_stored()
     };
     assert!(!delete(Condition::IfVersion(version)));
     assert!(delete(Condition::IfPresent) && !delete(Condition::IfPresent));
-    assert!(client.get_pair(&key).unwrap().is_none());
+    assert!(client.kv().get(&key).unwrap().is_none());
 }
 
 #[test]
@@ -258,10 +256,27 @@ fn parameters_of_every_type_go_with_a_fetch_all() {
 fn the_parts_of_a_scan_have_each_row_once() {
     let (_server, client) = connected();
     client.put_batches("ships", [Ok(ships(0..5_000))], &Default::default()).unwrap();
-    let parts = NonZeroUsize::new(3).unwrap();
-    let rows = (0..3).map(|part| {
-        let request = ScanRequest { table: "ships".into(), part, parts, ..ScanRequest::default() };
-        client.scan(&request).unwrap().map(|batch| batch.unwrap().num_rows()).sum::<usize>()
-    });
+    let parts = client.table("ships").unwrap().scan_parts(&TableScanOptions::default(), 3).unwrap();
+    assert_eq!(parts.len(), 3);
+    let rows = parts.into_iter().flatten().map(|batch| batch.unwrap().rows.num_rows());
     assert_eq!(rows.sum::<usize>(), 5_000);
+}
+
+/// They were left out without a word, and rows lived for ever or with another copy missing.
+#[test]
+fn options_that_do_not_go_over_the_wire_are_refused() {
+    let (server, client) = connected();
+    let default = WriteOptions::default();
+    for (name, options) in [
+        ("acks", WriteOptions { acks: Some(Acks::All), ..default }),
+        ("expires_at_ms", WriteOptions { expires_at_ms: Some(1), ..default }),
+        ("keep_ttl", WriteOptions { keep_ttl: true, ..default }),
+    ] {
+        let error = client.table("ships").unwrap().put(&ship(1, "ARGO"), &options).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Unsupported);
+        assert!(error.message().contains(name), "{error}");
+        assert!(client.kv().put(&Key::of_major(["a"]), b"", &options).is_err());
+        assert!(client.kv().delete_lob_with(&Key::of_major(["a"]), &options).is_err());
+    }
+    assert_eq!(server.ships(), 0);
 }

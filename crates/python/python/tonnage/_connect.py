@@ -77,7 +77,7 @@ def connect(
         _refuse(
             address, "opens a store of its own", [name for name, given in of_store.items() if given]
         )
-        native = _tonnage.RemoteStore(address, of_server)
+        native = _tonnage.Store.connect(address, of_server)
     else:
         given = [name for name, value in of_server.items() if value is not None]
         _refuse(address, "calls a server", given)

@@ -16,6 +16,7 @@ use super::delete_pairs;
 use super::frame;
 use super::get;
 use super::lob;
+use super::multi_get::{TableAnswer, read_tables};
 use super::outcome::{changes_json, outcome_json};
 use super::sql::{plain_batch, plain_schema};
 use super::statistics::statistics;
@@ -175,24 +176,37 @@ fn multi_put(context: &ServerContext, caller: &Caller, body: &[u8]) -> Result<Ve
 }
 
 fn multi_get(context: &ServerContext, caller: &Caller, body: &[u8]) -> Result<Vec<Vec<u8>>> {
-    let mut answers = Vec::new();
-    let mut bytes = 0;
-    for (index, request) in frame::read(body)?.into_iter().enumerate() {
-        let answer = get_one(context, caller, request).and_then(|batches| {
-            bytes += batches.iter().map(|batch| batch.get_array_memory_size()).sum::<usize>();
-            if bytes > ANSWER_BYTES_MAX {
-                return Err(Error::exhausted(format!(
-                    "the answers have more than {ANSWER_BYTES_MAX} bytes: use a bulk get"
-                )));
+    let requests = frame::read(body)?.into_iter();
+    let requests = requests.map(|request| table_request(context, caller, request)).collect();
+    let answers = read_tables(context, requests, ANSWER_BYTES_MAX).into_iter().enumerate();
+    let frames = answers.map(|(index, answer)| {
+        let header = json!({"index": index, "ok": {}}).to_string();
+        let told = answer.and_then(|TableAnswer { schema, mut batches }| {
+            let rows: usize = batches.iter().map(RecordBatch::num_rows).sum();
+            context.metrics.rows_out(ListenerKind::flight, rows as u64);
+            if batches.is_empty() {
+                // Without a batch the frame would have no schema, and the answer no columns.
+                batches.push(RecordBatch::new_empty(schema));
             }
-            let header = json!({"index": index, "ok": {}});
-            frame::write(header.to_string().as_bytes(), &batches)
+            frame::write(header.as_bytes(), &batches)
         });
-        answers.push(answer.or_else(|error| {
-            frame::write(error_header(index, &error).to_string().as_bytes(), &[])
-        })?);
-    }
-    Ok(answers)
+        told.or_else(|error| frame::write(error_header(index, &error).to_string().as_bytes(), &[]))
+    });
+    frames.collect()
+}
+
+/// What one request of a multi-get asks for, and its keys.
+fn table_request(
+    context: &ServerContext,
+    caller: &Caller,
+    request: frame::RequestFrame,
+) -> Result<(TableRead, KeySource)> {
+    let command: BulkGetCommand = parse("its header", &request.header)?;
+    command.check(caller)?;
+    let path = command.table.as_deref();
+    let path = path.ok_or_else(|| Error::invalid("its header names no table"))?;
+    let read = TableRead::new(&context.store, path, &command)?;
+    Ok((read, KeySource::from(request.batches)))
 }
 
 /// Statements in, a frame with its rows or its error out for each.
@@ -269,30 +283,4 @@ fn answer_frame(
 
 fn error_header(index: usize, error: &Error) -> serde_json::Value {
     json!({"index": index, "error": {"kind": kind_label(error), "message": error.message()}})
-}
-
-fn get_one(
-    context: &ServerContext,
-    caller: &Caller,
-    request: frame::RequestFrame,
-) -> Result<Vec<RecordBatch>> {
-    let command: BulkGetCommand = parse("its header", &request.header)?;
-    command.check(caller)?;
-    let path = command.table.as_deref();
-    let path = path.ok_or_else(|| Error::invalid("its header names no table"))?;
-    let read = TableRead::new(&context.store, path, &command)?;
-    let mut batches = Vec::new();
-    let mut bytes = 0;
-    for batch in read.rows(KeySource::from(request.batches))? {
-        let rows = batch?;
-        bytes += rows.get_array_memory_size();
-        if bytes > ANSWER_BYTES_MAX {
-            return Err(Error::exhausted(format!(
-                "the answer has more than {ANSWER_BYTES_MAX} bytes: use a bulk get"
-            )));
-        }
-        context.metrics.rows_out(ListenerKind::flight, rows.num_rows() as u64);
-        batches.push(rows);
-    }
-    Ok(batches)
 }

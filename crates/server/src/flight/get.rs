@@ -40,6 +40,8 @@ struct GetHeader {
 #[serde(default, deny_unknown_fields)]
 struct GetPairHeader {
     encoding: RowEncoding,
+    consistency: Option<ConsistencyChoice>,
+    timeout_ms: Option<u64>,
 }
 
 /// The row of a whole primary key: a frame with it, or no answer.
@@ -83,7 +85,11 @@ pub(super) fn get_pair(
     };
     let key = header.encoding.key(frame)?;
     caller.check_pair(Right::Read, key.major().first().map_or(&[], Vec::as_slice))?;
-    let Some(pair) = context.store.kv().get(&key)? else { return Ok(Vec::new()) };
+    let options = GetOptions {
+        consistency: header.consistency.map(Into::into),
+        timeout: header.timeout_ms.map(Duration::from_millis),
+    };
+    let Some(pair) = context.store.kv().get_with(&key, &options)? else { return Ok(Vec::new()) };
     let answer = answer_header(pair.version, pair.expires_at_ms);
     if header.encoding == RowEncoding::Protobuf {
         let pair = PairMessage::of(&key, &pair.value).encode_to_vec();

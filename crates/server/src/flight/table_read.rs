@@ -2,7 +2,9 @@
 
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
-use tonnage::{BulkGetOptions, KeySource, Result, Store, Table, TableSchema};
+use tonnage::{
+    BulkGetOptions, KeySource, MultiGetRequest, Result, Store, Table, TableBatch, TableSchema,
+};
 
 use super::command::BulkGetCommand;
 use super::related;
@@ -51,6 +53,25 @@ impl TableRead {
     /// The columns of the table whose keys are given.
     pub(crate) fn table_schema(&self) -> &TableSchema {
         self.table.schema()
+    }
+
+    /// Whether the store reads it among those of other tables, by one call.
+    pub(crate) fn goes_with_others(&self) -> bool {
+        let BulkGetOptions { relatives, limit, timeout, .. } = &self.options;
+        relatives.is_empty() && limit.is_none() && timeout.is_none()
+    }
+
+    /// The same as a request of such a call.
+    pub(crate) fn request(&self, keys: KeySource) -> MultiGetRequest {
+        MultiGetRequest::new(self.table.path(), keys).with(self.options.clone())
+    }
+
+    /// Rows that the store found, with what comes along with each.
+    ///
+    /// # Errors
+    /// `Internal` for what Arrow cannot hold.
+    pub(crate) fn stamped(&self, batch: &TableBatch) -> Result<RecordBatch> {
+        self.stamps.rows(batch)
     }
 
     /// The rows of the keys.

@@ -3,7 +3,6 @@
 
 use std::collections::HashMap;
 
-use arrow::array::RecordBatch;
 use axum::Extension;
 use axum::extract::State;
 use axum::response::Response;
@@ -11,7 +10,7 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::{Map, Value as Json, json};
 use tonnage::internal::json_text;
-use tonnage::{Error, Result, Row, TableSchema};
+use tonnage::{Error, KeySource, Result, Row, TableSchema};
 
 use super::answer::{columns_json, row_text};
 use super::get::{command_of, keys_of};
@@ -19,7 +18,9 @@ use super::handler::{CallerExtension, ContextState, HandlerResult, json as json_
 use crate::auth::Caller;
 use crate::context::ServerContext;
 use crate::error::kind_label;
-use crate::flight::{BulkPutCommand, DurabilityChoice, ExistingChoice, TableRead};
+use crate::flight::{
+    BulkPutCommand, DurabilityChoice, ExistingChoice, TableAnswer, TableRead, read_tables,
+};
 use crate::jobs::{counts_json, failures_json};
 use crate::json_value::exact_value_of_text;
 use crate::metrics::ListenerKind;
@@ -81,9 +82,13 @@ pub(super) async fn multi_get(
     let requests: Vec<UniqueMembers> = parse_json(&body)?;
     check_count(requests.len())?;
     let answers = context.blocking(move |context| {
-        let mut bytes = 0;
-        let answers = requests.into_iter().map(|UniqueMembers(request)| {
-            get_one(context, &caller, request, &mut bytes).unwrap_or_else(|error| problem(&error))
+        let requests = requests.into_iter();
+        let requests =
+            requests.map(|UniqueMembers(request)| table_request(context, &caller, request));
+        let answers = read_tables(context, requests.collect(), ANSWER_BYTES_MAX).into_iter();
+        let answers = answers.map(|answer| {
+            let told = answer.and_then(|answer| answer_text(context, &answer));
+            told.unwrap_or_else(|error| problem(&error))
         });
         Ok(answers.collect::<Vec<_>>().join(","))
     });
@@ -95,13 +100,12 @@ pub(super) fn problem(error: &Error) -> String {
     json!({"problem": {"title": kind_label(error), "detail": error.message()}}).to_string()
 }
 
-/// The answer to one request, as JSON; `bytes` counts what all of them hold.
-fn get_one(
+/// What one request asks for, and its keys.
+fn table_request(
     context: &ServerContext,
     caller: &Caller,
     mut request: Map<String, Json>,
-    bytes: &mut usize,
-) -> Result<String> {
+) -> Result<(TableRead, KeySource)> {
     let Some(Json::String(path)) = request.remove("table") else {
         return Err(Error::invalid("the request has no text `table`"));
     };
@@ -114,23 +118,20 @@ fn get_one(
         )));
     }
     let read = TableRead::new(&context.store, &path, &command)?;
-    let columns = columns_json(read.schema());
     let keys = keys_of(keys, read.table_schema())?;
+    Ok((read, keys))
+}
+
+/// The answer to one request, as JSON.
+fn answer_text(context: &ServerContext, answer: &TableAnswer) -> Result<String> {
     let mut rows = Vec::new();
-    for batch in read.rows(keys)? {
-        let batch: RecordBatch = batch?;
-        // Counted while rows come, and for all requests together: the answer is built in memory.
-        *bytes += batch.get_array_memory_size();
-        if *bytes > ANSWER_BYTES_MAX {
-            return Err(Error::exhausted(format!(
-                "the answers have more than {ANSWER_BYTES_MAX} bytes: ask for fewer rows at once, or at /v1/tables/{path}/get"
-            )));
-        }
+    for batch in &answer.batches {
         context.metrics.rows_out(ListenerKind::http, batch.num_rows() as u64);
         for row in 0..batch.num_rows() {
-            rows.push(row_text(&batch, row)?);
+            rows.push(row_text(batch, row)?);
         }
     }
+    let columns = columns_json(&answer.schema);
     Ok(format!("{{\"columns\":{columns},\"rows\":[{}]}}", rows.join(",")))
 }
 

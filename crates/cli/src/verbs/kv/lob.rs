@@ -6,12 +6,11 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use tonnage::{Condition, Error, ErrorKind, Key, LobOptions, LobSource, Result, WriteOptions};
+use tonnage_client::{AnyKeyValue, AnyLobWriter};
 
 use crate::args::Globals;
-use crate::connection_lobs::AnyLobWriter;
 use crate::exit::{CliResult, Exit, Failure};
 use crate::output::LineOutput;
-use crate::store_connection::StoreConnection;
 use crate::values::{self, Durability, grouped};
 use crate::{interrupt, stderr, time_limit};
 
@@ -66,7 +65,7 @@ impl PutLobArgs {
         // The input is opened first: a file that cannot be read must not make a store.
         let input = LobInput::open(self.file.as_deref())?;
         let connection = globals.connection_or_create(true)?;
-        let (mut writer, passed) = self.writer(&connection)?;
+        let (mut writer, passed) = self.writer(&connection.kv())?;
         let mut input = input;
         input.skip_bytes(passed)?;
         let cancel = interrupt::cancel();
@@ -97,17 +96,17 @@ impl PutLobArgs {
     }
 
     /// The writer, and how many bytes of the input it has already.
-    fn writer(&self, connection: &StoreConnection) -> Result<(AnyLobWriter, u64)> {
+    fn writer(&self, pairs: &AnyKeyValue) -> Result<(AnyLobWriter, u64)> {
         let options = self.write.options();
         if self.resume
-            && let Some(writer) = connection.resume_lob(&self.key, &options)?
+            && let Some(writer) = pairs.resume_lob(&self.key, &options)?
         {
             let passed = writer.position();
             return Ok((writer, passed));
         }
         let writer = match self.append {
-            true => connection.append_lob(&self.key, &options)?,
-            false => connection.put_lob(&self.key, &options)?,
+            true => pairs.append_lob(&self.key, &options)?,
+            false => pairs.put_lob(&self.key, &options)?,
         };
         Ok((writer, 0))
     }
@@ -169,7 +168,7 @@ pub(crate) struct GetLobArgs {
 
 impl GetLobArgs {
     pub(crate) fn run(&self, globals: &Globals) -> CliResult {
-        let Some(mut reader) = globals.connection()?.get_lob(&self.key)? else {
+        let Some(mut reader) = globals.connection()?.kv().get_lob(&self.key)? else {
             stderr::line(format_args!("tonnage: {}: there is no such large object", self.key));
             return Ok(Exit::Rejected);
         };
@@ -210,7 +209,7 @@ impl DeleteLobArgs {
             timeout: time_limit::remaining(),
             ..WriteOptions::default()
         };
-        if !connection.delete_lob(&self.key, &options)? {
+        if !connection.kv().delete_lob_with(&self.key, &options)? {
             stderr::line(format_args!("tonnage: {}: there is no such large object", self.key));
             return Ok(Exit::Rejected);
         }
@@ -248,7 +247,7 @@ impl LoadLobsArgs {
         });
         let threads = self.threads.unwrap_or_else(tonnage::cores);
         let cancel = interrupt::cancel();
-        let report = connection.put_lobs(objects, &self.write.options(), threads, &cancel)?;
+        let report = connection.kv().put_lobs(objects, &self.write.options(), threads, &cancel)?;
         for (_, error) in &report.failures {
             stderr::line(format_args!("tonnage: {error}"));
         }

@@ -56,7 +56,7 @@ impl KvArgs {
             KvVerb::DeleteLob(args) => args.run(globals),
             KvVerb::LoadLobs(args) => args.run(globals),
             KvVerb::Count => {
-                println(globals.connection()?.count_pairs()?)?;
+                println(globals.connection()?.kv().count()?)?;
                 Ok(Exit::Success)
             }
         }

@@ -8,14 +8,14 @@ use arrow::array::{ArrayRef, BinaryBuilder, RecordBatch, StringBuilder, UInt64Ar
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use clap::{Args, ValueEnum};
 use tonnage::{Depth, Error, Key, KeyRange, PairGetOptions, Result};
+use tonnage_client::{AnyKeyValue, AnyPairBatch, AnyPairs};
 
 use crate::args::Globals;
 use crate::exit::{CliResult, Exit};
-use crate::fetched_pairs::{FetchedPairBatch, FetchedPairs};
+use crate::fetched_rows::read_failure;
 use crate::interrupt;
 use crate::output::{LineOutput, OutputArgs};
 use crate::stderr;
-use crate::store_connection::StoreConnection;
 use crate::values::{BytesAs, DirectionArgs};
 
 /// `--depth`.
@@ -78,7 +78,7 @@ pub(crate) struct KvGetArgs {
 
 impl KvGetArgs {
     pub(crate) fn run(&self, globals: &Globals) -> CliResult {
-        let Some(pair) = globals.connection()?.get_pair(&self.key)? else {
+        let Some(pair) = globals.connection()?.kv().get(&self.key)? else {
             stderr::line(format_args!("tonnage: {}: there is no such pair", self.key));
             return Ok(Exit::Rejected);
         };
@@ -133,9 +133,9 @@ impl MultiGetArgs {
             limit_per_key: self.limit_per_key,
             ..self.pairs.options()
         };
-        let connection = globals.connection()?;
-        let pairs = connection.bulk_get_pairs(&self.keys, &options)?;
-        let (found, wanted) = (self.pairs.write(pairs, None)?, self.pairs_expected());
+        let pairs = globals.connection()?.kv();
+        let found = pairs.bulk_get(self.keys.clone(), &options)?;
+        let (found, wanted) = (self.pairs.write(found, None)?, self.pairs_expected());
         if found >= wanted {
             return Ok(Exit::Success);
         }
@@ -144,7 +144,7 @@ impl MultiGetArgs {
             _ => globals.info(format_args!(
                 "tonnage: there is no pair of {} of the {wanted} keys: {}",
                 wanted - found,
-                self.keys_without_pair(&connection)?
+                self.keys_without_pair(&pairs)?
             )),
         }
         Ok(Exit::Rejected)
@@ -152,12 +152,12 @@ impl MultiGetArgs {
 
     /// The keys that have no pair. The pairs that were written tell no key where only values are
     /// asked for, so each key is looked up once more.
-    fn keys_without_pair(&self, connection: &StoreConnection) -> CliResult<String> {
+    fn keys_without_pair(&self, pairs: &AnyKeyValue) -> CliResult<String> {
         const TOLD_MAX: usize = 10;
         let mut missing = Vec::new();
         let mut seen = HashSet::new();
         for key in self.keys.iter().filter(|key| seen.insert(*key)) {
-            if connection.get_pair(key)?.is_none() {
+            if pairs.get(key)?.is_none() {
                 missing.push(key.to_string());
             }
             if missing.len() > TOLD_MAX {
@@ -191,7 +191,10 @@ pub(crate) struct KvScanArgs {
 
 impl KvScanArgs {
     pub(crate) fn run(&self, globals: &Globals) -> CliResult {
-        let pairs = globals.connection()?.scan_pairs(&self.pairs.options(), self.limit)?;
+        // The limit of a scan holds for all pairs together.
+        let limit_per_key = self.limit.filter(|limit| *limit > 0);
+        let options = PairGetOptions { limit_per_key, ..self.pairs.options() };
+        let pairs = globals.connection()?.kv().scan(&options)?;
         self.pairs.write(pairs, self.limit)?;
         Ok(Exit::Success)
     }
@@ -208,14 +211,15 @@ impl PairOutputArgs {
     }
 
     /// Writes pairs. Tells how many there were.
-    fn write(&self, pairs: FetchedPairs, limit: Option<u64>) -> CliResult<u64> {
+    fn write(&self, pairs: AnyPairs, limit: Option<u64>) -> CliResult<u64> {
         let cancel = interrupt::cancel();
         let schema = self.schema();
         let mut output = self.output.open(schema.clone())?;
         let mut left = limit.unwrap_or(u64::MAX);
+        let failed = read_failure(matches!(pairs, AnyPairs::Remote(_)));
         for batch in pairs {
             interrupt::check(&cancel)?;
-            let batch = batch?;
+            let batch = batch.map_err(failed)?;
             let count = left.min(batch.len() as u64);
             output.write(&self.rows(&schema, &batch, count as usize)?)?;
             left -= count;
@@ -241,26 +245,20 @@ impl PairOutputArgs {
         Arc::new(Schema::new(fields))
     }
 
-    fn rows(
-        &self,
-        schema: &SchemaRef,
-        batch: &FetchedPairBatch,
-        count: usize,
-    ) -> Result<RecordBatch> {
+    fn rows(&self, schema: &SchemaRef, batch: &AnyPairBatch, count: usize) -> Result<RecordBatch> {
         // The columns follow `schema`, under which the output was opened.
         let mut keys = StringBuilder::new();
         for index in 0..count {
             keys.append_value(batch.key(index)?.to_string());
         }
-        let versions = (0..count).map(|index| batch.version(index).map(Some));
-        let versions = versions.collect::<Result<UInt64Array>>()?;
+        let versions = UInt64Array::from_iter_values((0..count).map(|index| batch.version(index)));
         let mut columns: Vec<ArrayRef> = vec![Arc::new(keys.finish()), Arc::new(versions)];
         match self.values {
             _ if self.keys_only => {}
             BytesAs::Base64 => {
                 let mut values = BinaryBuilder::new();
                 for index in 0..count {
-                    values.append_value(batch.value(index)?);
+                    values.append_value(batch.value(index));
                 }
                 columns.push(Arc::new(values.finish()));
             }
@@ -272,10 +270,10 @@ impl PairOutputArgs {
     }
 }
 
-fn texts(batch: &FetchedPairBatch, count: usize) -> Result<StringBuilder> {
+fn texts(batch: &AnyPairBatch, count: usize) -> Result<StringBuilder> {
     let mut values = StringBuilder::new();
     for index in 0..count {
-        let text = std::str::from_utf8(batch.value(index)?);
+        let text = std::str::from_utf8(batch.value(index));
         let key = batch.key(index)?;
         values.append_value(text.map_err(|_| {
             Error::invalid(format!(

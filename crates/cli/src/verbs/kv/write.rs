@@ -38,7 +38,7 @@ impl KvPutArgs {
         let value = self.value()?;
         let connection = globals.connection_or_create(true)?;
         let (condition, options) = (self.write.condition(), self.write.options());
-        let written = connection.put_pair(&self.key, &value, condition, &options)?;
+        let written = connection.kv().put_if(&self.key, &value, condition, &options)?;
         Ok(if report_write(globals, &self.key.to_string(), written) {
             Exit::Success
         } else {
@@ -88,8 +88,12 @@ impl DeleteArgs {
             ..WriteOptions::default()
         };
         let connection = globals.connection()?;
-        let deleted =
-            connection.delete_pairs(&self.key, self.depth.into(), range.as_ref(), &options)?;
+        let deleted = connection.kv().delete_subtree_with(
+            &self.key,
+            self.depth.into(),
+            range.as_ref(),
+            &options,
+        )?;
         if deleted == 0 {
             stderr::line(format_args!("tonnage: {}: nothing to delete", self.key));
             return Ok(Exit::Rejected);

@@ -11,6 +11,7 @@ use std::sync::Arc;
 use arrow::datatypes::{Schema, SchemaRef};
 use clap::Args;
 use tonnage::{ErrorKind, Store, TableEntry, TableSchema};
+use tonnage_client::Connection;
 use tonnage_files::{
     ColumnDefaults, InferredSchema, ReadOptions, Sample, Source, folder_column_names,
     infer_common_schema,
@@ -22,7 +23,6 @@ use crate::exit::{CliResult, Exit, Failure};
 use crate::load::{
     FileInput, JobArgs, LoadTarget, Mapping, RowMapping, storable, with_header_option,
 };
-use crate::store_connection::StoreConnection;
 use crate::values;
 use create::{NewTablePlan, PrimaryKey};
 use documents::DocumentArgs;
@@ -124,7 +124,7 @@ impl LoadArgs {
         let end = self.job.run(globals, &connection, inputs, &target).inspect_err(|failure| {
             // Refused where only the store itself could tell, before any row.
             if made.is_some() && failure.exit == Exit::Usage {
-                connection.drop_if_empty(path);
+                drop_if_empty(&connection, path);
             }
         })?;
         // Only values speak against the sample: a record that is broken would fit no types.
@@ -195,14 +195,15 @@ impl LoadArgs {
     /// The parent of the table, if its path names one.
     fn parent(&self, globals: &Globals) -> CliResult<Option<Arc<TableEntry>>> {
         let Some((parent, _)) = self.table.rsplit_once('.') else { return Ok(None) };
-        match globals.connection().and_then(|connection| connection.table(parent)) {
+        let found = globals.connection().and_then(|connection| Ok(connection.table(parent)?));
+        match found {
             Err(failure) if failure.error.kind() == ErrorKind::NotFound => {
                 Err(Failure::usage(format!(
                     "{}: there is no table {parent}, whose child it is: make that first",
                     self.table
                 )))
             }
-            parent => parent.map(Some),
+            parent => Ok(Some(parent?.entry().clone())),
         }
     }
 
@@ -222,9 +223,9 @@ impl LoadArgs {
             Err(failure) if globals.is_server() => Err(failure),
             Err(_) => Ok(None),
             Ok(connection) => match connection.table(&self.table) {
-                Ok(table) => Ok(Some(table)),
-                Err(failure) if failure.error.kind() == ErrorKind::NotFound => Ok(None),
-                Err(failure) if globals.is_server() => Err(failure),
+                Ok(table) => Ok(Some(table.entry().clone())),
+                Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+                Err(error) if globals.is_server() => Err(error.into()),
                 Err(_) => Ok(None),
             },
         }
@@ -238,7 +239,7 @@ impl LoadArgs {
         sources: Vec<Source>,
         mapping: Option<&Mapping>,
     ) -> CliResult<Vec<FileInput>> {
-        let in_memory = StoreConnection::Store(self.store_in_memory(globals)?);
+        let in_memory = Connection::Embedded(self.store_in_memory(globals)?);
         let table = self.table_in(&in_memory, Some(&made.definition))?;
         self.job.check(globals, &in_memory, &table.schema.path)?;
         self.inputs(sources, &table, mapping)
@@ -246,20 +247,21 @@ impl LoadArgs {
 
     fn table_in(
         &self,
-        connection: &StoreConnection,
+        connection: &Connection,
         definition: Option<&tonnage::TableDefinition>,
     ) -> CliResult<Arc<TableEntry>> {
         if let Some(definition) = definition {
-            connection.create_table(definition)?;
+            connection.create_table(definition, true)?;
         }
-        connection.table(&self.table).map_err(|failure| match failure.error.kind() {
+        let table = connection.table(&self.table).map_err(|error| match error.kind() {
             ErrorKind::NotFound => {
                 let remedy = "make it with `tonnage sql`, or let load make it with --create --primary-key 'COLUMNS'";
-                let message = format!("{}; {remedy}", failure.error);
+                let message = format!("{error}; {remedy}");
                 Failure::new(Exit::Usage, tonnage::Error::not_found(message))
             }
-            _ => failure,
-        })
+            _ => error.into(),
+        });
+        Ok(table?.entry().clone())
     }
 
     fn inputs(
@@ -371,7 +373,7 @@ impl LoadArgs {
         let definition = made.as_ref().map(|made| &made.definition);
         // The table to be made is made in memory only.
         let connection = match definition {
-            Some(_) => StoreConnection::Store(self.store_in_memory(globals)?),
+            Some(_) => Connection::Embedded(self.store_in_memory(globals)?),
             None => globals.connection()?,
         };
         let table = self.table_in(&connection, definition)?;
@@ -386,8 +388,17 @@ impl LoadArgs {
     fn store_in_memory(&self, globals: &Globals) -> CliResult<Store> {
         let store = Store::open("memory:")?;
         for (end, _) in self.table.match_indices('.') {
-            store.execute(&globals.connection()?.table(&self.table[..end])?.schema.to_ddl())?;
+            store.execute(&globals.connection()?.table(&self.table[..end])?.schema().to_ddl())?;
         }
         Ok(store)
+    }
+}
+
+/// Drops a table that has just been made, unless somebody has put rows there. It is no loss if it
+/// stays, so errors are not told.
+fn drop_if_empty(connection: &Connection, path: &str) {
+    let rows = connection.table(path).and_then(|table| table.count());
+    if rows.is_ok_and(|rows| rows == 0) {
+        let _ = connection.drop_table(path, true);
     }
 }

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use tonnage::Store;
-use tonnage_client::{Answer, Client, Rows};
+use tonnage_client::{Answer, RemoteStore, Rows};
 
 use super::statement_output::StatementOutput;
 use super::{SqlArgs, failure_after, failure_with_excerpt, print_list, report_outcome};
@@ -40,7 +40,7 @@ impl SqlArgs {
         Ok(Exit::Success)
     }
 
-    pub(super) fn connect(&self, globals: &Globals) -> CliResult<Client> {
+    pub(super) fn connect(&self, globals: &Globals) -> CliResult<RemoteStore> {
         if self.create || self.memory.is_some() {
             return Err(Failure::usage(
                 "--create and --memory are for a store of this process: leave them out with a server",
@@ -49,10 +49,10 @@ impl SqlArgs {
         globals.connect(self.timeout)
     }
 
-    fn define_on_server(&self, globals: &Globals, client: &Client, text: &str) -> CliResult {
+    fn define_on_server(&self, globals: &Globals, client: &RemoteStore, text: &str) -> CliResult {
         let (mut output, mut outlet) = (LineOutput::stdout(), StatementOutput::new(&self.output));
         for (number, statement) in statements(text).into_iter().enumerate() {
-            let done = client.define(statement).map_err(Failure::from);
+            let done = client.execute(statement).map_err(Failure::from);
             for done in done.map_err(|failure| failure_after(number, failure))? {
                 // A list of columns is made from the definition, by a copy of the table.
                 let copy = match &done {
@@ -78,11 +78,15 @@ impl SqlArgs {
 }
 
 /// Carries a statement out, prints its rows, and says what became of it.
-fn answer(client: &Client, statement: &str, outlet: &mut StatementOutput) -> CliResult<String> {
+fn answer(
+    client: &RemoteStore,
+    statement: &str,
+    outlet: &mut StatementOutput,
+) -> CliResult<String> {
     if let Ok(definitions) = tonnage::parse_ddl(statement)
         && !definitions.is_empty()
     {
-        let done = client.define(statement)?;
+        let done = client.execute(statement)?;
         let told: Vec<String> = done.iter().map(ToString::to_string).collect();
         return Ok(told.join("; "));
     }
@@ -111,13 +115,13 @@ fn print_served(outlet: &mut StatementOutput, rows: Rows) -> CliResult<u64> {
 }
 
 /// A store in memory that has the table of a definition, and its parents.
-fn copy_of(client: &Client, ddl: &str) -> CliResult<Store> {
+fn copy_of(client: &RemoteStore, ddl: &str) -> CliResult<Store> {
     let copy = Store::open("memory:")?;
     if let Some(tonnage::Statement::CreateTable { definition, .. }) =
         tonnage::parse_ddl(ddl)?.first()
     {
         for (end, _) in definition.path.char_indices().filter(|(_, char)| *char == '.') {
-            copy.execute(&client.describe(&definition.path[..end])?.schema.to_ddl())?;
+            copy.execute(&client.table(&definition.path[..end])?.schema().to_ddl())?;
         }
     }
     copy.execute(ddl)?;

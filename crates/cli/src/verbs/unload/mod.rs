@@ -9,16 +9,16 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Instant;
 
 use clap::Args;
-use tonnage::{Cancel, TableEntry, TableScanOptions};
-use tonnage_client::Answer as ServedAnswer;
+use tonnage::{Cancel, TableScanOptions, TableSchema};
+use tonnage_client::{Answer as ServedAnswer, AnyTable, Connection};
 use tonnage_sql::{Answer, Request, Sql, SqlOptions, SqlTokenKind, SqlTokens};
 
 use crate::args::{Globals, TimeoutArgs};
 use crate::config::ConfigArgs;
 use crate::display::{Console, ProgressAs, ProgressSample, Watch};
 use crate::exit::{CliResult, Exit, Failure};
+use crate::fetched_rows::FetchedRows;
 use crate::output::{OutputArgs, RowFormat, describe_count};
-use crate::store_connection::{FetchedRows, StoreConnection};
 use crate::values::{self, grouped};
 use crate::{interrupt, plain};
 use part_files::{CompressAs, PartFileOptions, PartFiles};
@@ -98,7 +98,7 @@ impl UnloadArgs {
         // The clock may see no time pass for a few rows: their rate must not become infinite.
         globals.info(format_args!(
             "{}: {}{files} in {seconds:.1} s ({} rows/s)",
-            table.schema.path,
+            table.path(),
             describe_count(written),
             grouped((written as f64 / seconds.max(1e-9)) as u64)
         ));
@@ -123,8 +123,8 @@ impl UnloadArgs {
 
     fn read(
         &self,
-        connection: &StoreConnection,
-        table: &TableEntry,
+        connection: &Connection,
+        table: &AnyTable,
         cancel: &Cancel,
     ) -> CliResult<FetchedRows> {
         let Some(condition) = &self.condition else {
@@ -134,33 +134,27 @@ impl UnloadArgs {
                 ..TableScanOptions::default()
             };
             // A plain scan does without the SQL layer.
-            return connection.scan(table, &options);
+            return Ok(table.scan(&options)?.into());
         };
-        let statement = self.statement(table, condition)?;
+        let statement = self.statement(table.schema(), condition)?;
         match connection {
-            StoreConnection::Store(store) => {
+            Connection::Embedded(store) => {
                 let sql = Sql::new(store.clone(), SqlOptions::default())?;
                 match sql.execute(Request::new(statement).cancel(cancel))? {
-                    Answer::Rows(rows) => Ok(FetchedRows {
-                        schema: rows.schema().clone(),
-                        batches: Box::new(rows.map(|batch| batch.map_err(Failure::stopped))),
-                    }),
+                    Answer::Rows(rows) => Ok(FetchedRows::of_query(rows.schema().clone(), rows)),
                     // An answer without rows shows that the text was no condition.
                     _ => Err(no_condition(condition)),
                 }
             }
-            StoreConnection::Server(client) => match client.sql(&statement)? {
-                ServedAnswer::Rows(rows) => Ok(FetchedRows {
-                    schema: rows.schema().clone(),
-                    batches: Box::new(rows.map(|batch| batch.map_err(Failure::stopped))),
-                }),
+            Connection::Remote(store) => match store.sql(&statement)? {
+                ServedAnswer::Rows(rows) => Ok(FetchedRows::of_query(rows.schema().clone(), rows)),
                 _ => Err(no_condition(condition)),
             },
         }
     }
 
     /// The query for the rows that fit a condition.
-    fn statement(&self, table: &TableEntry, condition: &str) -> CliResult<String> {
+    fn statement(&self, table: &TableSchema, condition: &str) -> CliResult<String> {
         // What closes the bracket early would be another statement.
         if !is_one_expression(condition) {
             return Err(no_condition(condition));
@@ -170,13 +164,13 @@ impl UnloadArgs {
             None => "*".to_owned(),
             Some(names) => {
                 let names = names.iter().map(|name| {
-                    let column = &table.schema.columns[table.schema.require_column(name)?];
+                    let column = &table.columns[table.require_column(name)?];
                     Ok(quoted(&column.name))
                 });
                 names.collect::<tonnage::Result<Vec<_>>>()?.join(", ")
             }
         };
-        let path: Vec<_> = table.schema.path.split('.').map(quoted).collect();
+        let path: Vec<_> = table.path.split('.').map(quoted).collect();
         Ok(format!("SELECT {columns} FROM {} WHERE ({condition}\n)", path.join(".")))
     }
 

@@ -15,6 +15,13 @@ pub struct InterleavedBatch {
     pub order: Vec<u32>,
 }
 
+impl InterleavedBatch {
+    /// Batches that another store gave, with the order of their rows.
+    pub fn new(batches: Vec<TableBatch>, order: Vec<u32>) -> Self {
+        Self { batches, order }
+    }
+}
+
 /// The rows of a bulk get in their order: as [`BulkGet::into_rows`], in batches.
 #[derive(Debug)]
 pub struct BulkGetInterleaved(BulkGet);

@@ -22,6 +22,7 @@ mod chunk;
 mod cut;
 mod interleaved;
 mod item_source;
+mod key_pieces;
 mod keys;
 mod multi;
 mod options;
@@ -39,6 +40,7 @@ pub use crate::read::origin::KeyOrigin;
 pub(crate) use item_source::{
     BATCHES_MAX, ItemSource, SINGLE_ITEMS_MAX, SourcePoll, WaitLimit, has_items_in_memory,
 };
+pub use key_pieces::{ItemPieces, KeyPiece, KeyPieces};
 pub(crate) use keys::keys_left;
 pub use multi::{MultiGet, MultiGetRequest};
 

@@ -26,6 +26,13 @@ pub struct TableBatch {
     pub origins: Vec<KeyOrigin>,
 }
 
+impl TableBatch {
+    /// Rows of a table, with no more known of them.
+    pub fn new(table: Arc<str>, rows: RecordBatch) -> Self {
+        Self { table, rows, versions: Vec::new(), expiries_ms: Vec::new(), origins: Vec::new() }
+    }
+}
+
 impl ReadPiece for TableBatch {
     fn bytes(&self) -> usize {
         let stamps = self.versions.capacity() + self.expiries_ms.capacity();

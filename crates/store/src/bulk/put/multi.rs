@@ -59,6 +59,19 @@ pub struct RowFailure {
     pub reason: String,
 }
 
+impl RowFailure {
+    /// A row of a request, and why it was not stored.
+    pub fn new(request: usize, table: &str, row: u64, column: Option<&str>, reason: &str) -> Self {
+        Self {
+            request,
+            table: table.to_owned(),
+            row,
+            column: column.map(str::to_owned),
+            reason: reason.to_owned(),
+        }
+    }
+}
+
 /// What a multi-put did. The streams of the report are the requests, in the order given, by the
 /// names of their tables.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -96,6 +109,13 @@ impl std::error::Error for MultiPutError {
     }
 }
 
+/// A multi-put that could not begin.
+impl From<Error> for MultiPutError {
+    fn from(error: Error) -> Self {
+        multi_put_error(error.into(), Vec::new())
+    }
+}
+
 /// The report is lost on the way, but for its totals, which the message tells.
 impl From<MultiPutError> for Error {
     fn from(stopped: MultiPutError) -> Self {
@@ -112,7 +132,7 @@ pub(crate) fn multi_put(
     // All tables are looked up first: a call that names an unknown one stores nothing.
     let path = |path: &str| Ok(store.catalog.table(path)?.schema.path.clone());
     let paths = requests.iter().map(|(name, _)| path(name)).collect::<Result<Vec<_>>>();
-    let paths = paths.map_err(|error| multi_put_error(error.into(), Vec::new()))?;
+    let paths = paths?;
     if requests.is_empty() {
         return Ok(MultiPutReport::default());
     }
@@ -163,13 +183,8 @@ impl BulkPutCallbacks for FailureCollector {
     fn failed(&self, entry: &FailedEntry<'_>) -> Result<()> {
         let mut found = lock(&self.found);
         if found.len() < FAILURES_MAX {
-            found.push(RowFailure {
-                request: entry.stream,
-                table: entry.stream_name.to_string(),
-                row: entry.position,
-                column: entry.column.map(str::to_string),
-                reason: entry.reason.to_string(),
-            });
+            let (request, table, row) = (entry.stream, entry.stream_name, entry.position);
+            found.push(RowFailure::new(request, table, row, entry.column, entry.reason));
         }
         drop(found);
         self.next.failed(entry)

@@ -29,16 +29,16 @@ const LOOK: Duration = Duration::from_millis(20);
 /// One for the connection, one for what encodes and decodes.
 const THREADS: usize = 2;
 
-/// A connection to a server. Clones share it. Its calls block the thread that makes them, and may
-/// be made from several at a time.
+/// A store behind a server, with the calls of [`tonnage::Store`]. Clones share the connection. Calls
+/// block the thread that makes them, and may be made from several at a time.
 #[derive(Clone)]
-pub struct Client {
-    connection: Arc<Connection>,
+pub struct RemoteStore {
+    link: Arc<ServerLink>,
     cancel: Cancel,
     timeout: Option<Duration>,
 }
 
-struct Connection {
+struct ServerLink {
     server: String,
     address: ServerAddress,
     tls: Option<TlsConnector>,
@@ -76,7 +76,7 @@ impl Drop for ClientRuntime {
     }
 }
 
-impl Client {
+impl RemoteStore {
     /// Whether a text is the address of a server, right or wrong: `grpc://`, `grpc+tcp://` or
     /// `grpc+tls://`.
     pub fn is_address(text: &str) -> bool {
@@ -90,7 +90,7 @@ impl Client {
     /// `Invalid` for an address that is none, certificates that cannot be read, and credentials
     /// that the server does not know. `Unavailable` when nobody answers, `TimedOut` when it takes
     /// too long.
-    pub fn connect(address: &str, options: ClientOptions) -> Result<Client> {
+    pub fn connect(address: &str, options: ClientOptions) -> Result<RemoteStore> {
         let address = ServerAddress::parse(address)?;
         if !address.is_tls && (options.tls_ca.is_some() || options.tls_certificate.is_some()) {
             return Err(Error::invalid(format!(
@@ -116,10 +116,10 @@ impl Client {
         // Connecting and the login share one limit: together they may take `connect_timeout`.
         let limits = CallLimits::begin(&options.cancel, Some(connect_timeout));
         let (server, flight) = open(&address, &tls, connect_timeout, &runtime, &limits)?;
-        let connection =
-            Connection { server, address, tls, connect_timeout, flight, authorization, runtime };
+        let link =
+            ServerLink { server, address, tls, connect_timeout, flight, authorization, runtime };
         let (cancel, timeout) = (options.cancel, options.timeout);
-        let client = Client { connection: Arc::new(connection), cancel, timeout };
+        let client = RemoteStore { link: Arc::new(link), cancel, timeout };
         let introduced = client.log_in(&limits);
         introduced.map_err(|error| failure::of_silence(client.server(), error))?;
         Ok(client)
@@ -128,13 +128,12 @@ impl Client {
     /// Opens another connection to the server, with the credentials and the threads of this one.
     ///
     /// # Errors
-    /// As [`Client::connect`].
-    pub fn connect_again(&self) -> Result<Client> {
-        let Connection { address, tls, connect_timeout, authorization, runtime, .. } =
-            &*self.connection;
+    /// As [`RemoteStore::connect`].
+    pub fn connect_again(&self) -> Result<RemoteStore> {
+        let ServerLink { address, tls, connect_timeout, authorization, runtime, .. } = &*self.link;
         let limits = CallLimits::begin(&self.cancel, Some(*connect_timeout));
         let (server, flight) = open(address, tls, *connect_timeout, runtime, &limits)?;
-        let connection = Connection {
+        let link = ServerLink {
             server,
             flight,
             address: address.clone(),
@@ -143,27 +142,27 @@ impl Client {
             authorization: authorization.clone(),
             runtime: runtime.clone(),
         };
-        Ok(Client { connection: Arc::new(connection), ..self.clone() })
+        Ok(RemoteStore { link: Arc::new(link), ..self.clone() })
     }
 
     /// The same connection for calls that are called off by another `cancel`, or take no longer
     /// than a time of their own.
     #[must_use]
-    pub fn with_limits(&self, cancel: &Cancel, timeout: Option<Duration>) -> Client {
+    pub fn with_limits(&self, cancel: &Cancel, timeout: Option<Duration>) -> RemoteStore {
         let timeout = timeout.or(self.timeout);
-        Client { connection: self.connection.clone(), cancel: cancel.clone(), timeout }
+        RemoteStore { link: self.link.clone(), cancel: cancel.clone(), timeout }
     }
 
     /// The server's address.
     pub fn server(&self) -> &str {
-        &self.connection.server
+        &self.link.server
     }
 
     /// The paths of the tables that the caller may see.
     ///
     /// # Errors
     /// What the server says, and `Unavailable` when it cannot be reached.
-    pub fn tables(&self) -> Result<Vec<String>> {
+    pub fn table_paths(&self) -> Result<Vec<String>> {
         let (mut flight, request) = (self.flight(), self.request(Criteria::default()));
         let infos: Vec<FlightInfo> = self.call(async move {
             flight.list_flights(request).await?.into_inner().try_collect().await
@@ -180,19 +179,6 @@ impl Client {
         self.act("tonnage.Sync", Vec::new()).map(drop)
     }
 
-    /// The state of the store: numbers by their names.
-    ///
-    /// # Errors
-    /// What the server says, and `Unavailable` when it cannot be reached.
-    pub fn statistics(&self) -> Result<serde_json::Map<String, serde_json::Value>> {
-        let told = self.act("tonnage.Statistics", Vec::new())?;
-        let told = told.first().and_then(|told| serde_json::from_slice(told).ok());
-        let mut told: serde_json::Map<String, serde_json::Value> =
-            told.ok_or_else(|| Error::internal(format!("{}: no statistics came", self.server())))?;
-        told.retain(|_, value| value.is_number());
-        Ok(told)
-    }
-
     /// Tells the server who calls, so that wrong credentials are heard of at once.
     fn log_in(&self, limits: &CallLimits) -> Result<()> {
         let mut flight = self.flight();
@@ -206,21 +192,32 @@ impl Client {
 
     /// An action, with the bodies of its results.
     pub(crate) fn act(&self, action: &str, body: Vec<u8>) -> Result<Vec<Vec<u8>>> {
+        self.act_within(&self.limits(), action, body)
+    }
+
+    /// The same within limits of its own.
+    pub(crate) fn act_within(
+        &self,
+        limits: &CallLimits,
+        action: &str,
+        body: Vec<u8>,
+    ) -> Result<Vec<Vec<u8>>> {
         let mut flight = self.flight();
         let request = self.request(Action::new(action, body));
-        self.call(async move {
+        let call = async move {
             let answers = flight.do_action(request).await?.into_inner();
             answers.map(|answer| answer.map(|answer| answer.body.to_vec())).try_collect().await
-        })
+        };
+        self.checked(self.wait(limits, call)?)
     }
 
     pub(crate) fn flight(&self) -> FlightServiceClient<Channel> {
-        self.connection.flight.clone()
+        self.link.flight.clone()
     }
 
     pub(crate) fn request<T>(&self, message: T) -> Request<T> {
         let mut request = Request::new(message);
-        if let Some(authorization) = &self.connection.authorization {
+        if let Some(authorization) = &self.link.authorization {
             request.metadata_mut().insert("authorization", authorization.clone());
         }
         request
@@ -229,6 +226,11 @@ impl Client {
     /// The limits of a call that begins now.
     pub(crate) fn limits(&self) -> CallLimits {
         CallLimits::begin(&self.cancel, self.timeout)
+    }
+
+    /// Those of one with a cancel and a time-out of its own.
+    pub(crate) fn limits_of(&self, cancel: &Cancel, timeout: Option<Duration>) -> CallLimits {
+        self.limits().and(cancel, timeout)
     }
 
     pub(crate) fn cancel(&self) -> &Cancel {
@@ -272,7 +274,7 @@ impl Client {
     }
 
     fn runtime(&self) -> Result<&Runtime> {
-        self.connection.runtime.get()
+        self.link.runtime.get()
     }
 }
 
@@ -332,8 +334,8 @@ impl Wake for Waiter {
     }
 }
 
-impl fmt::Debug for Client {
+impl fmt::Debug for RemoteStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Client").field(&self.server()).finish()
+        f.debug_tuple("RemoteStore").field(&self.server()).finish()
     }
 }

@@ -5,85 +5,66 @@ use std::sync::Mutex;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use tonnage::internal::sync::lock;
-use tonnage::{Cancel as NativeCancel, Error, Value};
-use tonnage_client::{Answer, Fetched, PreparedStatement};
+use tonnage::{Cancel, Error, Value};
+use tonnage_client::{Answer, Fetched, PreparedStatement, RemoteStore};
 
-use super::connection::RemoteConnection;
-use super::rows::batches;
 use crate::batch_iterator::BatchIterator;
 use crate::batches::Batches;
-use crate::bulk_put::Cancel;
 use crate::error::{OrRaise, to_exception};
-use crate::handle::ProcessBound;
-use crate::read_options::seconds;
-use crate::sql::SqlAnswer;
+use crate::sql_answer::SqlAnswer;
 use crate::value::to_value;
 
 /// A statement that the server keeps for many executions.
-#[pyclass(frozen, module = "tonnage._tonnage")]
-pub(crate) struct RemotePrepared {
+pub(crate) struct Prepared {
     /// One execution at a time: the server keeps the values with the statement.
-    statement: ProcessBound<Mutex<PreparedStatement>>,
+    statement: Mutex<PreparedStatement>,
     text: String,
 }
 
-#[pymethods]
-impl RemotePrepared {
-    #[getter]
-    fn text(&self) -> &str {
+impl Prepared {
+    pub(crate) fn text(&self) -> &str {
         &self.text
     }
 
-    #[pyo3(signature = (values=None))]
-    fn execute(&self, py: Python<'_>, values: Option<Bound<'_, PyAny>>) -> PyResult<SqlAnswer> {
-        let statement = self.statement.get()?;
-        let values = numbered(values.as_ref())?;
-        let answer = py.detach(|| {
-            let statement = lock(statement);
-            statement.execute(&values)
-        });
-        Ok(answer_of(answer.or_raise()?, NativeCancel::new()))
+    pub(crate) fn execute(
+        &self,
+        py: Python<'_>,
+        values: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<SqlAnswer> {
+        let values = numbered(values)?;
+        let answer = py.detach(|| lock(&self.statement).execute(&values));
+        Ok(answer_of(answer.or_raise()?, Cancel::new()))
     }
 }
 
-pub(crate) fn prepare(
-    py: Python<'_>,
-    connection: &RemoteConnection,
-    text: &str,
-) -> PyResult<RemotePrepared> {
-    let client = connection.client()?;
-    let statement = py.detach(|| client.prepare(text)).or_raise()?;
-    let statement = ProcessBound::new(Mutex::new(statement));
-    Ok(RemotePrepared { statement, text: text.to_owned() })
+pub(crate) fn prepare(py: Python<'_>, store: &RemoteStore, text: &str) -> PyResult<Prepared> {
+    let statement = py.detach(|| store.prepare(text)).or_raise()?;
+    Ok(Prepared { statement: Mutex::new(statement), text: text.to_owned() })
 }
 
 pub(crate) fn execute(
     py: Python<'_>,
-    connection: &RemoteConnection,
+    store: &RemoteStore,
     text: &str,
     values: Option<&Bound<'_, PyAny>>,
-    timeout: Option<f64>,
-    cancel: Option<&Bound<'_, Cancel>>,
+    cancel: Cancel,
 ) -> PyResult<SqlAnswer> {
-    let cancel = cancel.map(|cancel| cancel.get().0.clone()).unwrap_or_default();
-    let client = connection.limited(&cancel, seconds(timeout)?)?;
     let values = numbered(values)?;
-    let answer = py.detach(|| client.sql_with(text, &values)).or_raise()?;
+    let answer = py.detach(|| store.sql_with(text, &values)).or_raise()?;
     Ok(answer_of(answer, cancel))
 }
 
 /// The answer of each statement, or the exception that it ended with.
 pub(crate) fn fetch_all<'py>(
     py: Python<'py>,
-    connection: &RemoteConnection,
+    store: &RemoteStore,
     statements: &[(String, Option<Bound<'py, PyAny>>)],
 ) -> PyResult<Bound<'py, PyList>> {
-    let client = connection.client()?;
     let statements =
         statements.iter().map(|(text, values)| Ok((text.clone(), numbered(values.as_ref())?)));
     let statements = statements.collect::<PyResult<Vec<_>>>()?;
     let told = PyList::empty(py);
-    for answer in py.detach(|| client.fetch_all(&statements)).or_raise()? {
+    for answer in py.detach(|| store.fetch_all(&statements)).or_raise()? {
         match answer.map(fetched_answer) {
             Ok(answer) => told.append(answer)?,
             Err(error) => told.append(to_exception(&error).into_value(py))?,
@@ -92,9 +73,11 @@ pub(crate) fn fetch_all<'py>(
     Ok(told)
 }
 
-fn answer_of(answer: Answer, cancel: NativeCancel) -> SqlAnswer {
+fn answer_of(answer: Answer, cancel: Cancel) -> SqlAnswer {
     match answer {
-        Answer::Rows(rows) => SqlAnswer::Rows(batches(rows, None, false, cancel)),
+        Answer::Rows(rows) => {
+            SqlAnswer::Rows(Batches::new(rows.schema().clone(), BatchIterator::new(rows), cancel))
+        }
         Answer::Changed(changes) => changed(changes),
         Answer::Done(outcome) => SqlAnswer::Done(outcome.to_string()),
     }
@@ -104,7 +87,7 @@ fn fetched_answer(answer: Fetched) -> SqlAnswer {
     match answer {
         Fetched::Rows(schema, batches) => {
             let batches = BatchIterator::new(batches.into_iter().map(Ok));
-            SqlAnswer::Rows(Batches::new(schema, batches, NativeCancel::new()))
+            SqlAnswer::Rows(Batches::new(schema, batches, Cancel::new()))
         }
         Fetched::Changed(changes) => changed(changes),
         Fetched::Done(outcome) => SqlAnswer::Done(outcome.to_string()),

@@ -1,0 +1,199 @@
+//! Single rows and pairs on the wire: one action each, in Protocol Buffers.
+
+use prost::Message;
+use serde_json::{Map, Value as Json, json};
+use tonnage::{
+    Condition, Error, GetOptions, Key, Pair, Result, Row, RowOperation, StoredRow, WriteOptions,
+    WriteResult,
+};
+use tonnage_wire::{PairMessage, RowMessage};
+
+use crate::command::{condition_of, consistency_of, durability_of};
+use crate::frame;
+use crate::store::RemoteStore;
+
+/// What is to be done with a pair.
+pub(crate) enum PairWrite<'a> {
+    Put(&'a [u8]),
+    Delete,
+}
+
+impl RemoteStore {
+    /// Carries out operations on rows of one shard key, all or none, as
+    /// [`tonnage::Store::atomic_write`] does.
+    ///
+    /// # Errors
+    /// What the server says, and `Unavailable` when it cannot be reached. Whether the operations
+    /// were carried out is not known then. `Unsupported` for options that do not go over the wire:
+    /// `acks`, `expires_at_ms` and `keep_ttl`.
+    pub fn atomic_write(
+        &self,
+        operations: &[RowOperation],
+        options: &WriteOptions,
+    ) -> Result<WriteResult> {
+        check(options)?;
+        let mut body = Vec::new();
+        for operation in operations {
+            let (verb, table, row, condition) = match operation {
+                RowOperation::Put { table, row, condition } => ("put", table, row, condition),
+                RowOperation::Delete { table, key, condition } => ("delete", table, key, condition),
+            };
+            body.extend(row_frame(verb, table, row, *condition, options)?);
+        }
+        self.written(body)
+    }
+
+    /// Puts or deletes one row under a condition: `verb` is `put` or `delete`.
+    pub(crate) fn write_row(
+        &self,
+        verb: &str,
+        table: &str,
+        row: &Row,
+        condition: Condition,
+        options: &WriteOptions,
+    ) -> Result<WriteResult> {
+        check(options)?;
+        self.written(row_frame(verb, table, row, condition, options)?)
+    }
+
+    /// Puts or deletes a pair under a condition.
+    pub(crate) fn write_pair(
+        &self,
+        key: &Key,
+        write: &PairWrite<'_>,
+        condition: Condition,
+        options: &WriteOptions,
+    ) -> Result<WriteResult> {
+        check(options)?;
+        let mut header = header_of(condition, options);
+        let (verb, value): (_, &[u8]) = match write {
+            PairWrite::Put(value) => ("put_pair", value),
+            PairWrite::Delete => ("delete_pair", b""),
+        };
+        header.insert(verb.to_owned(), json!(true));
+        let pair = PairMessage::of(key, value).encode_to_vec();
+        self.written(frame::write_data(&Json::Object(header), &pair)?)
+    }
+
+    fn written(&self, body: Vec<u8>) -> Result<WriteResult> {
+        let answers = self.act("tonnage.Write", body)?;
+        let told = answers.first().and_then(|told| serde_json::from_slice::<Json>(told).ok());
+        let result = told.and_then(|told| {
+            Some(match told.get("stored")?.as_bool()? {
+                true => WriteResult::Stored { version: told.get("version")?.as_u64()? },
+                false => WriteResult::ConditionFailed {
+                    operation: usize::try_from(told.get("operation")?.as_u64()?).ok()?,
+                    current: told.get("version")?.as_u64(),
+                },
+            })
+        });
+        result.ok_or_else(|| self.unreadable_answer())
+    }
+
+    /// The row of a whole primary key, if there is one.
+    pub(crate) fn get_row(
+        &self,
+        table: &str,
+        key: &Row,
+        columns: Option<&[String]>,
+        options: &GetOptions,
+    ) -> Result<Option<StoredRow>> {
+        let mut header = get_header(options);
+        header.insert("table".to_owned(), json!(table));
+        if let Some(columns) = columns {
+            header.insert("columns".to_owned(), json!(columns));
+        }
+        let key = RowMessage::of(key).encode_to_vec();
+        self.got("tonnage.Get", header, &key, |data, version, expires_at_ms| {
+            Some(StoredRow::new(RowMessage::read(data).ok()?, version, expires_at_ms))
+        })
+    }
+
+    /// The pair of a whole key, if there is one.
+    pub(crate) fn get_pair(&self, key: &Key, options: &GetOptions) -> Result<Option<Pair>> {
+        let message = PairMessage::of(key, b"").encode_to_vec();
+        self.got(
+            "tonnage.GetPair",
+            get_header(options),
+            &message,
+            |data, version, expires_at_ms| {
+                let (_, value) = PairMessage::read(data).ok()?;
+                Some(Pair { key: key.clone(), value, version, expires_at_ms })
+            },
+        )
+    }
+
+    fn got<T>(
+        &self,
+        action: &str,
+        header: Map<String, Json>,
+        key: &[u8],
+        read: impl FnOnce(&[u8], u64, u64) -> Option<T>,
+    ) -> Result<Option<T>> {
+        let answers = self.act(action, frame::write_data(&Json::Object(header), key)?)?;
+        let Some(answer) = answers.first() else { return Ok(None) };
+        let found = frame::split(answer).and_then(|(header, data)| {
+            let version = header.get("version")?.as_u64()?;
+            read(data, version, header.get("expires_at_ms")?.as_u64()?)
+        });
+        found.map(Some).ok_or_else(|| self.unreadable_answer())
+    }
+}
+
+/// The frame of an operation on a row.
+fn row_frame(
+    verb: &str,
+    table: &str,
+    row: &Row,
+    condition: Condition,
+    options: &WriteOptions,
+) -> Result<Vec<u8>> {
+    let mut header = header_of(condition, options);
+    header.insert(verb.to_owned(), json!(table));
+    frame::write_data(&Json::Object(header), &RowMessage::of(row).encode_to_vec())
+}
+
+/// Refuses what the wire has no word for: it would be left out silently.
+pub(crate) fn check(options: &WriteOptions) -> Result<()> {
+    let WriteOptions { acks, expires_at_ms, keep_ttl, .. } = options;
+    let given = [
+        ("acks", acks.is_some()),
+        ("expires_at_ms", expires_at_ms.is_some()),
+        ("keep_ttl", *keep_ttl),
+    ];
+    match given.into_iter().find(|(_, is_given)| *is_given) {
+        Some((name, _)) => Err(Error::unsupported(format!(
+            "{name} is not offered through a server: leave it out, or give ttl"
+        ))),
+        None => Ok(()),
+    }
+}
+
+fn header_of(condition: Condition, options: &WriteOptions) -> Map<String, Json> {
+    let WriteOptions { durability, ttl, timeout, .. } = options;
+    let mut header = Map::new();
+    if let Some(condition) = condition_of(condition) {
+        header.insert("if".to_owned(), condition);
+    }
+    header.insert("durability".to_owned(), json!(durability_of(*durability)));
+    for (name, time) in [("ttl_ms", ttl), ("timeout_ms", timeout)] {
+        if let Some(time) = time {
+            header.insert(name.to_owned(), json!(time.as_millis() as u64));
+        }
+    }
+    header.insert("encoding".to_owned(), json!("protobuf"));
+    header
+}
+
+fn get_header(options: &GetOptions) -> Map<String, Json> {
+    let mut header = Map::new();
+    if let Some(consistency) = consistency_of(options.consistency.unwrap_or_default()) {
+        header.insert("consistency".to_owned(), consistency);
+    }
+    if let Some(timeout) = options.timeout {
+        header.insert("timeout_ms".to_owned(), json!(timeout.as_millis() as u64));
+    }
+    // The values go out as they are: learning the table's columns would cost a second call.
+    header.insert("encoding".to_owned(), json!("protobuf"));
+    header
+}
