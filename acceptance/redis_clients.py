@@ -2,9 +2,12 @@
 
 import os
 import re
+import resource
 import signal
+import socket
 import subprocess
 
+import psutil
 import redis
 from suite import run_each
 
@@ -73,6 +76,53 @@ def hashes_are_the_same_in_both_versions(server):
     assert answers[0][1] == {"name": "ada", "n": "1"} and answers[0][5] == {"name": "ada", "n": "42"}
 
 
+def collections_are_the_same_in_both_versions_small_and_large(server):
+    for filler in ("", "x" * 20_000):
+        answers = []
+        for protocol in (2, 3):
+            client = server.client(protocol=protocol, decode_responses=True)
+            client.flushall()
+            # With a long member among them, each is stored by itself.
+            filled = [filler] if filler else []
+            client.sadd("s", "a", "b", "c", *filled)
+            client.zadd("z", {"a": 1, "b": 2.5, "c": -1, **{name: 9 for name in filled}})
+            client.rpush("l", "a", "b", "c", *filled)
+            if filled:
+                client.srem("s", filler), client.zrem("z", filler), client.rpop("l")
+            answers.append((
+                client.smembers("s"), set(client.sscan_iter("s")), client.smismember("s", ["a", "x"]),
+                client.sinter("s", "s"), client.zrange("z", 0, -1), client.zpopmin("z"),
+                client.zrange("z", "-inf", "+inf", byscore=True), client.zrevrank("z", "a"),
+                sorted(client.zscan_iter("z")), client.zcount("z", 1, 2), client.lrange("l", 0, -1),
+                client.lmove("l", "m"), client.lpos("l", "c"), client.rpop("l", 2), client.llen("m")))
+        # redis-py gives scores as pairs of its own in the third version.
+        assert str(answers[0]) == str(answers[1]) or answers[0] == answers[1], answers
+        assert answers[0][0] == {"a", "b", "c"} and answers[0][10] == ["a", "b", "c"], answers
+
+
+def ten_thousand_idle_connections_take_less_than_100_mb(server):
+    process = psutil.Process(server.process.pid)
+    before, connections = process.memory_info().rss, []
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, 12_000), hard))
+    try:
+        # 500 from each address.
+        for number in range(9_900):
+            source = (f"127.0.1.{1 + number // 495}", 0)
+            connections.append(socket.create_connection((server.host, server.port), 60, source))
+            connections[-1].sendall(b"PING\r\n")
+        for connection in connections:
+            assert connection.recv(100) == b"+PONG\r\n"
+        taken = process.memory_info().rss - before
+        print(f"# {len(connections)} idle connections: {taken / 1e6:.1f} MB")
+        assert taken < 100e6, taken
+        assert server.client().ping()
+    finally:
+        for connection in connections:
+            connection.close()
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
 def transactions_and_watches_work(server):
     client, other = server.client(), server.client()
     client.set("n", 1)
@@ -99,7 +149,7 @@ def errors_have_the_types_that_programs_catch(server):
     client = server.client()
     client.set("a", "x")
     for call, kind in [(lambda: client.incr("a"), redis.ResponseError),
-                       (lambda: client.lpush("l", "v"), redis.ResponseError),
+                       (lambda: client.blpop("l", 1), redis.ResponseError),
                        (lambda: client.hget("a", "f"), redis.ResponseError),
                        (lambda: server.client(username="ann", password="x").ping(),
                         redis.AuthenticationError)]:
@@ -120,7 +170,9 @@ def a_scan_sees_all_keys(server):
 
 def main():
     cases = [it_connects_with_its_defaults, both_versions_of_the_protocol_say_the_same,
-             hashes_are_the_same_in_both_versions, a_pipeline_of_ten_thousand_is_answered,
+             hashes_are_the_same_in_both_versions,
+             collections_are_the_same_in_both_versions_small_and_large,
+             ten_thousand_idle_connections_take_less_than_100_mb, a_pipeline_of_ten_thousand_is_answered,
              transactions_and_watches_work,
              errors_have_the_types_that_programs_catch, a_scan_sees_all_keys]
     run_each(cases, lambda _, directory: RedisListener(directory))

@@ -1,8 +1,9 @@
 """Servers that are killed under load by Redis clients: nothing acknowledged is lost, and no transaction
 is stored by half.
 
-Usage: redis_kills.py [--kills N]. Each client counts up a key of its own, and a pair of keys in a
-transaction. Behind each kill the server is started again over its store, and asked.
+Usage: redis_kills.py [--kills N]. Each client counts up a key of its own, and in a transaction a pair
+of keys, a field of a hash, the score of a member and the last element of a list; each of these three
+has a member long enough to be stored one by one. Behind each kill the server is started again over its store, and asked.
 """
 
 import argparse
@@ -16,6 +17,8 @@ import threading
 import time
 
 CLIENTS = 8
+# From 16 KiB on members are stored one by one.
+FILLER = b"x" * 20_000
 
 
 class Client(threading.Thread):
@@ -31,17 +34,25 @@ class Client(threading.Thread):
         try:
             with socket.create_connection(("127.0.0.1", self.port), timeout=60) as connection:
                 replies = connection.makefile("rb")
+                connection.sendall(
+                    b"HSET h%d filler %s\r\nZADD z%d 0 %s\r\nLINDEX l%d 0\r\n"
+                    % (name, FILLER, name, FILLER, name))
+                # What is added once, and what the list begins with.
+                begun = [replies.readline() for _ in range(3)]
+                if begun[-1] == b"$-1\r\n":
+                    connection.sendall(b"RPUSH l%d %s\r\n" % (name, FILLER))
+                replies.readline()
                 while True:
                     self.asked += 1
                     value = self.asked
                     connection.sendall(
-                        b"SET s%d %d\r\nMULTI\r\nSET a%d %d\r\nSET b%d %d\r\nEXEC\r\n"
-                        % (name, value, name, value, name, value))
-                    lines = [replies.readline() for _ in range(7)]
+                        b"SET s%d %d\r\nMULTI\r\nSET a%d %d\r\nHSET h%d v %d\r\nZADD z%d %d m\r\n"
+                        b"RPUSH l%d %d\r\nSET b%d %d\r\nEXEC\r\n" % ((name, value) * 6))
+                    lines = [replies.readline() for _ in range(13)]
                     if lines[-1] != b"+OK\r\n":
                         return
-                    assert lines == [b"+OK\r\n", b"+OK\r\n", b"+QUEUED\r\n", b"+QUEUED\r\n",
-                                     b"*2\r\n", b"+OK\r\n", b"+OK\r\n"], lines
+                    assert lines[:9] == [b"+OK\r\n"] * 2 + [b"+QUEUED\r\n"] * 5 + [
+                        b"*5\r\n", b"+OK\r\n"], lines
                     self.acknowledged = value
         except OSError:
             return
@@ -60,13 +71,17 @@ def serve(directory, durability):
 
 
 def values(port, number):
+    """The numbers that a client counted up: by itself, and in transactions."""
     with socket.create_connection(("127.0.0.1", port), timeout=60) as connection:
-        connection.sendall(b"MGET s%d a%d b%d\r\nQUIT\r\n" % (number, number, number))
+        connection.sendall(b"GET s%d\r\nGET a%d\r\nGET b%d\r\nHGET h%d v\r\nZSCORE z%d m\r\n"
+                           b"LINDEX l%d -1\r\nQUIT\r\n" % ((number,) * 6))
         lines = connection.makefile("rb").read().split(b"\r\n")
-    found, at = [], 1
-    while len(found) < 3:
-        found.append(0 if lines[at] == b"$-1" else int(lines[at + 1]))
-        at += 1 if lines[at] == b"$-1" else 2
+    found, at = [], 0
+    while len(found) < 6:
+        is_none = lines[at] == b"$-1"
+        # A list may have nothing but what it began with.
+        found.append(0 if is_none or lines[at + 1] == FILLER else int(lines[at + 1]))
+        at += 1 if is_none else 2
     return found
 
 
@@ -77,8 +92,8 @@ def run(durability, kills, chance):
         for _ in range(kills):
             process, port = serve(directory, durability)
             for number, (acknowledged, asked) in enumerate(known):
-                single, first, second = values(port, number)
-                assert first == second, f"half of a transaction: {first} and {second}"
+                single, first, *others = values(port, number)
+                assert others == [first] * 4, f"half of a transaction: {first} and {others}"
                 assert acknowledged <= single <= asked, (acknowledged, single, asked)
                 assert acknowledged <= first <= asked, (acknowledged, first, asked)
             clients = [Client(port, number, (start[1], start[1])) for number, start in enumerate(known)]

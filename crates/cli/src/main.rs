@@ -4,7 +4,8 @@
 //! - `load/` is what the loading verbs share: files in, streams of entries out, rejected records, a
 //!   resumable state.
 //! - `shell/` is the interactive shell of `tonnage sql`.
-//! - `store_connection` leads to the rows: in a store of this process, or behind a server.
+//! - `args` opens the connection to the rows: a store of this process, or one on a server
+//!   (`tonnage_client::Connection`).
 //! - `cli` is the command line as a whole, `args` the options of every verb, `config` options in a
 //!   file, `unknown_verb` what is said of a verb that there is not.
 //! - `output`, `display`, `stderr` and the shell's `screen` print. `exit` ends the program,

@@ -1,17 +1,25 @@
 //! What all clients share: the store, the other clients, positions of scans, counters.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU8, AtomicU16, AtomicU64, Ordering};
+use std::sync::atomic::{
+    AtomicBool, AtomicI64, AtomicU8, AtomicU16, AtomicU64, AtomicUsize, Ordering,
+};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use parking_lot::{Mutex, RwLock};
 use tonnage::{
-    Durability, PairPosition, PairSession, PairWrites, Result, Store, WriteOptions, WriteResult,
+    CollectionSession, Durability, PairPosition, PairSession, PairWrites, Result, Store,
+    WriteOptions, WriteResult,
 };
 
 use crate::client_list::ClientList;
 use crate::command::COMMANDS;
+use crate::leftover_search::LeftoverSearch;
+
+/// A collection of more bytes gives its members entries of their own: up to here the whole is
+/// written anew by each change.
+const WHOLE_BYTES_MAX: usize = 16 << 10;
 
 /// Scans of which a position is kept. Older ones begin anew.
 const POSITIONS_MAX: usize = 16_384;
@@ -111,6 +119,12 @@ pub struct Keyspace {
     is_unsynced: AtomicBool,
     /// How long a write waits at most, in nanoseconds; 0 for as long as it takes.
     write_timeout_ns: AtomicU64,
+    /// The members of collections, once there are any.
+    collections: OnceLock<CollectionSession>,
+    /// None where the engine cannot write them together with their key.
+    whole_bytes_max: Option<AtomicUsize>,
+    /// Where the search for entries that are left over stands.
+    pub(crate) leftovers: Mutex<LeftoverSearch>,
 }
 
 impl Keyspace {
@@ -118,6 +132,8 @@ impl Keyspace {
     pub fn new(store: Store, sync_policy: SyncPolicy, has_users: bool) -> Arc<Self> {
         let session = store.kv().session();
         let started_ms = session.now_ms();
+        let is_atomic = store.capability().spaces_per_batch > 1;
+        let whole_bytes_max = is_atomic.then(|| AtomicUsize::new(WHOLE_BYTES_MAX));
         Arc::new(Self {
             key_bytes_max: store.capability().key_bytes_max,
             store,
@@ -132,12 +148,46 @@ impl Keyspace {
             sync_policy: AtomicU8::new(sync_policy as u8),
             is_unsynced: AtomicBool::new(false),
             write_timeout_ns: AtomicU64::new(0),
+            collections: OnceLock::new(),
+            whole_bytes_max,
+            leftovers: Mutex::default(),
             session,
         })
     }
 
     pub(crate) fn now_ms(&self) -> u64 {
         self.session.now_ms()
+    }
+
+    /// Collections of more bytes give their members entries of their own.
+    pub fn set_whole_bytes_max(&self, bytes: usize) {
+        self.whole_bytes_max.iter().for_each(|max| max.store(bytes, Ordering::Relaxed));
+    }
+
+    /// Whether a collection of so many bytes gives its members entries of their own.
+    pub(crate) fn spreads(&self, bytes: usize) -> bool {
+        self.whole_bytes_max.as_ref().is_some_and(|max| bytes > max.load(Ordering::Relaxed))
+    }
+
+    /// The members of collections, if there ever were any.
+    pub(crate) fn collections(&self) -> Result<Option<&CollectionSession>> {
+        if self.collections.get().is_none()
+            && let Some(found) = self.session.collections()?
+        {
+            return Ok(Some(self.collections.get_or_init(|| found)));
+        }
+        Ok(self.collections.get())
+    }
+
+    /// The same; made where there are none yet.
+    pub(crate) fn make_collections(&self) -> Result<&CollectionSession> {
+        match self.collections()? {
+            Some(found) => Ok(found),
+            None => {
+                let made = self.session.make_collections()?;
+                Ok(self.collections.get_or_init(|| made))
+            }
+        }
     }
 
     /// The port that INFO tells.

@@ -27,7 +27,8 @@
 //! | `execute` | what carries them out, many of many clients together |
 //! | `client`, `client_list`, `access` | a client, all clients, and what they may do |
 //! | `keyspace` | what all clients share |
-//! | `values` | what kinds of values are stored, and the form of hashes |
+//! | `leftovers`, `leftover_search` | deletes members that belong to no collection any more |
+//! | `values` | what kinds of values are stored, and the forms of collections |
 //! | `bits` | values as rows of bits |
 
 mod access;
@@ -37,6 +38,8 @@ mod client_list;
 mod command;
 mod execute;
 mod keyspace;
+mod leftover_search;
+mod leftovers;
 mod protocol;
 mod values;
 

@@ -115,8 +115,9 @@ pub use index::{
     IndexRange, IndexRows, IndexScanOptions,
 };
 pub use kv::{
-    BulkPairs, Depth, ExchangedPair, Key, KeyRange, KeyValue, Pair, PairBatch, PairGetOptions,
-    PairOperation, PairPosition, PairSession, PairWrites, Pairs,
+    BulkPairs, CollectionBatch, CollectionScan, CollectionSession, Depth, ExchangedPair, Key,
+    KeyRange, KeyValue, Pair, PairBatch, PairGetOptions, PairOperation, PairPosition, PairSession,
+    PairWrites, Pairs,
 };
 pub use lob::{LobCleanReport, LobInfo, LobOptions, LobReader, LobSource, LobWriter, LobsReport};
 pub use read::control::{ReadMetrics, ReadProgress};
@@ -151,7 +152,7 @@ pub mod internal {
         timestamp_unit,
     };
     pub use crate::value::{calendar, json_text};
-    pub use tonnage_engine::{catch_panic, sync};
+    pub use tonnage_engine::{catch_panic, placement_hash, sync};
 }
 
 /// The example of the README, compiled and run.

@@ -41,7 +41,7 @@ mod tests {
                 command.name != "wait"
                     && (matches!(
                         command.group,
-                        "string" | "generic" | "bitmap" | "hash" | "sorted-set"
+                        "string" | "generic" | "bitmap" | "hash" | "list" | "set" | "sorted-set"
                     ) || command.name == "dbsize"
                         || command.name.starts_with("flush")),
                 "{}",

@@ -14,6 +14,8 @@ const UPSERT: &[KeyRight] = &[KeyRight::Insert, KeyRight::Update];
 const CHANGE: &[KeyRight] = &[KeyRight::Read, KeyRight::Insert, KeyRight::Update];
 /// What takes away a part, and the whole with the last part.
 const REDUCE: &[KeyRight] = &[KeyRight::Update, KeyRight::Delete];
+/// What also tells the part.
+const DRAIN: &[KeyRight] = &[KeyRight::Read, KeyRight::Update, KeyRight::Delete];
 const TAKE: &[KeyRight] = &[KeyRight::Read, KeyRight::Delete];
 const TOUCH: &[KeyRight] = &[KeyRight::Read, KeyRight::Update];
 const MOVE: &[KeyRight] = &[KeyRight::Read, KeyRight::Insert, KeyRight::Update, KeyRight::Delete];
@@ -287,6 +289,66 @@ pub(crate) static COMMANDS: &[Command] = &[
         summary: "Tells when the store was synced last",
     },
     Command {
+        name: "lindex", arity: 3, keys: (1, 1, 1), group: "list", since: "1.0.0", rights: READ,
+        flags: "readonly",
+        summary: "Gets an element of a list",
+    },
+    Command {
+        name: "linsert", arity: 5, keys: (1, 1, 1), group: "list", since: "2.2.0", rights: CHANGE,
+        flags: "write denyoom",
+        summary: "Puts an element in front of another one, or behind it",
+    },
+    Command {
+        name: "llen", arity: 2, keys: (1, 1, 1), group: "list", since: "1.0.0", rights: READ,
+        flags: "readonly fast",
+        summary: "Counts the elements of a list",
+    },
+    Command {
+        name: "lmove", arity: 5, keys: (1, 2, 1), group: "list", since: "6.2.0", rights: MOVE,
+        flags: "write denyoom",
+        summary: "Moves an element from one list to another",
+    },
+    Command {
+        name: "lpop", arity: -2, keys: (1, 1, 1), group: "list", since: "1.0.0", rights: DRAIN,
+        flags: "write fast",
+        summary: "Takes the first elements of a list",
+    },
+    Command {
+        name: "lpos", arity: -3, keys: (1, 1, 1), group: "list", since: "6.0.6", rights: READ,
+        flags: "readonly",
+        summary: "Tells where an element stands in a list",
+    },
+    Command {
+        name: "lpush", arity: -3, keys: (1, 1, 1), group: "list", since: "1.0.0", rights: UPSERT,
+        flags: "write denyoom fast",
+        summary: "Puts elements in front of a list",
+    },
+    Command {
+        name: "lpushx", arity: -3, keys: (1, 1, 1), group: "list", since: "2.2.0", rights: UPDATE,
+        flags: "write denyoom fast",
+        summary: "Puts elements in front of a list that is there",
+    },
+    Command {
+        name: "lrange", arity: 4, keys: (1, 1, 1), group: "list", since: "1.0.0", rights: READ,
+        flags: "readonly",
+        summary: "Gets elements of a list",
+    },
+    Command {
+        name: "lrem", arity: 4, keys: (1, 1, 1), group: "list", since: "1.0.0", rights: REDUCE,
+        flags: "write",
+        summary: "Removes elements of a list that are equal",
+    },
+    Command {
+        name: "lset", arity: 4, keys: (1, 1, 1), group: "list", since: "1.0.0", rights: UPDATE,
+        flags: "write denyoom",
+        summary: "Sets an element of a list",
+    },
+    Command {
+        name: "ltrim", arity: 4, keys: (1, 1, 1), group: "list", since: "1.0.0", rights: REDUCE,
+        flags: "write",
+        summary: "Keeps some elements of a list",
+    },
+    Command {
         name: "mget", arity: -2, keys: (1, -1, 1), group: "string", since: "1.0.0", rights: READ,
         flags: "readonly fast",
         summary: "Gets the values of keys",
@@ -377,6 +439,31 @@ pub(crate) static COMMANDS: &[Command] = &[
         summary: "Tells that the server is a master",
     },
     Command {
+        name: "rpop", arity: -2, keys: (1, 1, 1), group: "list", since: "1.0.0", rights: DRAIN,
+        flags: "write fast",
+        summary: "Takes the last elements of a list",
+    },
+    Command {
+        name: "rpoplpush", arity: 3, keys: (1, 2, 1), group: "list", since: "1.2.0", rights: MOVE,
+        flags: "write denyoom",
+        summary: "Moves the last element of a list to another one",
+    },
+    Command {
+        name: "rpush", arity: -3, keys: (1, 1, 1), group: "list", since: "1.0.0", rights: UPSERT,
+        flags: "write denyoom fast",
+        summary: "Puts elements behind a list",
+    },
+    Command {
+        name: "rpushx", arity: -3, keys: (1, 1, 1), group: "list", since: "2.2.0", rights: UPDATE,
+        flags: "write denyoom fast",
+        summary: "Puts elements behind a list that is there",
+    },
+    Command {
+        name: "sadd", arity: -3, keys: (1, 1, 1), group: "set", since: "1.0.0", rights: UPSERT,
+        flags: "write denyoom fast",
+        summary: "Adds members to a set",
+    },
+    Command {
         name: "save", arity: 1, keys: (0, 0, 0), group: "server", since: "1.0.0", rights: NONE,
         flags: "admin noscript",
         summary: "Syncs the store",
@@ -385,6 +472,21 @@ pub(crate) static COMMANDS: &[Command] = &[
         name: "scan", arity: -2, keys: (0, 0, 0), group: "generic", since: "2.8.0", rights: NONE,
         flags: "readonly",
         summary: "Lists keys, a part at a time",
+    },
+    Command {
+        name: "scard", arity: 2, keys: (1, 1, 1), group: "set", since: "1.0.0", rights: READ,
+        flags: "readonly fast",
+        summary: "Counts the members of a set",
+    },
+    Command {
+        name: "sdiff", arity: -2, keys: (1, -1, 1), group: "set", since: "1.0.0", rights: READ,
+        flags: "readonly",
+        summary: "Gets the members of a set that no other has",
+    },
+    Command {
+        name: "sdiffstore", arity: -3, keys: (1, -1, 1), group: "set", since: "1.0.0", rights: MOVE,
+        flags: "write denyoom",
+        summary: "Stores the members of a set that no other has",
     },
     Command {
         name: "select", arity: 2, keys: (0, 0, 0), group: "connection", since: "1.0.0", rights: NONE,
@@ -417,6 +519,61 @@ pub(crate) static COMMANDS: &[Command] = &[
         summary: "Sets a part of a value",
     },
     Command {
+        name: "sinter", arity: -2, keys: (1, -1, 1), group: "set", since: "1.0.0", rights: READ,
+        flags: "readonly",
+        summary: "Gets the members that all sets have",
+    },
+    Command {
+        name: "sintercard", arity: -3, keys: (0, 0, 0), group: "set", since: "7.0.0", rights: NONE,
+        flags: "readonly movablekeys",
+        summary: "Counts the members that all sets have",
+    },
+    Command {
+        name: "sinterstore", arity: -3, keys: (1, -1, 1), group: "set", since: "1.0.0", rights: MOVE,
+        flags: "write denyoom",
+        summary: "Stores the members that all sets have",
+    },
+    Command {
+        name: "sismember", arity: 3, keys: (1, 1, 1), group: "set", since: "1.0.0", rights: READ,
+        flags: "readonly fast",
+        summary: "Tells whether a set has a member",
+    },
+    Command {
+        name: "smembers", arity: 2, keys: (1, 1, 1), group: "set", since: "1.0.0", rights: READ,
+        flags: "readonly",
+        summary: "Gets all members of a set",
+    },
+    Command {
+        name: "smismember", arity: -3, keys: (1, 1, 1), group: "set", since: "6.2.0", rights: READ,
+        flags: "readonly fast",
+        summary: "Tells which members a set has",
+    },
+    Command {
+        name: "smove", arity: 4, keys: (1, 2, 1), group: "set", since: "1.0.0", rights: MOVE,
+        flags: "write fast",
+        summary: "Moves a member from one set to another",
+    },
+    Command {
+        name: "spop", arity: -2, keys: (1, 1, 1), group: "set", since: "1.0.0", rights: DRAIN,
+        flags: "write fast",
+        summary: "Takes members of a set by chance",
+    },
+    Command {
+        name: "srandmember", arity: -2, keys: (1, 1, 1), group: "set", since: "1.0.0", rights: READ,
+        flags: "readonly",
+        summary: "Gets members of a set by chance",
+    },
+    Command {
+        name: "srem", arity: -3, keys: (1, 1, 1), group: "set", since: "1.0.0", rights: REDUCE,
+        flags: "write fast",
+        summary: "Removes members of a set",
+    },
+    Command {
+        name: "sscan", arity: -3, keys: (1, 1, 1), group: "set", since: "2.8.0", rights: READ,
+        flags: "readonly",
+        summary: "Lists the members of a set",
+    },
+    Command {
         name: "strlen", arity: 2, keys: (1, 1, 1), group: "string", since: "2.2.0", rights: READ,
         flags: "readonly fast",
         summary: "Tells how long a value is",
@@ -425,6 +582,16 @@ pub(crate) static COMMANDS: &[Command] = &[
         name: "substr", arity: 4, keys: (1, 1, 1), group: "string", since: "1.0.0", rights: READ,
         flags: "readonly",
         summary: "Gets a part of a value",
+    },
+    Command {
+        name: "sunion", arity: -2, keys: (1, -1, 1), group: "set", since: "1.0.0", rights: READ,
+        flags: "readonly",
+        summary: "Gets the members that any set has",
+    },
+    Command {
+        name: "sunionstore", arity: -3, keys: (1, -1, 1), group: "set", since: "1.0.0", rights: MOVE,
+        flags: "write denyoom",
+        summary: "Stores the members that any set has",
     },
     Command {
         name: "time", arity: 1, keys: (0, 0, 0), group: "server", since: "2.6.0", rights: NONE,
@@ -477,14 +644,49 @@ pub(crate) static COMMANDS: &[Command] = &[
         summary: "Counts the members of a sorted set",
     },
     Command {
+        name: "zcount", arity: 4, keys: (1, 1, 1), group: "sorted-set", since: "2.0.0", rights: READ,
+        flags: "readonly fast",
+        summary: "Counts the members between two scores",
+    },
+    Command {
         name: "zincrby", arity: 4, keys: (1, 1, 1), group: "sorted-set", since: "1.2.0", rights: CHANGE,
         flags: "write denyoom fast",
         summary: "Adds to the score of a member",
     },
     Command {
+        name: "zlexcount", arity: 4, keys: (1, 1, 1), group: "sorted-set", since: "2.8.9", rights: READ,
+        flags: "readonly fast",
+        summary: "Counts the members between two names",
+    },
+    Command {
+        name: "zmscore", arity: -3, keys: (1, 1, 1), group: "sorted-set", since: "6.2.0", rights: READ,
+        flags: "readonly fast",
+        summary: "Tells the scores of members",
+    },
+    Command {
+        name: "zpopmax", arity: -2, keys: (1, 1, 1), group: "sorted-set", since: "5.0.0", rights: DRAIN,
+        flags: "write fast",
+        summary: "Takes the members with the highest scores",
+    },
+    Command {
+        name: "zpopmin", arity: -2, keys: (1, 1, 1), group: "sorted-set", since: "5.0.0", rights: DRAIN,
+        flags: "write fast",
+        summary: "Takes the members with the lowest scores",
+    },
+    Command {
+        name: "zrandmember", arity: -2, keys: (1, 1, 1), group: "sorted-set", since: "6.2.0", rights: READ,
+        flags: "readonly",
+        summary: "Gets members of a sorted set by chance",
+    },
+    Command {
         name: "zrange", arity: -4, keys: (1, 1, 1), group: "sorted-set", since: "1.2.0", rights: READ,
         flags: "readonly",
         summary: "Gets members of a sorted set by places, scores or names",
+    },
+    Command {
+        name: "zrangebylex", arity: -4, keys: (1, 1, 1), group: "sorted-set", since: "2.8.9", rights: READ,
+        flags: "readonly",
+        summary: "Gets members of a sorted set by their names",
     },
     Command {
         name: "zrangebyscore", arity: -4, keys: (1, 1, 1), group: "sorted-set", since: "1.0.5", rights: READ,
@@ -500,6 +702,46 @@ pub(crate) static COMMANDS: &[Command] = &[
         name: "zrem", arity: -3, keys: (1, 1, 1), group: "sorted-set", since: "1.2.0", rights: REDUCE,
         flags: "write fast",
         summary: "Removes members of a sorted set",
+    },
+    Command {
+        name: "zremrangebylex", arity: 4, keys: (1, 1, 1), group: "sorted-set", since: "2.8.9", rights: REDUCE,
+        flags: "write",
+        summary: "Removes the members between two names",
+    },
+    Command {
+        name: "zremrangebyrank", arity: 4, keys: (1, 1, 1), group: "sorted-set", since: "2.0.0", rights: REDUCE,
+        flags: "write",
+        summary: "Removes the members between two places",
+    },
+    Command {
+        name: "zremrangebyscore", arity: 4, keys: (1, 1, 1), group: "sorted-set", since: "1.2.0", rights: REDUCE,
+        flags: "write",
+        summary: "Removes the members between two scores",
+    },
+    Command {
+        name: "zrevrange", arity: -4, keys: (1, 1, 1), group: "sorted-set", since: "1.2.0", rights: READ,
+        flags: "readonly",
+        summary: "Gets members of a sorted set, the highest first",
+    },
+    Command {
+        name: "zrevrangebylex", arity: -4, keys: (1, 1, 1), group: "sorted-set", since: "2.8.9", rights: READ,
+        flags: "readonly",
+        summary: "Gets members by their names, the highest first",
+    },
+    Command {
+        name: "zrevrangebyscore", arity: -4, keys: (1, 1, 1), group: "sorted-set", since: "2.2.0", rights: READ,
+        flags: "readonly",
+        summary: "Gets members by their scores, the highest first",
+    },
+    Command {
+        name: "zrevrank", arity: 3, keys: (1, 1, 1), group: "sorted-set", since: "2.0.0", rights: READ,
+        flags: "readonly fast",
+        summary: "Tells the place of a member, from the highest",
+    },
+    Command {
+        name: "zscan", arity: -3, keys: (1, 1, 1), group: "sorted-set", since: "2.8.0", rights: READ,
+        flags: "readonly",
+        summary: "Lists the members of a sorted set and their scores",
     },
     Command {
         name: "zscore", arity: 3, keys: (1, 1, 1), group: "sorted-set", since: "1.2.0", rights: READ,

@@ -1,13 +1,16 @@
-//! What commands do with a hash.
+//! What commands do with a hash, and with the members of a set or of a sorted set.
+
+use tonnage::internal::placement_hash;
 
 use super::open_hash::OpenHash;
-use super::part_reply::{FieldShow, ListShape, PartReply, REPLY_HEAD_BYTES};
-use super::random::Chance;
+use super::part_reply::{FieldShow, ListShape, PartReply};
+use super::room::CommandRoom;
 use super::text_list::TextList;
 use super::texts::{ClientArgument, Text, Texts};
+use super::walk::{WalkOrder, WalkRange};
 use super::words;
-use crate::protocol::{Decimal, digits_of, glob_matches, parse_integer};
-use crate::values::entry_bytes;
+use crate::protocol::{Decimal, digits_of, glob_matches, parse_integer, write_double};
+use crate::values::{ValueKind, entry_bytes, score_of};
 
 /// What is done with a hash.
 #[derive(Clone, Copy, Debug)]
@@ -37,8 +40,27 @@ pub(crate) enum HashAction {
         with_values: bool,
         bytes_max: usize,
     },
-    /// Those whose names match, or why the options are refused.
-    Scan(Result<Option<ClientArgument>, &'static str>),
+    /// A member by chance, which is deleted.
+    Pop,
+    /// So many, likewise.
+    PopMany(u64),
+    Scan(FieldScan),
+}
+
+/// A page of a scan.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FieldScan {
+    pub(crate) cursor: u64,
+    /// Or why they are refused.
+    pub(crate) options: Result<ScanOptions, &'static str>,
+}
+
+/// Which fields a page shows, and what of them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ScanOptions {
+    pub(crate) pattern: Option<ClientArgument>,
+    pub(crate) count: usize,
+    pub(crate) show: FieldShow,
 }
 
 /// A field that a command sets.
@@ -47,14 +69,10 @@ pub(crate) struct FieldSet {
     pub(crate) field: ClientArgument,
     pub(crate) value: ClientArgument,
     pub(crate) only_if_new: bool,
-    /// Whether it is the first one of its command: all of them find room, or none.
-    pub(crate) is_first: bool,
-    /// What the command adds at most, from this field on.
-    pub(crate) command_bytes: usize,
-    pub(crate) bytes_max: usize,
+    pub(crate) room: CommandRoom,
 }
 
-type Answer = Result<PartReply, &'static str>;
+pub(super) type Answer = Result<PartReply, &'static str>;
 
 impl HashAction {
     /// Whether INFO counts it as a look-up.
@@ -65,7 +83,22 @@ impl HashAction {
                 | HashAction::Delete(_)
                 | HashAction::Add { .. }
                 | HashAction::AddDecimal { .. }
+                | HashAction::Pop
+                | HashAction::PopMany(_)
         )
+    }
+}
+
+impl HashAction {
+    /// The member that it looks at.
+    pub(super) fn member(&self) -> Option<ClientArgument> {
+        match self {
+            HashAction::Get(field) | HashAction::Exists(field) => Some(*field),
+            HashAction::ValueLength(field) | HashAction::Delete(field) => Some(*field),
+            HashAction::Set(set) => Some(set.field),
+            HashAction::Add { field, .. } | HashAction::AddDecimal { field, .. } => Some(*field),
+            _ => None,
+        }
     }
 }
 
@@ -101,27 +134,29 @@ impl OpenHash {
                 let sum = self.add_decimal(name(field), delta, bytes_max, texts);
                 (sum, sum.is_ok())
             }
-            HashAction::Show(show) => (Ok(self.show(show, texts)), false),
-            HashAction::Random => (Ok(self.random()), false),
+            HashAction::Show(show) => (self.show(show, texts), false),
+            HashAction::Random => (Ok(self.random(texts)), false),
             HashAction::RandomMany { count, with_values, bytes_max } => {
                 (self.random_many(count, with_values, bytes_max, texts), false)
             }
-            HashAction::Scan(pattern) => (self.scan(pattern, texts), false),
+            HashAction::Pop => self.pop(texts),
+            HashAction::PopMany(count) => self.pop_many(count, texts),
+            HashAction::Scan(scan) => (self.scan(scan, texts), false),
         }
     }
 
-    fn set_field(&mut self, set: FieldSet, texts: &Texts<'_>) -> (Answer, bool) {
-        let FieldSet { field, value, only_if_new, is_first, command_bytes, bytes_max } = set;
+    fn set_field(&mut self, set: FieldSet, texts: &mut Texts<'_>) -> (Answer, bool) {
+        let FieldSet { field, value, only_if_new, room } = set;
         let (field, value) = (Text::Argument(field), Text::Argument(value));
         if only_if_new && self.get(field, texts).is_some() {
             return (Ok(PartReply::Integer(0)), false);
         }
-        // What is refused has changed nothing, so the first field answers for all.
-        if is_first {
-            self.is_full = self.bytes().saturating_add(command_bytes) > bytes_max;
+        if let Err(refusal) = self.check_room(room, texts) {
+            return (Err(refusal), false);
         }
-        if self.is_full {
-            return (Err(words::FIELDS_TOO_LONG), false);
+        // A member of a set has no value that could change.
+        if self.kind() == ValueKind::Set && self.get(field, texts).is_some() {
+            return (Ok(PartReply::Integer(0)), false);
         }
         let is_new = self.set(field, value, texts);
         (Ok(PartReply::Integer(is_new.into())), true)
@@ -133,12 +168,11 @@ impl OpenHash {
         field: Text,
         value: Text,
         bytes_max: usize,
-        texts: &Texts<'_>,
+        texts: &mut Texts<'_>,
     ) -> Result<(), &'static str> {
-        let added = entry_bytes(texts.get(field).len(), texts.get(value).len());
-        if self.bytes().saturating_add(added) > bytes_max {
-            return Err(words::FIELDS_TOO_LONG);
-        }
+        let longest = texts.get(field).len();
+        let bytes = entry_bytes(longest, texts.get(value).len());
+        self.check_room(CommandRoom { is_first: true, bytes, longest, bytes_max }, texts)?;
         self.set(field, value, texts);
         Ok(())
     }
@@ -179,78 +213,66 @@ impl OpenHash {
         Ok(PartReply::Text(value))
     }
 
-    fn show(&mut self, show: FieldShow, texts: &mut Texts<'_>) -> PartReply {
-        let hash = (self.len() > 0).then(|| self.write(texts));
-        PartReply::Fields { hash, show }
-    }
-
-    fn random(&self) -> PartReply {
-        let number = Chance::new().below(self.len() as u64) as usize;
-        self.fields().nth(number).map_or(PartReply::Null, |(name, _)| PartReply::Text(name))
-    }
-
-    fn random_many(
-        &self,
-        count: i64,
-        with_values: bool,
-        bytes_max: usize,
-        texts: &mut Texts<'_>,
-    ) -> Answer {
-        let shape = if with_values { ListShape::Pairs } else { ListShape::Array };
-        let (mut list, mut chance) = (TextList::begin(texts), Chance::new());
-        let mut take = |(name, value): (Text, Text), list: &mut TextList| {
-            list.push(name, texts);
-            if with_values {
-                list.push(value, texts);
-            }
+    fn show(&mut self, show: FieldShow, texts: &mut Texts<'_>) -> Answer {
+        // What is about to be spread is not written down as a whole.
+        if self.spread.is_none() && (self.written.is_some() || !self.is_to_be_spread(texts)) {
+            let hash = (self.len() > 0).then(|| self.encode(texts));
+            return Ok(PartReply::Fields { hash, show });
+        }
+        let mut list = TextList::begin(texts);
+        let bytes_max = texts.bytes_max;
+        self.walk(&WalkRange::all(WalkOrder::Stored), texts, &mut |member, texts| {
+            list.push_member(member, show, texts);
             // Beyond that the reply is refused anyway.
             list.bytes(texts) <= bytes_max
+        });
+        let shape = match show {
+            FieldShow::Names | FieldShow::Values => ListShape::Array,
+            FieldShow::Both => ListShape::Map,
+            FieldShow::Members => ListShape::Set,
         };
-        let wanted = count.unsigned_abs();
-        if count >= 0 {
-            // Each of those that are left is taken with the chance that so many of them are.
-            let mut wanted = wanted.min(self.len() as u64);
-            for (left, field) in (1..=self.len() as u64).rev().zip(self.fields()) {
-                if chance.below(left) < wanted {
-                    wanted -= 1;
-                    if !take(field, &mut list) {
-                        break;
-                    }
-                }
-            }
-        } else if self.len() > 0 {
-            // Each has a head in the reply, so it is known before that there is no room.
-            if wanted > (bytes_max / REPLY_HEAD_BYTES) as u64 {
-                return Err(words::REPLY_TOO_LARGE);
-            }
-            let fields: Vec<(Text, Text)> = self.fields().collect();
-            for _ in 0..wanted {
-                if !take(fields[chance.below(fields.len() as u64) as usize], &mut list) {
-                    break;
-                }
-            }
-        }
         Ok(list.end(shape, texts))
     }
 
-    fn scan(
-        &self,
-        pattern: Result<Option<ClientArgument>, &'static str>,
-        texts: &mut Texts<'_>,
-    ) -> Answer {
+    /// A page of a scan. Whole collections are one page; of others it begins at a hash, and the
+    /// next one where it ends, so that nothing has to be kept for it.
+    fn scan(&mut self, scan: FieldScan, texts: &mut Texts<'_>) -> Answer {
+        let FieldScan { cursor, options } = scan;
         let mut list = TextList::begin(texts);
         // Redis looks at the options only where there is something to scan.
-        if self.len() > 0 {
-            let pattern = pattern?;
-            for (name, value) in self.fields() {
-                let matches = pattern
-                    .is_none_or(|pattern| glob_matches(texts.argument(pattern), texts.get(name)));
-                if matches {
-                    list.push(name, texts);
-                    list.push(value, texts);
+        if self.len() == 0 {
+            return Ok(list.end(ListShape::Page(0), texts));
+        }
+        let ScanOptions { pattern, count, show } = options?;
+        let has_scores = self.kind() == ValueKind::SortedSet;
+        let is_spread = self.spread.is_some();
+        let (mut taken, mut last, mut next) = (0, 0, 0);
+        let start = if is_spread { cursor.to_be_bytes().to_vec() } else { Vec::new() };
+        let range = WalkRange { start, wanted: count, ..WalkRange::all(WalkOrder::Stored) };
+        self.walk(&range, texts, &mut |member, texts| {
+            let hash = if is_spread { placement_hash(member.name(texts)) } else { 0 };
+            // Those of one hash stay together: the next page begins at a hash.
+            if is_spread && taken >= count && hash != last {
+                next = hash;
+                return false;
+            }
+            (taken, last) = (taken + 1, hash);
+            let name = member.name(texts);
+            if pattern.is_none_or(|pattern| glob_matches(texts.argument(pattern), name)) {
+                list.push_member(member, if has_scores { FieldShow::Names } else { show }, texts);
+                if has_scores {
+                    let score = scanned_score(score_of(member.value(texts)), is_spread);
+                    list.push_bytes(score.as_bytes(), texts);
                 }
             }
-        }
-        Ok(list.end(ListShape::LastPage, texts))
+            true
+        });
+        Ok(list.end(ListShape::Page(next), texts))
     }
+}
+
+/// A score as Redis writes it in a scan: a whole number with all digits, while the set is small.
+fn scanned_score(score: f64, is_spread: bool) -> String {
+    let is_whole = score.fract() == 0.0 && score.abs() < i64::MAX as f64;
+    if is_whole && !is_spread { (score as i64).to_string() } else { write_double(score) }
 }

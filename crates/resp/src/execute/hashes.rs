@@ -1,17 +1,18 @@
 //! Hashes: HSET, HGET and their relatives.
 
-use super::hash_action::{FieldSet, HashAction};
+use super::hash_action::{FieldScan, FieldSet, HashAction, ScanOptions};
 use super::part::PartAction;
 use super::part_reply::FieldShow;
 use super::plan::{CommandArguments, PartSink, ReplyShape};
-use super::texts::ClientArgument;
+use super::room::CommandRoom;
 use super::words::{self, Refusal};
 use crate::protocol::{Decimal, parse_integer};
-use crate::values::entry_bytes;
+use crate::values::{ValueKind, entry_bytes};
 
 type Planned = Result<ReplyShape, Refusal>;
 
-/// A hash or sorted set is one value, and each change of it writes all of it.
+/// Where members are no entries of their own, a collection is one value, and each change of it
+/// writes all of it.
 const FIELDS_BYTES_MAX: usize = 8 << 20;
 
 pub(super) fn bytes_max(sink: &PartSink<'_>) -> usize {
@@ -20,7 +21,7 @@ pub(super) fn bytes_max(sink: &PartSink<'_>) -> usize {
 
 /// A command of one part.
 fn one(sink: &mut PartSink<'_>, action: HashAction) -> Planned {
-    sink.push(1, PartAction::Hash(action));
+    sink.push(1, PartAction::Members(ValueKind::Hash, action));
     Ok(ReplyShape::Single)
 }
 
@@ -35,20 +36,16 @@ fn set_fields(
     only_if_new: bool,
     shape: ReplyShape,
 ) -> Planned {
+    let lens = |at: usize| (arguments.get(at).len(), arguments.get(at + 1).len());
+    let fields = || (2..arguments.len()).step_by(2);
+    let bytes = fields().map(lens).map(|(field, value)| entry_bytes(field, value)).sum();
+    let longest = fields().map(|at| lens(at).0).max().unwrap_or(0);
     let bytes_max = bytes_max(sink);
-    let bytes = |at: usize| entry_bytes(arguments.get(at).len(), arguments.get(at + 1).len());
-    let mut command_bytes = (2..arguments.len()).step_by(2).map(bytes).sum();
-    for at in (2..arguments.len()).step_by(2) {
-        let set = FieldSet {
-            field: arguments.argument(at),
-            value: arguments.argument(at + 1),
-            only_if_new,
-            is_first: at == 2,
-            command_bytes,
-            bytes_max,
-        };
-        command_bytes -= bytes(at);
-        sink.push(1, PartAction::Hash(HashAction::Set(set)));
+    for at in fields() {
+        let room = CommandRoom { is_first: at == 2, bytes, longest, bytes_max };
+        let (field, value) = (arguments.argument(at), arguments.argument(at + 1));
+        let set = FieldSet { field, value, only_if_new, room };
+        sink.push(1, PartAction::Members(ValueKind::Hash, HashAction::Set(set)));
     }
     Ok(shape)
 }
@@ -77,7 +74,7 @@ pub(crate) fn hget(arguments: &CommandArguments<'_>, sink: &mut PartSink<'_>) ->
 
 pub(crate) fn hmget(arguments: &CommandArguments<'_>, sink: &mut PartSink<'_>) -> Planned {
     for at in 2..arguments.len() {
-        sink.push(1, PartAction::Hash(HashAction::Get(arguments.argument(at))));
+        sink.push(1, PartAction::Members(ValueKind::Hash, HashAction::Get(arguments.argument(at))));
     }
     Ok(ReplyShape::Array)
 }
@@ -108,7 +105,10 @@ pub(crate) fn hstrlen(arguments: &CommandArguments<'_>, sink: &mut PartSink<'_>)
 
 pub(crate) fn hdel(arguments: &CommandArguments<'_>, sink: &mut PartSink<'_>) -> Planned {
     for at in 2..arguments.len() {
-        sink.push(1, PartAction::Hash(HashAction::Delete(arguments.argument(at))));
+        sink.push(
+            1,
+            PartAction::Members(ValueKind::Hash, HashAction::Delete(arguments.argument(at))),
+        );
     }
     Ok(ReplyShape::Sum)
 }
@@ -131,8 +131,20 @@ pub(crate) fn hincrbyfloat(arguments: &CommandArguments<'_>, sink: &mut PartSink
 }
 
 pub(crate) fn hrandfield(arguments: &CommandArguments<'_>, sink: &mut PartSink<'_>) -> Planned {
+    random(arguments, sink, ValueKind::Hash, Some(b"withvalues"))
+}
+
+/// Members by chance: one, or so many, of which an option also shows the values.
+pub(super) fn random(
+    arguments: &CommandArguments<'_>,
+    sink: &mut PartSink<'_>,
+    kind: ValueKind,
+    option: Option<&[u8]>,
+) -> Planned {
+    // One by itself is no list.
     if arguments.len() == 2 {
-        return one(sink, HashAction::Random);
+        sink.push(1, PartAction::Members(kind, HashAction::Random));
+        return Ok(ReplyShape::Single);
     }
     let count = integer(arguments, 2)?;
     if count == i64::MIN {
@@ -141,42 +153,62 @@ pub(crate) fn hrandfield(arguments: &CommandArguments<'_>, sink: &mut PartSink<'
             format!("ERR value is out of range, value must between -{most} and {most}").into()
         );
     }
-    let with_values = arguments.len() == 4 && arguments.get(3).eq_ignore_ascii_case(b"withvalues");
+    let is_option = |option: &[u8]| arguments.get(3).eq_ignore_ascii_case(option);
+    let with_values = arguments.len() == 4 && option.is_some_and(is_option);
     if arguments.len() > 4 || (arguments.len() == 4 && !with_values) {
         return Err(words::SYNTAX.into());
     }
+    // The reply would have twice as many words.
     if with_values && count.unsigned_abs() > i64::MAX as u64 / 2 {
         return Err("ERR value is out of range".into());
     }
     let bytes_max = sink.reply_bytes_max;
-    one(sink, HashAction::RandomMany { count, with_values, bytes_max })
+    sink.push(
+        1,
+        PartAction::Members(kind, HashAction::RandomMany { count, with_values, bytes_max }),
+    );
+    Ok(ReplyShape::Single)
 }
 
-/// All fields come at once, so the cursor says nothing and the next one is 0.
 pub(crate) fn hscan(arguments: &CommandArguments<'_>, sink: &mut PartSink<'_>) -> Planned {
-    let cursor = std::str::from_utf8(arguments.get(2)).ok().map(str::parse::<u64>);
-    if !matches!(cursor, Some(Ok(_))) {
-        return Err("ERR invalid cursor".into());
-    }
-    one(sink, HashAction::Scan(scan_pattern(arguments)))
+    scan(arguments, sink, ValueKind::Hash, FieldShow::Both)
 }
 
-fn scan_pattern(arguments: &CommandArguments<'_>) -> Result<Option<ClientArgument>, &'static str> {
-    let mut pattern = None;
+/// A page of a scan over members.
+pub(super) fn scan(
+    arguments: &CommandArguments<'_>,
+    sink: &mut PartSink<'_>,
+    kind: ValueKind,
+    show: FieldShow,
+) -> Planned {
+    let cursor = std::str::from_utf8(arguments.get(2)).ok().map(str::parse::<u64>);
+    let Some(Ok(cursor)) = cursor else { return Err("ERR invalid cursor".into()) };
+    let options = scan_options(arguments, show);
+    let action = HashAction::Scan(FieldScan { cursor, options });
+    sink.push(1, PartAction::Members(kind, action));
+    Ok(ReplyShape::Single)
+}
+
+fn scan_options(
+    arguments: &CommandArguments<'_>,
+    show: FieldShow,
+) -> Result<ScanOptions, &'static str> {
+    let mut options = ScanOptions { pattern: None, count: 10, show };
     for at in (3..arguments.len()).step_by(2) {
         if at + 1 == arguments.len() {
             return Err(words::SYNTAX);
         }
         match arguments.get(at).to_ascii_lowercase().as_slice() {
-            b"match" => pattern = Some(arguments.argument(at + 1)),
+            b"match" => options.pattern = Some(arguments.argument(at + 1)),
             b"count" => {
                 let count = parse_integer(arguments.get(at + 1)).ok_or(words::NOT_AN_INTEGER)?;
-                if count < 1 {
+                options.count = usize::try_from(count).unwrap_or(0);
+                if options.count == 0 {
                     return Err(words::SYNTAX);
                 }
             }
             _ => return Err(words::SYNTAX),
         }
     }
-    Ok(pattern)
+    Ok(options)
 }

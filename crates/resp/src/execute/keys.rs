@@ -2,13 +2,14 @@
 
 use tonnage::{Condition, PairBatch, Pairs};
 
-use super::immediate::{ImmediateCall, check_right};
+use super::copies::copy_members;
+use super::immediate::ImmediateCall;
 use super::random::Chance;
 use super::words::{self, Refusal};
 use crate::access::KeyRight;
 use crate::keyspace::Keyspace;
 use crate::protocol::{glob_matches, parse_integer};
-use crate::values::{EncodedHash, ValueKind, would_be_marked};
+use crate::values::{ValueKind, would_be_marked};
 
 type Handled = Result<(), Refusal>;
 
@@ -19,13 +20,13 @@ const PAGE: usize = 8_192;
 const PAGE_BYTES: usize = 8 << 20;
 
 /// A value as it is stored.
-pub(super) struct StoredValue {
-    pub(super) bytes: Vec<u8>,
+pub(crate) struct StoredValue {
+    pub(crate) bytes: Vec<u8>,
     pub(super) expires_at_ms: u64,
 }
 
 /// Looks up a key.
-pub(super) fn fetch(keyspace: &Keyspace, key: &[u8]) -> tonnage::Result<Option<StoredValue>> {
+pub(crate) fn fetch(keyspace: &Keyspace, key: &[u8]) -> tonnage::Result<Option<StoredValue>> {
     let mut value = None;
     each_value(keyspace, &[key], |_, bytes, expires_at_ms| {
         value = Some(StoredValue { bytes: bytes.to_vec(), expires_at_ms });
@@ -251,7 +252,8 @@ fn move_key(call: &mut ImmediateCall<'_>, only_if_free: bool) -> Handled {
         return Ok(());
     }
     if from != to {
-        let moved = Some((value.bytes.as_slice(), value.expires_at_ms));
+        let bytes = call.stored(copy_members(call.keyspace, from, to, value.bytes))?;
+        let moved = Some((bytes.as_slice(), value.expires_at_ms));
         // The new key comes first: a crash between the two leaves one more, not one less.
         call.stored(store(call.keyspace, &[(to, moved), (from, None)]))?;
     }
@@ -286,7 +288,8 @@ pub(crate) fn copy(call: &mut ImmediateCall<'_>) -> Handled {
     let is_free = call.stored(fetch_versions(call.keyspace, &[to]))?[0].is_none();
     let copied = match call.stored(fetch(call.keyspace, from))? {
         Some(value) if is_free || replaces => {
-            let copied = Some((value.bytes.as_slice(), value.expires_at_ms));
+            let bytes = call.stored(copy_members(call.keyspace, from, to, value.bytes))?;
+            let copied = Some((bytes.as_slice(), value.expires_at_ms));
             call.stored(store(call.keyspace, &[(to, copied)]))?;
             1
         }
@@ -316,48 +319,4 @@ pub(crate) fn msetnx(call: &mut ImmediateCall<'_>) -> Handled {
     call.stored(store(call.keyspace, &changes))?;
     call.reply().integer(1);
     Ok(())
-}
-
-pub(crate) fn object(call: &mut ImmediateCall<'_>) -> Handled {
-    let subcommand = call.lower(1);
-    if !matches!(subcommand.as_str(), "encoding" | "refcount") {
-        return Err(words::unknown_subcommand("object", call.word(1)).into());
-    }
-    if call.len() != 3 {
-        return Err(words::wrong_arity(&format!("object|{subcommand}")).into());
-    }
-    let key = call.word(2);
-    check_right(call.client, KeyRight::Read, key)?;
-    let _turn = call.turn(false);
-    let found = call.stored(fetch(call.keyspace, key))?;
-    match (found, subcommand.as_str()) {
-        (None, _) => call.reply().null(),
-        (Some(_), "refcount") => call.reply().integer(1),
-        (Some(value), _) => call.reply().bulk(encoding(&value.bytes).as_bytes()),
-    }
-    Ok(())
-}
-
-/// What Redis calls the form of such a value, by its own limits.
-fn encoding(value: &[u8]) -> &'static str {
-    match (ValueKind::of(value), value.len()) {
-        (ValueKind::String, _) if parse_integer(value).is_some() => "int",
-        (ValueKind::String, 0..=44) => "embstr",
-        (ValueKind::String, _) => "raw",
-        (ValueKind::Hash, _) if is_small(value, ValueKind::Hash, 512) => "listpack",
-        (ValueKind::Hash, _) => "hashtable",
-        (ValueKind::SortedSet, _) if is_small(value, ValueKind::SortedSet, 128) => "listpack",
-        (ValueKind::SortedSet, _) => "skiplist",
-        (ValueKind::Unknown, _) => "unknown",
-    }
-}
-
-/// Whether there are few fields, and short ones.
-fn is_small(value: &[u8], kind: ValueKind, fields_max: usize) -> bool {
-    let Ok(hash) = EncodedHash::open(value, kind) else { return false };
-    let is_short = |length: usize| length <= 64;
-    hash.len() <= fields_max
-        && hash.entries().all(|entry| {
-            entry.is_ok_and(|entry| is_short(entry.field.len()) && is_short(entry.value.len()))
-        })
 }

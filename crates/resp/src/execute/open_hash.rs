@@ -1,15 +1,21 @@
-//! The hash or sorted set of the key whose parts are being carried out.
+//! The hash, set or sorted set of the key whose parts are being carried out.
 //!
-//! A sorted set is a hash whose values are scores. Fields are spans of the stored bytes and of what
-//! clients sent, so that many changes of a large hash copy it once, at the end.
+//! A sorted set is a hash whose values are scores, a set one whose values are empty. Fields are
+//! spans of the stored bytes and of what clients sent, so that many changes copy it once, at the
+//! end.
+//!
+//! Of a [spread](super::spread) one, whose members are entries of their own, only those fields are
+//! in memory that were asked for, with what is stored of each.
 
 use std::cmp::Ordering;
 
 use super::field_index::FieldIndex;
+use super::open_spread::OpenSpread;
 use super::texts::{Text, Texts};
 use super::words;
 use crate::values::{
-    EncodedHash, HEAD_BYTES, ValueKind, entry_bytes, score_of, write_head, write_lengths,
+    EncodedHash, HEAD_BYTES, SpreadHead, ValueKind, entry_bytes, score_of, write_head,
+    write_lengths,
 };
 
 /// From so many fields on a table finds them, once it was looked for a field this often.
@@ -20,31 +26,52 @@ const KEPT_FIELDS_MAX: usize = 16 << 10;
 
 /// A field of the hash.
 #[derive(Clone, Copy, Debug)]
-struct OpenField {
-    name: Text,
-    value: Text,
-    /// Deleted ones stay until the table is made anew, so that the numbers of others stand.
-    is_deleted: bool,
+pub(super) struct OpenField {
+    pub(super) name: Text,
+    pub(super) value: Text,
+    /// Deleted ones stay until the table is made anew, so that the numbers of others stand. In a
+    /// spread hash they stay, and so do those that were looked for and are not there.
+    pub(super) is_deleted: bool,
+    /// The value that an entry has, in a spread hash.
+    pub(super) stored: Option<Text>,
+}
+
+impl OpenField {
+    pub(super) fn new(name: Text, value: Text) -> Self {
+        Self { name, value, is_deleted: false, stored: None }
+    }
+
+    /// One that is known not to be there.
+    pub(super) fn absent(name: Text) -> Self {
+        Self { is_deleted: true, ..Self::new(name, name) }
+    }
+
+    /// Whether its entry has to be written.
+    pub(super) fn is_pending(&self) -> bool {
+        self.stored != (!self.is_deleted).then_some(self.value)
+    }
 }
 
 /// A hash in memory.
 #[derive(Debug)]
 pub(crate) struct OpenHash {
     kind: ValueKind,
-    fields: Vec<OpenField>,
+    pub(super) fields: Vec<OpenField>,
     deleted: usize,
+    /// Where the members are, if they are entries of their own.
+    pub(super) spread: Option<OpenSpread>,
     index: FieldIndex,
     finds: u32,
     /// Whether the members of a sorted set stand in their order.
     is_sorted: bool,
     /// As it will be stored.
-    bytes: usize,
+    pub(super) bytes: usize,
     /// The text that it is, unless it was changed since.
-    written: Option<Text>,
+    pub(super) written: Option<Text>,
     /// A text that turned out to be no hash.
     damaged: Option<Text>,
-    /// Whether the command that is carried out found no room.
-    pub(super) is_full: bool,
+    /// Why the command that is carried out finds no room.
+    pub(super) refusal: Option<&'static str>,
 }
 
 impl Default for OpenHash {
@@ -53,13 +80,14 @@ impl Default for OpenHash {
             kind: ValueKind::Hash,
             fields: Vec::new(),
             deleted: 0,
+            spread: None,
             index: FieldIndex::default(),
             finds: 0,
             is_sorted: true,
             bytes: HEAD_BYTES,
             written: None,
             damaged: None,
-            is_full: false,
+            refusal: None,
         }
     }
 }
@@ -76,6 +104,7 @@ impl OpenHash {
             false => self.fields.clear(),
         }
         self.index.clear();
+        self.spread = None;
         (self.deleted, self.finds, self.bytes) = (0, 0, HEAD_BYTES);
         (self.kind, self.is_sorted, self.written) = (kind, true, None);
     }
@@ -83,7 +112,7 @@ impl OpenHash {
     /// Forgets everything: the parts of another key follow.
     pub(super) fn close(&mut self) {
         self.begin(ValueKind::Hash);
-        (self.damaged, self.is_full) = (None, false);
+        (self.damaged, self.refusal) = (None, None);
     }
 
     /// The hash or sorted set of a text, unless it is that one already.
@@ -105,12 +134,21 @@ impl OpenHash {
             return Err(words::DAMAGED);
         }
         self.begin(kind);
-        if self.read(text, bytes).is_none() {
+        // Of a head the members are read when they are asked for.
+        let is_whole = match SpreadHead::read(bytes) {
+            Ok(Some(head)) => {
+                self.spread = Some(OpenSpread::new(head));
+                true
+            }
+            Ok(None) => self.read(text, bytes).is_some(),
+            Err(_) => false,
+        };
+        if !is_whole {
             self.begin(kind);
             self.damaged = Some(text);
             return Err(words::DAMAGED);
         }
-        self.is_sorted = self.is_in_order(texts);
+        self.is_sorted = self.spread.is_some() || self.is_in_order(texts);
         self.written = Some(text);
         Ok(())
     }
@@ -124,7 +162,7 @@ impl OpenHash {
             }
             self.bytes += entry_bytes(entry.field.len(), entry.value.len());
             let (name, value) = (text.part(entry.field), text.part(entry.value));
-            self.fields.push(OpenField { name, value, is_deleted: false });
+            self.fields.push(OpenField::new(name, value));
         }
         Some(())
     }
@@ -146,7 +184,7 @@ impl OpenHash {
 
     /// Brings the members of a sorted set into their order.
     pub(super) fn sort(&mut self, texts: &Texts<'_>) {
-        if !self.is_sorted {
+        if !self.is_sorted && self.spread.is_none() {
             self.fields.retain(|field| !field.is_deleted);
             self.fields.sort_by(|one, other| Self::order(one, other, texts));
             // The table knew them by their numbers.
@@ -156,42 +194,53 @@ impl OpenHash {
     }
 
     pub(super) fn len(&self) -> usize {
-        self.fields.len() - self.deleted
+        match &self.spread {
+            Some(spread) => spread.count as usize,
+            None => self.fields.len() - self.deleted,
+        }
     }
 
-    /// How many bytes it takes as it will be stored.
-    pub(super) fn bytes(&self) -> usize {
-        self.bytes
-    }
-
-    /// Names and values, in the order in which they were made.
+    /// The names and values of all fields, unless it is spread, in the order in which they were
+    /// made.
     pub(super) fn fields(&self) -> impl Iterator<Item = (Text, Text)> + '_ {
         let there = self.fields.iter().filter(|field| !field.is_deleted);
         there.map(|field| (field.name, field.value))
     }
 
-    fn find(&mut self, name: Text, texts: &Texts<'_>) -> Option<usize> {
+    /// The number of a field that is in memory, also of one that is known not to be there.
+    pub(super) fn known(&mut self, name: &[u8], texts: &Texts<'_>) -> Option<usize> {
         self.finds = self.finds.saturating_add(1);
         let is_worth_it =
             self.finds >= INDEXED_FINDS_MIN && self.fields.len() >= INDEXED_FIELDS_MIN;
         if is_worth_it && !self.index.is_made() {
             self.make_index(texts);
         }
-        let wanted = texts.get(name);
-        let is_it = |field: &OpenField| !field.is_deleted && texts.get(field.name) == wanted;
+        let is_spread = self.spread.is_some();
+        let is_it =
+            |field: &OpenField| (is_spread || !field.is_deleted) && texts.get(field.name) == name;
         match self.index.is_made() {
             true => {
-                let found = self.index.find(wanted, |number| is_it(&self.fields[number as usize]));
+                let found = self.index.find(name, |number| is_it(&self.fields[number as usize]));
                 found.map(|number| number as usize)
             }
             false => self.fields.iter().position(is_it),
         }
     }
 
+    /// The number of a field, which is read where it is not in memory.
+    fn place(&mut self, name: Text, texts: &mut Texts<'_>) -> Option<usize> {
+        match self.known(texts.get(name), texts) {
+            None if self.spread.is_some() => self.load(name, texts),
+            known => known,
+        }
+    }
+
     /// Makes the table of all fields, and forgets those that were deleted.
     fn make_index(&mut self, texts: &Texts<'_>) {
-        self.fields.retain(|field| !field.is_deleted);
-        self.deleted = 0;
+        if self.spread.is_none() {
+            self.fields.retain(|field| !field.is_deleted);
+            self.deleted = 0;
+        }
         self.index.make(self.fields.len());
         for (number, field) in self.fields.iter().enumerate() {
             self.index.add(texts.get(field.name), number as u32);
@@ -199,38 +248,64 @@ impl OpenHash {
     }
 
     /// The value of a field.
-    pub(super) fn get(&mut self, name: Text, texts: &Texts<'_>) -> Option<Text> {
-        self.find(name, texts).map(|at| self.fields[at].value)
+    pub(super) fn get(&mut self, name: Text, texts: &mut Texts<'_>) -> Option<Text> {
+        let place = self.place(name, texts)?;
+        let field = self.fields[place];
+        (!field.is_deleted).then_some(field.value)
+    }
+
+    /// Adds a field that is not in memory. Answers its number.
+    pub(super) fn push(&mut self, field: OpenField, texts: &Texts<'_>) -> usize {
+        self.fields.push(field);
+        let number = self.fields.len() - 1;
+        if self.index.is_made() {
+            match self.index.has_room() {
+                true => self.index.add(texts.get(field.name), number as u32),
+                false => {
+                    self.make_index(texts);
+                    return self.fields.len() - 1;
+                }
+            }
+        }
+        number
     }
 
     /// Sets a field, and tells whether it is new.
-    pub(super) fn set(&mut self, name: Text, value: Text, texts: &Texts<'_>) -> bool {
+    pub(super) fn set(&mut self, name: Text, value: Text, texts: &mut Texts<'_>) -> bool {
+        let place = self.place(name, texts);
         let bytes = |value| entry_bytes(texts.get(name).len(), texts.get(value).len());
         self.written = None;
         self.is_sorted &= self.kind != ValueKind::SortedSet;
         self.bytes += bytes(value);
-        if let Some(at) = self.find(name, texts) {
-            self.bytes -= bytes(self.fields[at].value);
-            self.fields[at].value = value;
-            return false;
+        let Some(at) = place else {
+            self.push(OpenField::new(name, value), texts);
+            return true;
+        };
+        let was_there = !self.fields[at].is_deleted;
+        if was_there {
+            self.bytes = self.bytes.saturating_sub(bytes(self.fields[at].value));
         }
-        self.fields.push(OpenField { name, value, is_deleted: false });
-        if self.index.is_made() {
-            match self.index.has_room() {
-                true => self.index.add(texts.get(name), self.fields.len() as u32 - 1),
-                false => self.make_index(texts),
-            }
+        (self.fields[at].value, self.fields[at].is_deleted) = (value, false);
+        if let Some(spread) = &mut self.spread {
+            spread.count += u64::from(!was_there);
         }
-        true
+        !was_there
     }
 
     /// Deletes a field, and tells whether it was there.
-    pub(super) fn delete(&mut self, name: Text, texts: &Texts<'_>) -> bool {
-        let Some(at) = self.find(name, texts) else { return false };
+    pub(super) fn delete(&mut self, name: Text, texts: &mut Texts<'_>) -> bool {
+        let Some(at) = self.place(name, texts) else { return false };
         let field = &mut self.fields[at];
+        if field.is_deleted {
+            return false;
+        }
         field.is_deleted = true;
-        self.bytes -= entry_bytes(texts.get(field.name).len(), texts.get(field.value).len());
-        self.deleted += 1;
+        let bytes = entry_bytes(texts.get(field.name).len(), texts.get(field.value).len());
+        self.bytes = self.bytes.saturating_sub(bytes);
+        match &mut self.spread {
+            Some(spread) => spread.count = spread.count.saturating_sub(1),
+            None => self.deleted += 1,
+        }
         self.written = None;
         true
     }
@@ -240,8 +315,36 @@ impl OpenHash {
         Some(self.written.unwrap_or(Text::Open))
     }
 
-    /// Writes it down as it is stored, unless that is done.
+    /// Writes it down as it is stored, unless that is done. Where it has become large, its members
+    /// are entries of their own from now on, and this is its head.
     pub(super) fn write(&mut self, texts: &mut Texts<'_>) -> Text {
+        if let Some(written) = self.written {
+            return written;
+        }
+        if self.spread.is_none() && self.is_to_be_spread(texts) {
+            self.fields.retain(|field| !field.is_deleted);
+            self.index.clear();
+            let spread = OpenSpread::of_whole(self.fields.len());
+            (self.spread, self.deleted) = (Some(spread), 0);
+        }
+        let Some(spread) = &self.spread else { return self.encode(texts) };
+        let start = texts.begin();
+        spread.head(self.kind).append_to(texts.computed);
+        let written = texts.computed_since(start);
+        self.written = Some(written);
+        written
+    }
+
+    /// Whether it is large, and each of its members finds room in the name of an entry.
+    pub(super) fn is_to_be_spread(&self, texts: &Texts<'_>) -> bool {
+        let Some(entries) = &texts.entries else { return false };
+        let bytes_max = entries.member_bytes_max();
+        entries.spreads(self.bytes)
+            && self.fields().all(|(name, _)| texts.get(name).len() <= bytes_max)
+    }
+
+    /// The whole of it as one value. It is not spread.
+    pub(super) fn encode(&mut self, texts: &mut Texts<'_>) -> Text {
         if let Some(written) = self.written {
             return written;
         }

@@ -6,7 +6,8 @@
 
 use super::expiry_time::{ExpiryRefusal, NewExpiry};
 use super::hash_action::HashAction;
-use super::open_hash::OpenHash;
+use super::list_action::ListAction;
+use super::open_collection::OpenCollection;
 use super::part_reply::PartReply;
 use super::sorted_action::SortedAction;
 use super::texts::{ClientArgument, Text, Texts};
@@ -111,8 +112,10 @@ pub(crate) enum PartAction {
         end: Option<i64>,
         unit: BitUnit,
     },
-    Hash(HashAction),
+    /// With the members of a hash, a set or a sorted set.
+    Members(ValueKind, HashAction),
     Sorted(SortedAction),
+    List(ListAction),
 }
 
 impl PartAction {
@@ -134,9 +137,19 @@ impl PartAction {
         match self {
             PartAction::Get | PartAction::GetIfString | PartAction::Length => true,
             PartAction::Range { .. } | PartAction::Exists => true,
-            PartAction::Hash(action) => action.is_look_up(),
+            PartAction::Members(_, action) => action.is_look_up(),
             PartAction::Sorted(action) => action.is_look_up(),
+            PartAction::List(action) => action.is_look_up(),
             _ => false,
+        }
+    }
+
+    /// The member of a collection that it looks at.
+    pub(super) fn member(&self) -> Option<ClientArgument> {
+        match self {
+            PartAction::Members(_, action) => action.member(),
+            PartAction::Sorted(action) => action.member(),
+            _ => None,
         }
     }
 
@@ -191,7 +204,7 @@ impl KeyState {
         &mut self,
         action: &PartAction,
         texts: &mut Texts<'_>,
-        hash: &mut OpenHash,
+        open: &mut OpenCollection,
         now_ms: u64,
     ) -> PartReply {
         // Set and expired within the same round.
@@ -199,20 +212,28 @@ impl KeyState {
             self.remove();
         }
         match *action {
-            PartAction::Hash(action) => {
-                let apply = |hash: &mut OpenHash, texts: &mut _| hash.apply(action, texts);
-                return self.apply_to_fields(ValueKind::Hash, texts, hash, apply);
+            PartAction::Members(kind, action) => {
+                let apply =
+                    |open: &mut OpenCollection, texts: &mut _| open.hash.apply(action, texts);
+                return self.apply_to_members(kind, texts, open, apply);
             }
             PartAction::Sorted(action) => {
-                let apply = |hash: &mut OpenHash, texts: &mut _| hash.apply_sorted(action, texts);
-                return self.apply_to_fields(ValueKind::SortedSet, texts, hash, apply);
+                let apply = |open: &mut OpenCollection, texts: &mut _| {
+                    open.hash.apply_sorted(action, texts)
+                };
+                return self.apply_to_members(ValueKind::SortedSet, texts, open, apply);
+            }
+            PartAction::List(action) => {
+                let apply =
+                    |open: &mut OpenCollection, texts: &mut _| open.list.apply(action, texts);
+                return self.apply_to_members(ValueKind::List, texts, open, apply);
             }
             _ => {}
         }
         if !action.is_of_key() {
-            self.write_down(texts, hash);
+            self.write_down(texts, open);
             // All others are of strings.
-            if self.kind(texts, hash).is_some_and(|kind| kind != ValueKind::String) {
+            if self.kind(texts, open).is_some_and(|kind| kind != ValueKind::String) {
                 return match action {
                     PartAction::GetIfString => PartReply::Null,
                     _ => PartReply::Error(words::WRONG_TYPE),
@@ -236,7 +257,7 @@ impl KeyState {
             PartAction::Delete => Ok(self.delete()),
             PartAction::Persist => Ok(self.persist()),
             PartAction::Type => {
-                let kind = self.kind(texts, hash);
+                let kind = self.kind(texts, open);
                 Ok(PartReply::Simple(kind.map_or("none", ValueKind::name)))
             }
             ref other => Ok(self.look(other, texts, now_ms)),
@@ -248,49 +269,49 @@ impl KeyState {
     }
 
     /// What kind of value there is, if there is one.
-    fn kind(&self, texts: &Texts<'_>, hash: &OpenHash) -> Option<ValueKind> {
+    fn kind(&self, texts: &Texts<'_>, open: &OpenCollection) -> Option<ValueKind> {
         self.value.map(|value| match value {
-            Text::Open => hash.kind(),
+            Text::Open => open.kind(),
             value => ValueKind::of(texts.get(value)),
         })
     }
 
-    /// Carries out what is done with a hash, or with a sorted set.
-    fn apply_to_fields<'t>(
+    /// Carries out what is done with a collection of a kind.
+    fn apply_to_members<'t>(
         &mut self,
         kind: ValueKind,
         texts: &mut Texts<'t>,
-        hash: &mut OpenHash,
-        apply: impl FnOnce(&mut OpenHash, &mut Texts<'t>) -> (Result<PartReply, Refusal>, bool),
+        open: &mut OpenCollection,
+        apply: impl FnOnce(&mut OpenCollection, &mut Texts<'t>) -> (Result<PartReply, Refusal>, bool),
     ) -> PartReply {
         let opened = match self.value {
             None => {
-                hash.begin(kind);
+                open.begin(kind);
                 Ok(())
             }
-            Some(Text::Open) if hash.kind() == kind => Ok(()),
+            Some(Text::Open) if open.kind() == kind => Ok(()),
             Some(Text::Open) => Err(words::WRONG_TYPE),
-            Some(value) => hash.open(value, kind, texts),
+            Some(value) => open.open(value, kind, texts),
         };
         if let Err(refusal) = opened {
             return PartReply::Error(refusal);
         }
-        let (answer, is_changed) = apply(hash, texts);
-        match (is_changed, hash.len()) {
+        let (answer, is_changed) = apply(open, texts);
+        match (is_changed, open.len()) {
             (true, 0) => self.remove(),
             (true, _) => self.put(Text::Open),
             // It may have been written down to be shown.
-            (false, _) if self.value == Some(Text::Open) => self.value = hash.written(),
+            (false, _) if self.value == Some(Text::Open) => self.value = open.written(),
             (false, _) => {}
         }
         // What is refused has changed nothing.
         answer.unwrap_or_else(PartReply::Error)
     }
 
-    /// Writes down the hash that is open, where it has changes that no bytes have yet.
-    pub(crate) fn write_down(&mut self, texts: &mut Texts<'_>, hash: &mut OpenHash) {
+    /// Writes down the collection that is open, where it has changes that no bytes have yet.
+    pub(crate) fn write_down(&mut self, texts: &mut Texts<'_>, open: &mut OpenCollection) {
         if self.value == Some(Text::Open) {
-            self.value = Some(hash.write(texts));
+            self.value = Some(open.write(texts));
         }
     }
 

@@ -36,16 +36,33 @@ pub(crate) enum FieldShow {
     Names,
     Values,
     Both,
+    /// The members of a set.
+    Members,
+}
+
+impl FieldShow {
+    pub(crate) fn has_values(self) -> bool {
+        matches!(self, Self::Values | Self::Both)
+    }
 }
 
 /// How byte strings make a reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ListShape {
     Array,
+    /// An array that is null where it is empty.
+    ArrayOrNull,
+    /// Numbers of eight bytes.
+    Integers,
+    Set,
+    /// Two and two are a field and its value.
+    Map,
     /// Two and two are a pair.
     Pairs,
     /// Members of a sorted set, each with its score.
     Scores,
-    /// The last page of a scan.
-    LastPage,
+    /// The same without pairs: one member with its score.
+    MemberAndScore,
+    /// A page of a scan, and where the next one begins; 0 for nowhere.
+    Page(u64),
 }

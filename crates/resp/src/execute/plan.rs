@@ -53,6 +53,8 @@ pub(crate) enum ReplyShape {
     Array,
     /// Their sum.
     Sum,
+    /// That of the last one.
+    Last,
     /// OK, unless one failed. Several keys change together.
     Ok,
     /// The same for parts of one key.

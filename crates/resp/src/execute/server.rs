@@ -31,7 +31,11 @@ pub(crate) fn flush(call: &mut ImmediateCall<'_>) -> Handled {
     call.check_all(KeyRight::Delete)?;
     let _turn = call.turn(true);
     let durability = call.keyspace.durability();
-    let cleared = call.keyspace.session.clear(durability);
+    // The keys first: members without a key are seen by nobody.
+    let cleared = call.keyspace.session.clear(durability).and_then(|()| {
+        let entries = call.keyspace.collections()?;
+        entries.map_or(Ok(()), |entries| entries.clear(durability))
+    });
     call.keyspace.note_written(durability);
     call.stored(cleared)?;
     call.reply().ok();

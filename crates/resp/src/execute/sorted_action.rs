@@ -1,21 +1,38 @@
 //! What commands do with a sorted set: a hash whose values are scores, in the order of these.
 
+use super::hash_action::Answer;
 use super::open_hash::OpenHash;
 use super::part_reply::{ListShape, PartReply};
+use super::room::CommandRoom;
+use super::sorted_range::{MemberRange, RangeBy};
 use super::text_list::TextList;
 use super::texts::{ClientArgument, Text, Texts};
+use super::walk::{WalkOrder, WalkRange};
 use super::words;
-use crate::values::{entry_bytes, score_of};
+use crate::values::{EntryName, entry_bytes, score_of};
 
 /// What is done with a sorted set.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum SortedAction {
     Score(ClientArgument),
-    Rank(ClientArgument),
+    Rank {
+        member: ClientArgument,
+        is_reverse: bool,
+    },
     Count,
+    /// How many members a range has.
+    CountIn(RangeBy),
     Add(MemberAdd),
     Remove(ClientArgument),
     Range(MemberRange),
+    /// Deletes the members of a range, and counts them.
+    RemoveRange(RangeBy),
+    /// Deletes so many with the lowest or highest scores, and shows them. Without a number it is
+    /// one, which is shown by itself.
+    Pop {
+        count: Option<u64>,
+        is_highest: bool,
+    },
 }
 
 /// A member that a command adds, or whose score it changes.
@@ -24,11 +41,7 @@ pub(crate) struct MemberAdd {
     pub(crate) member: ClientArgument,
     pub(crate) score: f64,
     pub(crate) rule: AddRule,
-    /// Whether it is the first one of its command: all of them find room, or none.
-    pub(crate) is_first: bool,
-    /// What the command adds at most, from this member on.
-    pub(crate) command_bytes: usize,
-    pub(crate) bytes_max: usize,
+    pub(crate) room: CommandRoom,
 }
 
 /// The options of ZADD.
@@ -44,48 +57,26 @@ pub(crate) struct AddRule {
     pub(crate) is_sum: bool,
 }
 
-/// Some members, in their order.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct MemberRange {
-    pub(crate) by: RangeBy,
-    pub(crate) is_reverse: bool,
-    /// So many are left out, then so many are taken: all of them where it is negative.
-    pub(crate) offset: i64,
-    pub(crate) count: i64,
-    pub(crate) with_scores: bool,
-}
-
-/// What the ends of a range are.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum RangeBy {
-    /// Places, from the end where they are negative.
-    Rank(i64, i64),
-    Score(ScoreEnd, ScoreEnd),
-    Member(MemberEnd, MemberEnd),
-}
-
-/// An end of a range of scores.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct ScoreEnd {
-    pub(crate) score: f64,
-    pub(crate) is_open: bool,
-}
-
-/// An end of a range of members.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum MemberEnd {
-    Lowest,
-    Highest,
-    With(ClientArgument),
-    Without(ClientArgument),
-}
-
-type Answer = Result<PartReply, &'static str>;
-
 impl SortedAction {
     /// Whether INFO counts it as a look-up.
     pub(crate) fn is_look_up(&self) -> bool {
-        !matches!(self, SortedAction::Add(_) | SortedAction::Remove(_))
+        !matches!(
+            self,
+            SortedAction::Add(_)
+                | SortedAction::Remove(_)
+                | SortedAction::RemoveRange(_)
+                | SortedAction::Pop { .. }
+        )
+    }
+
+    /// The member that it looks at.
+    pub(super) fn member(&self) -> Option<ClientArgument> {
+        match self {
+            SortedAction::Score(member) | SortedAction::Remove(member) => Some(*member),
+            SortedAction::Rank { member, .. } => Some(*member),
+            SortedAction::Add(add) => Some(add.member),
+            _ => None,
+        }
     }
 }
 
@@ -96,35 +87,58 @@ impl OpenHash {
         action: SortedAction,
         texts: &mut Texts<'_>,
     ) -> (Answer, bool) {
+        // Beside the answer each tells whether it is to be written.
         match action {
             SortedAction::Score(member) => {
                 let score = self.score(member, texts);
                 (Ok(score.map_or(PartReply::Null, PartReply::Double)), false)
             }
-            SortedAction::Rank(member) => (Ok(self.rank(member, texts)), false),
+            SortedAction::Rank { member, is_reverse } => {
+                (Ok(self.rank(member, is_reverse, texts)), false)
+            }
             SortedAction::Count => (Ok(PartReply::Integer(self.len() as i64)), false),
+            SortedAction::CountIn(range) => {
+                (Ok(PartReply::Integer(self.count_in(range, texts) as i64)), false)
+            }
             SortedAction::Remove(member) => {
                 let was_there = self.delete(Text::Argument(member), texts);
                 (Ok(PartReply::Integer(was_there.into())), was_there)
             }
+            // One that is refused has changed nothing.
             SortedAction::Add(add) => match self.add_member(add, texts) {
                 Ok((reply, is_changed)) => (Ok(reply), is_changed),
                 Err(refusal) => (Err(refusal), false),
             },
-            SortedAction::Range(range) => (Ok(self.range(range, texts)), false),
+            SortedAction::Range(range) => (self.range(range, texts), false),
+            SortedAction::RemoveRange(range) => self.remove_range(range, texts),
+            SortedAction::Pop { count, is_highest } => self.pop_ends(count, is_highest, texts),
         }
     }
 
-    fn score(&mut self, member: ClientArgument, texts: &Texts<'_>) -> Option<f64> {
+    fn score(&mut self, member: ClientArgument, texts: &mut Texts<'_>) -> Option<f64> {
         let score = self.get(Text::Argument(member), texts)?;
         Some(score_of(texts.get(score)))
     }
 
-    fn rank(&mut self, member: ClientArgument, texts: &Texts<'_>) -> PartReply {
-        self.sort(texts);
-        let wanted = texts.argument(member);
-        let rank = self.fields().position(|(name, _)| texts.get(name) == wanted);
-        rank.map_or(PartReply::Null, |rank| PartReply::Integer(rank as i64))
+    /// How many members stand before one: they are counted.
+    fn rank(
+        &mut self,
+        member: ClientArgument,
+        is_reverse: bool,
+        texts: &mut Texts<'_>,
+    ) -> PartReply {
+        let Some(score) = self.score(member, texts) else { return PartReply::Null };
+        let place = EntryName::of_score(0, score);
+        let end = [&place.as_bytes()[9..], texts.argument(member)].concat();
+        let before = WalkRange { end: Some(end), ..WalkRange::all(WalkOrder::Score) };
+        let mut rank = 0;
+        self.walk(&before, texts, &mut |_, _| {
+            rank += 1;
+            true
+        });
+        let last = (self.len() as i64).saturating_sub(1);
+        self.note_read();
+        PartReply::Integer(if is_reverse { (last - rank).max(0) } else { rank })
     }
 
     fn add_member(
@@ -132,10 +146,8 @@ impl OpenHash {
         add: MemberAdd,
         texts: &mut Texts<'_>,
     ) -> Result<(PartReply, bool), &'static str> {
-        let MemberAdd { member, score, rule, is_first, command_bytes, bytes_max } = add;
-        if is_first {
-            self.is_full = self.bytes().saturating_add(command_bytes) > bytes_max;
-        }
+        let MemberAdd { member, score, rule, room } = add;
+        let refusal = self.check_room(room, texts);
         let before = self.score(member, texts);
         let after = before.filter(|_| rule.is_sum).map_or(score, |before| before + score);
         // One that stays as it is has no sum.
@@ -151,14 +163,9 @@ impl OpenHash {
         };
         let is_changed = is_taken && before != Some(after);
         if is_changed {
-            // What is refused has changed nothing, so the first member answers for all.
-            if self.is_full {
-                return Err(words::FIELDS_TOO_LONG);
-            }
-            let start = texts.begin();
+            refusal?;
             // There is one zero: the sum of 0 and -0 is 0.
-            texts.computed.extend_from_slice(&(after + 0.0).to_le_bytes());
-            let score = texts.computed_since(start);
+            let score = texts.keep(&(after + 0.0).to_le_bytes());
             self.set(Text::Argument(member), score, texts);
         }
         let counts = is_changed && (before.is_none() || rule.counts_changes);
@@ -170,77 +177,71 @@ impl OpenHash {
         Ok((reply, is_changed))
     }
 
-    fn range(&mut self, range: MemberRange, texts: &mut Texts<'_>) -> PartReply {
-        self.sort(texts);
-        let members: Vec<(Text, Text)> = self.fields().collect();
-        let (start, end) = range.bounds(&members, texts);
-        let mut some = members[start..end].to_vec();
-        if range.is_reverse {
-            some.reverse();
-        }
-        let offset = usize::try_from(range.offset).unwrap_or(usize::MAX);
-        let count = usize::try_from(range.count).unwrap_or(usize::MAX);
+    fn range(&mut self, range: MemberRange, texts: &mut Texts<'_>) -> Answer {
+        let chosen = self.members_in(range, texts)?;
         let mut list = TextList::begin(texts);
-        for (member, score) in some.into_iter().skip(offset).take(count) {
+        for (member, score) in chosen {
             list.push(member, texts);
             if range.with_scores {
                 list.push(score, texts);
             }
         }
-        list.end(if range.with_scores { ListShape::Scores } else { ListShape::Array }, texts)
+        Ok(list.end(if range.with_scores { ListShape::Scores } else { ListShape::Array }, texts))
     }
-}
 
-impl MemberRange {
-    /// Where it begins and ends among the members.
-    fn bounds(&self, members: &[(Text, Text)], texts: &Texts<'_>) -> (usize, usize) {
-        let (start, end) = match self.by {
-            RangeBy::Rank(first, last) => {
-                let (first, last) = rank_bounds(first, last, members.len());
-                match self.is_reverse {
-                    true => (members.len() - last, members.len() - first),
-                    false => (first, last),
-                }
-            }
-            // Members stand in the order of their scores, so each end is found by halves.
-            RangeBy::Score(low, high) => {
-                let score = |member: &(Text, Text)| score_of(texts.get(member.1));
-                let is_below = |member: &_| {
-                    score(member) < low.score || (low.is_open && score(member) <= low.score)
-                };
-                let is_within = |member: &_| {
-                    score(member) < high.score || (!high.is_open && score(member) <= high.score)
-                };
-                (members.partition_point(is_below), members.partition_point(is_within))
-            }
-            // All have one score where this makes sense, and stand in the order of their names.
-            RangeBy::Member(low, high) => {
-                let name = |member: &(Text, Text)| texts.get(member.0);
-                let is_below = |member: &_| match low {
-                    MemberEnd::Lowest => false,
-                    MemberEnd::Highest => true,
-                    MemberEnd::With(low) => name(member) < texts.argument(low),
-                    MemberEnd::Without(low) => name(member) <= texts.argument(low),
-                };
-                let is_within = |member: &_| match high {
-                    MemberEnd::Lowest => false,
-                    MemberEnd::Highest => true,
-                    MemberEnd::With(high) => name(member) <= texts.argument(high),
-                    MemberEnd::Without(high) => name(member) < texts.argument(high),
-                };
-                (members.partition_point(is_below), members.partition_point(is_within))
-            }
+    fn remove_range(&mut self, by: RangeBy, texts: &mut Texts<'_>) -> (Answer, bool) {
+        let chosen = match self.members_in(MemberRange::of(by), texts) {
+            Ok(chosen) => chosen,
+            Err(refusal) => return (Err(refusal), false),
         };
-        (start, end.max(start))
+        let count = chosen.len();
+        self.delete_all(&chosen, texts);
+        (Ok(PartReply::Integer(count as i64)), count > 0)
     }
-}
 
-/// Places from the end, as a half-open range within so many members.
-fn rank_bounds(first: i64, last: i64, len: usize) -> (usize, usize) {
-    let len = len as i64;
-    let from_end = |place: i64| if place < 0 { len.saturating_add(place) } else { place };
-    let (first, last) = (from_end(first).max(0), from_end(last).min(len - 1));
-    if first > last { (0, 0) } else { (first as usize, last as usize + 1) }
+    /// Deletes members that are there.
+    fn delete_all(&mut self, members: &[(Text, Text)], texts: &mut Texts<'_>) {
+        // What goes as a whole goes without a look at each.
+        if members.len() == self.len() {
+            return self.begin(self.kind());
+        }
+        for (name, score) in members {
+            self.delete_read(*name, *score, texts);
+        }
+    }
+
+    fn pop_ends(
+        &mut self,
+        count: Option<u64>,
+        is_highest: bool,
+        texts: &mut Texts<'_>,
+    ) -> (Answer, bool) {
+        let wanted = count.unwrap_or(1).min(self.len() as u64) as i64;
+        let range = MemberRange {
+            is_reverse: is_highest,
+            with_scores: true,
+            ..MemberRange::of(RangeBy::Rank(0, wanted - 1))
+        };
+        // No place before the first is the last one.
+        let chosen = match wanted {
+            0 => Ok(Vec::new()),
+            _ => self.members_in(range, texts),
+        };
+        let chosen = match chosen {
+            Ok(chosen) => chosen,
+            Err(refusal) => return (Err(refusal), false),
+        };
+        // Listed before they are deleted, while their texts stand.
+        let mut list = TextList::begin(texts);
+        for (member, score) in &chosen {
+            list.push(*member, texts);
+            list.push(*score, texts);
+        }
+        let shape = if count.is_some() { ListShape::Scores } else { ListShape::MemberAndScore };
+        let reply = list.end(shape, texts);
+        self.delete_all(&chosen, texts);
+        (Ok(reply), !chosen.is_empty())
+    }
 }
 
 /// How many bytes a member takes.

@@ -1,13 +1,16 @@
 //! Sorted sets: ZADD, ZRANGE and their relatives.
 
-use super::hashes::bytes_max;
+use super::hashes::{bytes_max, random, scan};
+use super::lists::positive;
 use super::part::PartAction;
+use super::part_reply::FieldShow;
 use super::plan::{CommandArguments, PartSink, ReplyShape};
-use super::sorted_action::{
-    AddRule, MemberAdd, MemberEnd, MemberRange, RangeBy, ScoreEnd, SortedAction, member_bytes,
-};
+use super::room::CommandRoom;
+use super::sorted_action::{AddRule, MemberAdd, SortedAction, member_bytes};
+use super::sorted_range::{MemberEnd, MemberRange, RangeBy, ScoreEnd};
 use super::words::{self, Refusal};
 use crate::protocol::{parse_double, parse_integer, parse_nearest_double};
+use crate::values::ValueKind;
 
 type Planned = Result<ReplyShape, Refusal>;
 
@@ -29,8 +32,19 @@ pub(crate) fn zscore(arguments: &CommandArguments<'_>, sink: &mut PartSink<'_>) 
     one(sink, SortedAction::Score(arguments.argument(2)))
 }
 
+pub(crate) fn zmscore(arguments: &CommandArguments<'_>, sink: &mut PartSink<'_>) -> Planned {
+    for at in 2..arguments.len() {
+        sink.push(1, PartAction::Sorted(SortedAction::Score(arguments.argument(at))));
+    }
+    Ok(ReplyShape::Array)
+}
+
 pub(crate) fn zrank(arguments: &CommandArguments<'_>, sink: &mut PartSink<'_>) -> Planned {
-    one(sink, SortedAction::Rank(arguments.argument(2)))
+    one(sink, SortedAction::Rank { member: arguments.argument(2), is_reverse: false })
+}
+
+pub(crate) fn zrevrank(arguments: &CommandArguments<'_>, sink: &mut PartSink<'_>) -> Planned {
+    one(sink, SortedAction::Rank { member: arguments.argument(2), is_reverse: true })
 }
 
 pub(crate) fn zcard(_: &CommandArguments<'_>, sink: &mut PartSink<'_>) -> Planned {
@@ -44,16 +58,37 @@ pub(crate) fn zrem(arguments: &CommandArguments<'_>, sink: &mut PartSink<'_>) ->
     Ok(ReplyShape::Sum)
 }
 
+pub(crate) fn zrandmember(arguments: &CommandArguments<'_>, sink: &mut PartSink<'_>) -> Planned {
+    random(arguments, sink, ValueKind::SortedSet, Some(b"withscores"))
+}
+
+pub(crate) fn zscan(arguments: &CommandArguments<'_>, sink: &mut PartSink<'_>) -> Planned {
+    scan(arguments, sink, ValueKind::SortedSet, FieldShow::Both)
+}
+
+pub(crate) fn zpopmin(arguments: &CommandArguments<'_>, sink: &mut PartSink<'_>) -> Planned {
+    pop(arguments, sink, false)
+}
+
+pub(crate) fn zpopmax(arguments: &CommandArguments<'_>, sink: &mut PartSink<'_>) -> Planned {
+    pop(arguments, sink, true)
+}
+
+fn pop(arguments: &CommandArguments<'_>, sink: &mut PartSink<'_>, is_highest: bool) -> Planned {
+    let count = match arguments.len() {
+        2 => None,
+        3 => Some(positive(arguments, 2)?),
+        _ => return Err(words::SYNTAX.into()),
+    };
+    one(sink, SortedAction::Pop { count, is_highest })
+}
+
 pub(crate) fn zincrby(arguments: &CommandArguments<'_>, sink: &mut PartSink<'_>) -> Planned {
     let rule = AddRule { is_sum: true, ..AddRule::default() };
-    let add = MemberAdd {
-        member: arguments.argument(3),
-        score: score(arguments, 2)?,
-        rule,
-        is_first: true,
-        command_bytes: member_bytes(arguments.get(3).len()),
-        bytes_max: bytes_max(sink),
-    };
+    let (score, longest) = (score(arguments, 2)?, arguments.get(3).len());
+    let (bytes, bytes_max) = (member_bytes(longest), bytes_max(sink));
+    let room = CommandRoom { is_first: true, bytes, longest, bytes_max };
+    let add = MemberAdd { member: arguments.argument(3), score, rule, room };
     one(sink, SortedAction::Add(add))
 }
 
@@ -64,19 +99,14 @@ pub(crate) fn zadd(arguments: &CommandArguments<'_>, sink: &mut PartSink<'_>) ->
         return Err(words::SYNTAX.into());
     }
     check_rule(rule, words_left / 2)?;
+    let scores = || (first..arguments.len()).step_by(2);
+    let lens = || scores().map(|at| arguments.get(at + 1).len());
+    let (bytes, longest) = (lens().map(member_bytes).sum(), lens().max().unwrap_or(0));
     let bytes_max = bytes_max(sink);
-    let bytes = |at: usize| member_bytes(arguments.get(at + 1).len());
-    let mut command_bytes = (first..arguments.len()).step_by(2).map(bytes).sum();
-    for at in (first..arguments.len()).step_by(2) {
-        let add = MemberAdd {
-            member: arguments.argument(at + 1),
-            score: score(arguments, at)?,
-            rule,
-            is_first: at == first,
-            command_bytes,
-            bytes_max,
-        };
-        command_bytes -= bytes(at);
+    for at in scores() {
+        let room = CommandRoom { is_first: at == first, bytes, longest, bytes_max };
+        let (member, score) = (arguments.argument(at + 1), score(arguments, at)?);
+        let add = MemberAdd { member, score, rule, room };
         sink.push(1, PartAction::Sorted(SortedAction::Add(add)));
     }
     Ok(if rule.is_sum { ReplyShape::Single } else { ReplyShape::Sum })
@@ -133,19 +163,85 @@ struct RangeOptions {
 }
 
 pub(crate) fn zrange(arguments: &CommandArguments<'_>, sink: &mut PartSink<'_>) -> Planned {
-    range(arguments, sink, None)
+    range(arguments, sink, None, false)
+}
+
+pub(crate) fn zrevrange(arguments: &CommandArguments<'_>, sink: &mut PartSink<'_>) -> Planned {
+    range(arguments, sink, Some(RangeKind::Rank), true)
 }
 
 pub(crate) fn zrangebyscore(arguments: &CommandArguments<'_>, sink: &mut PartSink<'_>) -> Planned {
-    range(arguments, sink, Some(RangeKind::Score))
+    range(arguments, sink, Some(RangeKind::Score), false)
+}
+
+pub(crate) fn zrevrangebyscore(
+    arguments: &CommandArguments<'_>,
+    sink: &mut PartSink<'_>,
+) -> Planned {
+    range(arguments, sink, Some(RangeKind::Score), true)
+}
+
+pub(crate) fn zrangebylex(arguments: &CommandArguments<'_>, sink: &mut PartSink<'_>) -> Planned {
+    range(arguments, sink, Some(RangeKind::Member), false)
+}
+
+pub(crate) fn zrevrangebylex(arguments: &CommandArguments<'_>, sink: &mut PartSink<'_>) -> Planned {
+    range(arguments, sink, Some(RangeKind::Member), true)
+}
+
+/// What stands between two ends.
+fn between(
+    arguments: &CommandArguments<'_>,
+    kind: RangeKind,
+    (low, high): (usize, usize),
+) -> Result<RangeBy, Refusal> {
+    Ok(match kind {
+        RangeKind::Rank => RangeBy::Rank(integer(arguments, low)?, integer(arguments, high)?),
+        RangeKind::Score => RangeBy::Score(score_end(arguments, low)?, score_end(arguments, high)?),
+        RangeKind::Member => {
+            RangeBy::Member(member_end(arguments, low)?, member_end(arguments, high)?)
+        }
+    })
+}
+
+pub(crate) fn zcount(arguments: &CommandArguments<'_>, sink: &mut PartSink<'_>) -> Planned {
+    let range = between(arguments, RangeKind::Score, (2, 3))?;
+    one(sink, SortedAction::CountIn(range))
+}
+
+pub(crate) fn zlexcount(arguments: &CommandArguments<'_>, sink: &mut PartSink<'_>) -> Planned {
+    let range = between(arguments, RangeKind::Member, (2, 3))?;
+    one(sink, SortedAction::CountIn(range))
+}
+
+pub(crate) fn zremrangebyrank(
+    arguments: &CommandArguments<'_>,
+    sink: &mut PartSink<'_>,
+) -> Planned {
+    let range = between(arguments, RangeKind::Rank, (2, 3))?;
+    one(sink, SortedAction::RemoveRange(range))
+}
+
+pub(crate) fn zremrangebyscore(
+    arguments: &CommandArguments<'_>,
+    sink: &mut PartSink<'_>,
+) -> Planned {
+    let range = between(arguments, RangeKind::Score, (2, 3))?;
+    one(sink, SortedAction::RemoveRange(range))
+}
+
+pub(crate) fn zremrangebylex(arguments: &CommandArguments<'_>, sink: &mut PartSink<'_>) -> Planned {
+    let range = between(arguments, RangeKind::Member, (2, 3))?;
+    one(sink, SortedAction::RemoveRange(range))
 }
 
 fn range(
     arguments: &CommandArguments<'_>,
     sink: &mut PartSink<'_>,
     kind: Option<RangeKind>,
+    is_reverse: bool,
 ) -> Planned {
-    let options = range_options(arguments, kind)?;
+    let options = range_options(arguments, kind, is_reverse)?;
     // What does not say otherwise ranges over places.
     let kind = options.kind.unwrap_or(RangeKind::Rank);
     if kind == RangeKind::Rank && options.limit.1 != -1 {
@@ -158,14 +254,8 @@ fn range(
         return Err(refusal.into());
     }
     // In a range that goes back the higher end stands first.
-    let (low, high) = if options.is_reverse && kind != RangeKind::Rank { (3, 2) } else { (2, 3) };
-    let by = match kind {
-        RangeKind::Rank => RangeBy::Rank(integer(arguments, low)?, integer(arguments, high)?),
-        RangeKind::Score => RangeBy::Score(score_end(arguments, low)?, score_end(arguments, high)?),
-        RangeKind::Member => {
-            RangeBy::Member(member_end(arguments, low)?, member_end(arguments, high)?)
-        }
-    };
+    let is_turned = options.is_reverse && kind != RangeKind::Rank;
+    let by = between(arguments, kind, if is_turned { (3, 2) } else { (2, 3) })?;
     let RangeOptions { is_reverse, limit: (offset, count), with_scores, .. } = options;
     one(sink, SortedAction::Range(MemberRange { by, is_reverse, offset, count, with_scores }))
 }
@@ -175,9 +265,10 @@ fn range(
 fn range_options(
     arguments: &CommandArguments<'_>,
     kind: Option<RangeKind>,
+    is_reverse: bool,
 ) -> Result<RangeOptions, Refusal> {
     let is_free = kind.is_none();
-    let mut options = RangeOptions { kind, is_reverse: false, limit: (0, -1), with_scores: false };
+    let mut options = RangeOptions { kind, is_reverse, limit: (0, -1), with_scores: false };
     let mut at = 4;
     while at < arguments.len() {
         match arguments.get(at).to_ascii_lowercase().as_slice() {

@@ -1,7 +1,8 @@
 //! Byte strings that are being chosen, for a reply.
 
-use super::part_reply::{ListShape, PartReply};
+use super::part_reply::{FieldShow, ListShape, PartReply};
 use super::texts::{Text, Texts};
+use super::walk::WalkedMember;
 
 /// Byte strings that are being chosen, for a reply.
 pub(super) struct TextList {
@@ -19,6 +20,33 @@ impl TextList {
         texts.computed.extend_from_slice(&len.to_le_bytes());
         texts.append(text);
         self.count += 1;
+    }
+
+    /// The same with bytes that were read.
+    pub(super) fn push_bytes(&mut self, bytes: &[u8], texts: &mut Texts<'_>) {
+        texts.computed.extend_from_slice(&(bytes.len() as u32).to_le_bytes());
+        texts.computed.extend_from_slice(bytes);
+        self.count += 1;
+    }
+
+    /// The same with what of a member is wanted.
+    pub(super) fn push_member(
+        &mut self,
+        member: WalkedMember<'_>,
+        show: FieldShow,
+        texts: &mut Texts<'_>,
+    ) {
+        let (names, values) = (show != FieldShow::Values, show.has_values());
+        match member {
+            WalkedMember::Known(name, value) => {
+                names.then(|| self.push(name, texts));
+                values.then(|| self.push(value, texts));
+            }
+            WalkedMember::Read(name, value) => {
+                names.then(|| self.push_bytes(name, texts));
+                values.then(|| self.push_bytes(value, texts));
+            }
+        }
     }
 
     /// How many bytes they take by now.

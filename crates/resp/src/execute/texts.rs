@@ -3,8 +3,9 @@
 
 use std::ops::Range;
 
-use tonnage::PairBatch;
+use tonnage::{Error, PairBatch};
 
+use super::entry_source::EntrySource;
 use crate::client::Client;
 use crate::protocol::ArgumentSpan;
 
@@ -61,6 +62,12 @@ pub(crate) struct Texts<'t> {
     pub(crate) found: &'t PairBatch,
     pub(crate) clients: &'t [Box<Client>],
     pub(crate) computed: &'t mut Vec<u8>,
+    /// Where members are read that are not in memory.
+    pub(crate) entries: Option<EntrySource<'t>>,
+    /// What the store said when they were.
+    pub(crate) failure: Option<Error>,
+    /// What is collected for one reply at most.
+    pub(crate) bytes_max: usize,
 }
 
 impl Texts<'_> {
@@ -89,6 +96,24 @@ impl Texts<'_> {
         Text::Computed { start, end: self.computed.len() }
     }
 
+    /// Bytes that were read, as a text.
+    pub(crate) fn keep(&mut self, bytes: &[u8]) -> Text {
+        let start = self.begin();
+        self.computed.extend_from_slice(bytes);
+        self.computed_since(start)
+    }
+
+    /// What came of a read; the first failure is kept, for all parts of the key.
+    pub(crate) fn or_fail<T>(&mut self, read: tonnage::Result<T>) -> Option<T> {
+        match read {
+            Ok(read) => Some(read),
+            Err(error) => {
+                self.failure.get_or_insert(error);
+                None
+            }
+        }
+    }
+
     /// Appends a text to what is being computed.
     pub(crate) fn append(&mut self, text: Text) {
         let len = self.get(text).len();
@@ -101,7 +126,7 @@ impl Texts<'_> {
         if let Text::Computed { start, .. } = text {
             return self.computed.extend_from_within(start + part.start..start + part.end);
         }
-        let Self { found, clients, computed } = self;
+        let Self { found, clients, computed, .. } = self;
         let bytes = match text {
             Text::Found(row) => found.value(row as usize),
             Text::FoundPart { row, start, end } => {

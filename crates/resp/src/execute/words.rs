@@ -24,10 +24,17 @@ pub(crate) const CHANGED_TOO_OFTEN: &str =
 
 pub(crate) const WRONG_TYPE: &str =
     "WRONGTYPE Operation against a key holding the wrong kind of value";
+pub(crate) const LIST_TOO_LONG: &str =
+    "ERR the list is too long for a change in its middle: take elements from its ends";
+pub(crate) const NO_SUCH_INDEX: &str = "ERR index out of range";
+pub(crate) const NOT_POSITIVE: &str = "ERR value is out of range, must be positive";
 pub(crate) const HASH_NOT_AN_INTEGER: &str = "ERR hash value is not an integer";
 pub(crate) const HASH_NOT_A_FLOAT: &str = "ERR hash value is not a float";
 pub(crate) const NOT_A_SCORE: &str = "ERR resulting score is not a number (NaN)";
-pub(crate) const FIELDS_TOO_LONG: &str = "ERR the value would take more bytes than a hash or sorted set may: spread it over several keys";
+pub(crate) const FIELDS_TOO_LONG: &str =
+    "ERR the value would take more bytes than one may: spread it over several keys";
+pub(crate) const MEMBER_TOO_LONG: &str =
+    "ERR the member is longer than a large collection takes: shorten it";
 pub(crate) const DAMAGED: &str = "ERR the stored bytes of this key are no whole value of its \
                                   kind: somebody wrote them through another listener; store or \
                                   delete the key anew";

@@ -9,7 +9,7 @@ mod number;
 mod reply;
 
 pub use command_reader::{ArgumentSpan, CommandReader, ProtocolError, ReadStep};
-pub(crate) use double::{parse_double, parse_nearest_double};
+pub(crate) use double::{parse_double, parse_nearest_double, write_double};
 pub use glob::glob_matches;
 pub use limits::ClientLimits;
 pub use number::{Decimal, parse_integer};

@@ -1,8 +1,9 @@
-//! A hash as it is stored, in one value. A sorted set is a hash whose values are scores.
+//! A hash as it is stored, in one value. A sorted set is a hash whose values are scores, a set one
+//! whose values are empty. A list is a set in which a member may come twice.
 //!
 //! | bytes | what |
 //! |---|---|
-//! | 12 | the mark of a hash or of a sorted set |
+//! | 12 | the mark, and the letter of the kind |
 //! | 4 | how many fields, little-endian |
 //! | for each field | the length of its name and that of its value; the name; the value |
 //!

@@ -4,15 +4,25 @@
 /// string begins so by chance.
 const MARK: [u8; 11] = *b"\xFE\0tonnage\0\xFE";
 
-/// What stands behind the mark: the kind, in its first form.
-const HASH: u8 = b'h';
-const SORTED_SET: u8 = b'z';
+/// What stands behind the mark: the kind. A small letter where the whole value follows, a capital
+/// one where its members are entries of their own.
+const LETTERS: [(u8, ValueKind); 4] = [
+    (b'h', ValueKind::Hash),
+    (b'l', ValueKind::List),
+    (b's', ValueKind::Set),
+    (b'z', ValueKind::SortedSet),
+];
+
+/// The mark and the letter.
+const MARKED_BYTES: usize = MARK.len() + 1;
 
 /// What kind a value is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ValueKind {
     String,
     Hash,
+    List,
+    Set,
     SortedSet,
     /// Marked by a later version, or by mistake.
     Unknown,
@@ -21,12 +31,10 @@ pub(crate) enum ValueKind {
 impl ValueKind {
     /// The kind of a stored value. Its first bytes decide, whatever follows.
     pub(crate) fn of(stored: &[u8]) -> Self {
-        match stored.strip_prefix(&MARK) {
-            None => Self::String,
-            Some([HASH, ..]) => Self::Hash,
-            Some([SORTED_SET, ..]) => Self::SortedSet,
-            Some(_) => Self::Unknown,
-        }
+        let Some(rest) = stored.strip_prefix(&MARK) else { return Self::String };
+        let letter = rest.first().map_or(0, u8::to_ascii_lowercase);
+        let known = LETTERS.iter().find(|(known, _)| *known == letter);
+        known.map_or(Self::Unknown, |(_, kind)| *kind)
     }
 
     /// Its name in TYPE and SCAN.
@@ -34,16 +42,25 @@ impl ValueKind {
         match self {
             Self::String => "string",
             Self::Hash => "hash",
+            Self::List => "list",
+            Self::Set => "set",
             Self::SortedSet => "zset",
             Self::Unknown => "unknown",
         }
     }
 
-    /// What values of this kind begin with, unless they are strings.
-    pub(crate) fn head(self) -> [u8; MARK.len() + 1] {
-        let letter = if self == Self::SortedSet { SORTED_SET } else { HASH };
-        let mut head = [letter; MARK.len() + 1];
+    /// What whole values of this kind begin with, unless they are strings.
+    pub(crate) fn head(self) -> [u8; MARKED_BYTES] {
+        let known = LETTERS.iter().find(|(_, kind)| *kind == self);
+        let mut head = [known.map_or(0, |(letter, _)| *letter); MARKED_BYTES];
         head[..MARK.len()].copy_from_slice(&MARK);
+        head
+    }
+
+    /// The same where the members are entries of their own.
+    pub(crate) fn spread_head(self) -> [u8; MARKED_BYTES] {
+        let mut head = self.head();
+        head[MARK.len()].make_ascii_uppercase();
         head
     }
 }
@@ -71,8 +88,9 @@ mod tests {
         for string in [&b""[..], b"x", b"\xFE", &MARK[..10], b"\xFE\0tonnage\0\xFD"] {
             assert_eq!(ValueKind::of(string), ValueKind::String);
         }
-        for kind in [ValueKind::Hash, ValueKind::SortedSet] {
+        for (_, kind) in LETTERS {
             assert_eq!(ValueKind::of(&kind.head()), kind);
+            assert_eq!(ValueKind::of(&kind.spread_head()), kind);
         }
         assert_eq!(ValueKind::of(&MARK), ValueKind::Unknown);
         assert_eq!(ValueKind::of(b"\xFE\0tonnage\0\xFE?"), ValueKind::Unknown);

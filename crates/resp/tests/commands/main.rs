@@ -2,6 +2,8 @@
 
 mod bitmaps;
 mod bounds;
+mod collection_model;
+mod collections;
 mod common;
 mod connection;
 mod docs;

@@ -164,7 +164,12 @@ async fn sync(context: Arc<ServerContext>, keyspace: Arc<Keyspace>) {
             () = context.phases.wait_for(DrainPhase::Stopping) => return,
         }
         let synced = keyspace.clone();
-        let synced = tokio::task::spawn_blocking(move || synced.sync_each_second()).await;
+        let synced = tokio::task::spawn_blocking(move || {
+            // What is left over now is left over a second later, too.
+            let _ = synced.delete_some_leftovers();
+            synced.sync_each_second()
+        })
+        .await;
         if let Ok(Err(error)) = synced
             && !was_told
         {

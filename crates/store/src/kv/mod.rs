@@ -4,6 +4,7 @@
 //! in the order of their minor paths.
 
 mod bulk;
+mod collections;
 mod exchange;
 mod key;
 pub(crate) mod limits;
@@ -20,6 +21,7 @@ use tonnage_engine::{
 };
 
 pub use bulk::{BulkPairs, PairGetOptions};
+pub use collections::{CollectionBatch, CollectionScan, CollectionSession};
 pub use exchange::ExchangedPair;
 pub use key::Key;
 pub use pairs::{Pair, PairBatch, Pairs};

@@ -7,10 +7,11 @@
 use std::sync::Arc;
 
 use tonnage_engine::{
-    Condition, Direction, Durability, Error, FillCache, Projection, Ranges, ReadOptions, Result,
-    ScanOptions, ScanPosition, WriteBatch,
+    Condition, Direction, Durability, Error, FillCache, NEVER_MS, Projection, Ranges, ReadOptions,
+    Result, ScanOptions, ScanPosition, SpaceId, WriteBatch,
 };
 
+use super::collections::{CollectionSession, encode_entry};
 use super::key::encode_parts;
 use super::{KeyValue, PairBatch, Pairs};
 use crate::inner::Inner;
@@ -44,12 +45,13 @@ const KEPT_BYTES_MAX: usize = 4 << 20;
 /// ```
 #[derive(Clone)]
 pub struct PairSession {
-    store: Arc<Inner>,
+    pub(super) store: Arc<Inner>,
 }
 
 /// Groups of writes; each is atomic by itself, and all pairs of a group have one major path.
 #[derive(Debug)]
 pub struct PairWrites {
+    pairs: SpaceId,
     batches: Vec<WriteBatch>,
     used: usize,
     bytes: usize,
@@ -59,7 +61,7 @@ pub struct PairWrites {
 /// The position of a scan of all pairs. It is small, and may be kept for as long as the store is
 /// open.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PairPosition(ScanPosition);
+pub struct PairPosition(pub(super) ScanPosition);
 
 impl KeyValue {
     /// A session of the calling thread.
@@ -76,8 +78,9 @@ impl PairSession {
 
     /// No writes yet.
     pub fn writes(&self) -> PairWrites {
-        let batches = vec![WriteBatch::new(self.store.pairs)];
-        PairWrites { batches, used: 0, bytes: 0, key: Vec::new() }
+        let pairs = self.store.pairs;
+        let batches = vec![WriteBatch::new(pairs)];
+        PairWrites { pairs, batches, used: 0, bytes: 0, key: Vec::new() }
     }
 
     /// Looks up keys from the one numbered `first` on, as many as their pairs keep to `bytes_max`,
@@ -193,10 +196,17 @@ impl PairWrites {
     /// Begins a group: what is put and deleted from now on belongs to it.
     pub fn begin(&mut self) {
         if self.used == self.batches.len() {
-            let next = WriteBatch::new(self.batches[0].space(0));
-            self.batches.push(next);
+            self.batches.push(WriteBatch::new(self.pairs));
         }
         self.used += 1;
+    }
+
+    /// Forgets the group that was begun last.
+    pub fn give_up(&mut self) {
+        if let Some(last) = self.used.checked_sub(1) {
+            self.batches[last].clear();
+            self.used = last;
+        }
     }
 
     /// Stores a value under the components of a key. `expires_at_ms` is 0 for a pair that lives for
@@ -214,7 +224,7 @@ impl PairWrites {
     ) -> Result<()> {
         self.encode(major, minor)?;
         self.bytes += value.len();
-        let (batch, key) = self.group()?;
+        let (batch, key) = self.group(self.pairs)?;
         batch.put(key, value, expires_at_ms, condition);
         Ok(())
     }
@@ -225,9 +235,54 @@ impl PairWrites {
     /// As [`PairWrites::put`].
     pub fn delete(&mut self, major: &[&[u8]], minor: &[&[u8]], condition: Condition) -> Result<()> {
         self.encode(major, minor)?;
-        let (batch, key) = self.group()?;
+        let (batch, key) = self.group(self.pairs)?;
         batch.delete(key, condition);
         Ok(())
+    }
+
+    /// Stores an entry of a collection: the pair `/owner` and its entries may be of one group. The
+    /// name is given in parts.
+    ///
+    /// # Errors
+    /// `Invalid` where no group was begun.
+    pub fn put_entry(
+        &mut self,
+        entries: &CollectionSession,
+        owner: &[u8],
+        name: &[&[u8]],
+        value: &[u8],
+    ) -> Result<()> {
+        self.bytes += value.len();
+        let (batch, key) = self.entry(entries, owner, name)?;
+        batch.put(key, value, NEVER_MS, Condition::Always);
+        Ok(())
+    }
+
+    /// Deletes an entry of a collection.
+    ///
+    /// # Errors
+    /// As [`PairWrites::put_entry`].
+    pub fn delete_entry(
+        &mut self,
+        entries: &CollectionSession,
+        owner: &[u8],
+        name: &[&[u8]],
+    ) -> Result<()> {
+        let (batch, key) = self.entry(entries, owner, name)?;
+        batch.delete(key, Condition::Always);
+        Ok(())
+    }
+
+    fn entry(
+        &mut self,
+        entries: &CollectionSession,
+        owner: &[u8],
+        name: &[&[u8]],
+    ) -> Result<(&mut WriteBatch, &[u8])> {
+        self.key.clear();
+        encode_entry(owner, name, &mut self.key)?;
+        self.bytes += self.key.len();
+        self.group(entries.space)
     }
 
     fn encode(&mut self, major: &[&[u8]], minor: &[&[u8]]) -> Result<()> {
@@ -237,9 +292,15 @@ impl PairWrites {
         Ok(())
     }
 
-    fn group(&mut self) -> Result<(&mut WriteBatch, &[u8])> {
+    fn group(&mut self, space: SpaceId) -> Result<(&mut WriteBatch, &[u8])> {
         let last = self.used.checked_sub(1).ok_or_else(|| Error::invalid("begin a group first"))?;
+        self.batches[last].switch_to(space);
         Ok((&mut self.batches[last], &self.key))
+    }
+
+    /// About how many bytes they have.
+    pub fn bytes(&self) -> usize {
+        self.bytes
     }
 
     /// How many groups there are.
@@ -255,8 +316,7 @@ impl PairWrites {
     /// Forgets all groups. Their memory is kept for the next ones, unless it is much.
     pub fn clear(&mut self) {
         if self.bytes > KEPT_BYTES_MAX {
-            let space = self.batches[0].space(0);
-            self.batches = vec![WriteBatch::new(space)];
+            self.batches = vec![WriteBatch::new(self.pairs)];
         }
         self.batches.iter_mut().take(self.used).for_each(WriteBatch::clear);
         (self.used, self.bytes) = (0, 0);
@@ -346,6 +406,10 @@ mod tests {
         let session = store.kv().session();
         let mut writes = session.writes();
         assert!(writes.put(&[b"a"], &[], b"1", 0, Condition::Always).is_err(), "no group");
+        writes.begin();
+        writes.put(&[b"a"], &[], b"1", 0, Condition::Always).unwrap();
+        writes.give_up();
+        assert!(writes.is_empty());
         for value in [vec![1; KEPT_BYTES_MAX + 1], vec![2]] {
             writes.clear();
             writes.begin();

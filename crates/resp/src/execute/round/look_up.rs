@@ -33,7 +33,7 @@ impl Round {
         }
     }
 
-    fn key_of<'c>(&self, chain: usize, clients: &'c [Box<Client>]) -> &'c [u8] {
+    pub(super) fn key_of<'c>(&self, chain: usize, clients: &'c [Box<Client>]) -> &'c [u8] {
         let key = self.parts[self.order[self.chains[chain].start as usize] as usize].key;
         key.span.of(&clients[key.client as usize].input)
     }

@@ -27,7 +27,10 @@ use std::ops::Range;
 use tonnage::{Condition, Error, PairBatch, PairWrites, Pairs, Result, WriteResult};
 
 use self::reply::write_reply;
-use super::open_hash::OpenHash;
+use super::entry_source::EntrySource;
+use super::keys::fetch_versions;
+use super::open_collection::OpenCollection;
+use super::open_spread::LOADED_MAX;
 use super::part::{KeyState, StoredBase};
 use super::part_reply::PartReply;
 use super::plan::{KeyPart, ReplyShape};
@@ -66,8 +69,10 @@ pub(super) struct Round {
     found_again: PairBatch,
     writes: PairWrites,
     computed: Vec<u8>,
-    /// The hash of the chain that is being carried out.
-    open_hash: OpenHash,
+    /// The collection of the chain that is being carried out.
+    open: OpenCollection,
+    /// Chains that wrote nothing, and whose reads may be of two moments.
+    unsettled: Vec<u32>,
     failures: Vec<String>,
     /// The bytes of the replies so far.
     answered_bytes: usize,
@@ -105,7 +110,8 @@ impl Round {
             found_again: PairBatch::default(),
             writes: keyspace.session.writes(),
             computed: Vec::new(),
-            open_hash: OpenHash::default(),
+            open: OpenCollection::default(),
+            unsettled: Vec::new(),
             failures: Vec::new(),
             answered_bytes: 0,
             given_back_from: None,
@@ -209,6 +215,7 @@ impl Round {
         }
         self.asked.clear();
         self.written.clear();
+        self.unsettled.clear();
         self.writes.clear();
         self.computed.clear();
         self.failures.clear();
@@ -249,7 +256,7 @@ impl Round {
         let now_ms = keyspace.now_ms();
         let computed_max = bytes_max(clients);
         for chain in 0..self.chains.len() {
-            self.carry_out_chain(chain, clients, (now_ms, computed_max), is_held);
+            self.carry_out_chain(keyspace, chain, clients, (now_ms, computed_max), is_held);
             // Nothing is written yet, so it can still be done by halves.
             if self.computed.len() > computed_max {
                 return Err(RoundFailure::TooLarge);
@@ -262,7 +269,8 @@ impl Round {
         let mut outcomes = self.write(keyspace);
         // Usually none is refused, and this ends at once.
         for _ in 0..TRIES_MAX {
-            let refused = self.refused(outcomes);
+            let mut refused = self.refused(outcomes);
+            self.add_unsettled(keyspace, clients, &mut refused)?;
             if refused.is_empty() {
                 return Ok(());
             }
@@ -277,11 +285,13 @@ impl Round {
             self.writes.clear();
             self.written.clear();
             for chain in refused {
-                self.carry_out_chain(chain as usize, clients, (now_ms, usize::MAX), is_held);
+                let bounds = (now_ms, usize::MAX);
+                self.carry_out_chain(keyspace, chain as usize, clients, bounds, is_held);
             }
             outcomes = self.write(keyspace);
         }
-        let refused = self.refused(outcomes);
+        let mut refused = self.refused(outcomes);
+        refused.append(&mut self.unsettled);
         self.give_up(&refused);
         Ok(())
     }
@@ -295,28 +305,51 @@ impl Round {
     /// Carries out the parts of a key, and adds what they leave to the writes.
     fn carry_out_chain(
         &mut self,
+        keyspace: &Keyspace,
         chain: usize,
         clients: &[Box<Client>],
         (now_ms, computed_max): (u64, usize),
         is_alone: bool,
     ) {
         let KeyChain { start, end, mut state } = self.chains[chain];
-        let mut texts = Texts { found: &self.found, clients, computed: &mut self.computed };
-        self.open_hash.close();
-        for part in &self.order[start as usize..end as usize] {
+        let key = self.parts[self.order[start as usize] as usize].key;
+        let key = key.span.of(&clients[key.client as usize].input);
+        let mut texts = Texts {
+            found: &self.found,
+            clients,
+            computed: &mut self.computed,
+            entries: Some(EntrySource::new(keyspace, key)),
+            failure: None,
+            bytes_max: bytes_max(clients),
+        };
+        self.open.close();
+        let order = &self.order[start as usize..end as usize];
+        for (number, part) in order.iter().enumerate() {
+            if number.is_multiple_of(LOADED_MAX) {
+                let some = order[number..].iter().take(LOADED_MAX);
+                let members = some.filter_map(|part| self.parts[*part as usize].action.member());
+                self.open.load_members(state.value, members, &mut texts);
+            }
             let part = &mut self.parts[*part as usize];
             if part.action.is_look_up() {
                 *(if state.value.is_some() { &mut self.hits } else { &mut self.misses }) += 1;
             }
-            part.reply = state.apply(&part.action, &mut texts, &mut self.open_hash, now_ms);
+            part.reply = state.apply(&part.action, &mut texts, &mut self.open, now_ms);
             if texts.computed.len() > computed_max {
                 break;
             }
         }
-        state.write_down(&mut texts, &mut self.open_hash);
+        state.write_down(&mut texts, &mut self.open);
         self.chains[chain].state = state;
+        // What could not be read leaves nothing to be written.
+        if let Some(error) = texts.failure.take() {
+            return self.fail_chain(chain, &error);
+        }
         // Made and deleted again: there is nothing to write.
         if !state.is_changed || (state.base == StoredBase::Absent && state.value.is_none()) {
+            if self.open.is_of_two_moments() && !is_alone {
+                self.unsettled.push(chain as u32);
+            }
             return;
         }
         let condition = match state.base {
@@ -326,8 +359,6 @@ impl Round {
             StoredBase::Absent => Condition::IfAbsent,
             StoredBase::Version(version) => Condition::IfVersion(version),
         };
-        let key = self.parts[self.order[start as usize] as usize].key;
-        let key = key.span.of(&clients[key.client as usize].input);
         self.writes.begin();
         // A key has one component always, and a group was begun.
         let added = match state.value {
@@ -337,7 +368,44 @@ impl Round {
             None => self.writes.delete(&[key], &[], condition),
         };
         debug_assert!(added.is_ok());
-        self.written.push(chain as u32);
+        let writes = &mut self.writes;
+        match self.open.write_entries(key, state.value, &texts, keyspace, writes) {
+            Ok(()) => self.written.push(chain as u32),
+            // No head without its members.
+            Err(error) => {
+                self.writes.give_up();
+                self.fail_chain(chain, &error);
+            }
+        }
+    }
+
+    /// All parts of a key are answered with an error.
+    fn fail_chain(&mut self, chain: usize, error: &Error) {
+        let failed = self.failure(error);
+        self.reply_to_all(chain, failed);
+    }
+
+    /// Adds the chains that only read, where the key has changed since it was looked up.
+    fn add_unsettled(
+        &mut self,
+        keyspace: &Keyspace,
+        clients: &[Box<Client>],
+        refused: &mut Vec<u32>,
+    ) -> std::result::Result<(), RoundFailure> {
+        let unsettled = std::mem::take(&mut self.unsettled);
+        if unsettled.is_empty() {
+            return Ok(());
+        }
+        let keys: Vec<&[u8]> =
+            unsettled.iter().map(|chain| self.key_of(*chain as usize, clients)).collect();
+        let versions = fetch_versions(keyspace, &keys).map_err(RoundFailure::Store)?;
+        for (chain, version) in unsettled.into_iter().zip(versions) {
+            let now = version.map_or(StoredBase::Absent, StoredBase::Version);
+            if self.chains[chain as usize].state.base != now {
+                refused.push(chain);
+            }
+        }
+        Ok(())
     }
 
     fn write(&mut self, keyspace: &Keyspace) -> Vec<Result<WriteResult>> {
@@ -395,7 +463,14 @@ impl Round {
             let mut output = std::mem::take(&mut clients[client].output);
             let start = output.len();
             let mut reply = ReplyWriter::new(&mut output, clients[client].protocol);
-            let texts = Texts { found: &self.found, clients, computed: &mut self.computed };
+            let texts = Texts {
+                found: &self.found,
+                clients,
+                computed: &mut self.computed,
+                entries: None,
+                failure: None,
+                bytes_max: 0,
+            };
             let answers = &self.parts[parts.clone()];
             write_reply(shape, answers, &texts, &self.failures, &mut reply);
             clients[client].output = output;

@@ -20,7 +20,11 @@ pub(super) fn write_reply(
         ReplyShape::Refused(error) => reply.error(error),
         // An error of the only part is its answer already.
         ReplyShape::Single => parts.iter().for_each(|part| write(part, texts, failures, reply)),
-        ReplyShape::Array | ReplyShape::Sum | ReplyShape::Ok | ReplyShape::Done
+        ReplyShape::Array
+        | ReplyShape::Sum
+        | ReplyShape::Last
+        | ReplyShape::Ok
+        | ReplyShape::Done
             if failed().is_some() =>
         {
             failed().into_iter().for_each(|part| write(part, texts, failures, reply));
@@ -35,6 +39,9 @@ pub(super) fn write_reply(
                 _ => 0,
             };
             reply.integer(parts.iter().map(number).sum());
+        }
+        ReplyShape::Last => {
+            parts.last().into_iter().for_each(|part| write(part, texts, failures, reply));
         }
         ReplyShape::Ok | ReplyShape::Done => reply.ok(),
     }
@@ -62,18 +69,19 @@ fn write(part: &KeyPart, texts: &Texts<'_>, failures: &[String], reply: &mut Rep
 
 /// Writes the fields of a hash that was opened before: it is whole, or there is none.
 fn write_fields(bytes: &[u8], show: FieldShow, reply: &mut ReplyWriter<'_>) {
-    let hash = EncodedHash::open(bytes, ValueKind::Hash);
+    let hash = EncodedHash::open(bytes, ValueKind::of(bytes));
     let count = hash.map_or(0, EncodedHash::len);
     match show {
         FieldShow::Both => reply.map(count),
         FieldShow::Names | FieldShow::Values => reply.array(count),
+        FieldShow::Members => reply.set(count),
     }
     for entry in hash.map(EncodedHash::entries).into_iter().flatten() {
         let Ok(entry) = entry else { return };
         if show != FieldShow::Values {
             reply.bulk(&bytes[entry.field]);
         }
-        if show != FieldShow::Names {
+        if show.has_values() {
             reply.bulk(&bytes[entry.value]);
         }
     }
@@ -81,13 +89,19 @@ fn write_fields(bytes: &[u8], show: FieldShow, reply: &mut ReplyWriter<'_>) {
 
 /// Writes byte strings, each of which stands behind its length.
 fn write_list(mut list: &[u8], count: usize, shape: ListShape, reply: &mut ReplyWriter<'_>) {
+    // The head says how many follow, each version of the protocol in its own way.
     match shape {
-        ListShape::Array => reply.array(count),
+        ListShape::ArrayOrNull if count == 0 => return reply.null_array(),
+        ListShape::Array
+        | ListShape::ArrayOrNull
+        | ListShape::Integers
+        | ListShape::MemberAndScore => reply.array(count),
+        ListShape::Set => reply.set(count),
+        ListShape::Map => reply.map(count / 2),
         ListShape::Pairs | ListShape::Scores => reply.pair_list(count / 2),
-        // Behind it there is nothing to scan.
-        ListShape::LastPage => {
+        ListShape::Page(next) => {
             reply.array(2);
-            reply.bulk(b"0");
+            reply.bulk(next.to_string().as_bytes());
             reply.array(count);
         }
     }
@@ -99,9 +113,13 @@ fn write_list(mut list: &[u8], count: usize, shape: ListShape, reply: &mut Reply
             reply.pair();
         }
         // The second of a pair is the score.
-        match shape == ListShape::Scores && !number.is_multiple_of(2) {
-            true => reply.double(score_of(text)),
-            false => reply.bulk(text),
+        let has_scores = matches!(shape, ListShape::Scores | ListShape::MemberAndScore);
+        match shape {
+            ListShape::Integers => {
+                reply.integer(text.first_chunk().map_or(0, |bytes| i64::from_le_bytes(*bytes)));
+            }
+            _ if has_scores && !number.is_multiple_of(2) => reply.double(score_of(text)),
+            _ => reply.bulk(text),
         }
         list = rest;
     }

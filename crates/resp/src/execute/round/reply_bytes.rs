@@ -55,7 +55,8 @@ impl Round {
             // Each name and each value has a head of its own.
             PartReply::Fields { hash: Some(hash), .. } => {
                 let hash = text(hash);
-                let fields = EncodedHash::open(hash, ValueKind::Hash).map_or(0, EncodedHash::len);
+                let fields =
+                    EncodedHash::open(hash, ValueKind::of(hash)).map_or(0, EncodedHash::len);
                 hash.len() + 2 * fields * REPLY_HEAD_BYTES
             }
             PartReply::List { texts, count, .. } => {
