@@ -10,6 +10,7 @@ import dev.tonnage.client.TestServer;
 import dev.tonnage.client.Tonnage;
 import java.lang.reflect.Proxy;
 import java.math.BigDecimal;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Date;
 import java.util.HashMap;
@@ -28,6 +29,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 
 @Timeout(60)
 class TonnageSourceTaskTest {
@@ -250,6 +252,19 @@ class TonnageSourceTaskTest {
         foreign.stop();
         assertThrows(ConfigException.class, () -> task("tables", ""));
         assertThrows(ConfigException.class, () -> task("tables", "a,b", "topic.name.format", "t"));
+    }
+
+    /** Their versions are counted apart: a new row may have one that is known of another. */
+    @Test
+    void aStoreWithSeveralDirectoriesIsRefused(@TempDir Path one, @TempDir Path other) {
+        try (TestServer spread = TestServer.start("--data-dir", one.resolve("d").toString(),
+                "--data-dir", other.resolve("d").toString()); Tonnage client = spread.connect()) {
+            client.define("CREATE TABLE ships (id LONG, PRIMARY KEY (id))");
+            TonnageSourceTask task = task("connection.url", spread.url());
+            String told = assertThrows(ConnectException.class, task::poll).getMessage();
+            assertTrue(told.contains("one data directory"), told);
+            task.stop();
+        }
     }
 
     @Test
