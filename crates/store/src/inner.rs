@@ -10,6 +10,7 @@ use tonnage_engine::{
 use crate::budget::{Budget, Loan};
 use crate::catalog::{Catalog, TableEntry};
 use crate::codec::KeyOwner;
+use crate::columns::live_columns::LiveColumns;
 use crate::index::{BackgroundCleaner, WriteGate};
 use crate::levels::AtLevels;
 use crate::read::ReadAhead;
@@ -30,6 +31,8 @@ pub(crate) struct Inner {
     pub(crate) gate: Arc<WriteGate>,
     /// Cleans indexes in the background.
     pub(crate) cleaner: BackgroundCleaner,
+    /// Columns of what is scanned.
+    pub(crate) columns: Arc<LiveColumns>,
     /// What reads hold that their readers have not asked for yet.
     pub(crate) ahead: Arc<ReadAhead>,
     /// The threads of all calls.

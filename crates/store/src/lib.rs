@@ -70,6 +70,7 @@ mod cancel;
 mod catalog;
 mod check;
 mod codec;
+mod columns;
 mod ddl;
 mod identity;
 mod index;
@@ -146,6 +147,7 @@ pub mod internal {
     pub use crate::codec::{
         Aligned, KeyClassifier, KeyOwner, Limits as CodecLimits, Rejected, TableCodec,
     };
+    pub use crate::columns::{ColumnPart, ColumnSnapshot, ColumnStatistics};
     pub use crate::lob::{LobBytes, copy_lob, put_each};
     pub use crate::schema::{
         Ancestor, COLUMNS_MAX, Change, Layout, LayoutColumn, NAME_BYTES_MAX, is_json,

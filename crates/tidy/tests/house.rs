@@ -56,7 +56,7 @@ const STORE_FLOORS: [&[&str]; 14] = [
     &["read", "value", "call_limits"],
     &["row"],
     &["codec"],
-    &["inner", "members", "single_calls"],
+    &["inner", "members", "single_calls", "columns"],
     &["bulk", "backup"],
     &["index"],
     &["catalog"],

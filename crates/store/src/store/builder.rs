@@ -9,6 +9,7 @@ use tonnage_rocksdb::{RocksEngine, Settings};
 use super::Store;
 use super::limits::StoreLimits;
 use super::url::StoreUrl;
+use crate::columns::live_columns::SegmentLimits;
 
 /// A store with less memory is not worth its name.
 const MEMORY_BYTES_MIN: usize = 64 << 20;
@@ -129,6 +130,15 @@ impl StoreBuilder {
     /// ([`Settings::background_threads`]), and so do those that wait in a stream or a key source.
     pub fn threads(mut self, threads: usize) -> Self {
         self.limits.threads = Some(threads.max(1));
+        self
+    }
+
+    /// How many rows segments of columns have at most, and how much memory all of them take; none are
+    /// kept with 0.
+    #[doc(hidden)]
+    pub fn column_segments(mut self, rows: usize, memory_bytes: usize) -> Self {
+        let rows = rows.clamp(1, self.limits.segments.rows);
+        self.limits.segments = SegmentLimits { rows, memory_bytes, ..self.limits.segments };
         self
     }
 

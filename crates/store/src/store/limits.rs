@@ -1,5 +1,6 @@
 //! The limits that all calls of a store share.
 
+use crate::columns::live_columns::SegmentLimits;
 use crate::read::ReadAhead;
 
 /// What all calls of a store together may use.
@@ -8,11 +9,17 @@ pub(super) struct StoreLimits {
     pub(super) read_ahead_bytes: usize,
     pub(super) load_memory_bytes: Option<usize>,
     pub(super) threads: Option<usize>,
+    pub(super) segments: SegmentLimits,
 }
 
 impl Default for StoreLimits {
     fn default() -> Self {
-        Self { read_ahead_bytes: ReadAhead::BYTES_MAX, load_memory_bytes: None, threads: None }
+        Self {
+            read_ahead_bytes: ReadAhead::BYTES_MAX,
+            load_memory_bytes: None,
+            threads: None,
+            segments: SegmentLimits::default(),
+        }
     }
 }
 

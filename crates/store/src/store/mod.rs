@@ -1,6 +1,8 @@
 //! The store: what a program opens, and the start of every other handle.
 
 mod builder;
+#[cfg(test)]
+mod column_model_tests;
 mod limits;
 mod url;
 
@@ -23,6 +25,8 @@ use crate::bulk::put::multi::{MultiPutError, MultiPutReport, TableRows, multi_pu
 use crate::bulk::put::{BulkPutError, BulkPutOptions, BulkPutReport, EntryStream, Load};
 use crate::catalog::Catalog;
 use crate::check::{CheckOptions, CheckReport, check};
+use crate::columns::ColumnStatistics;
+use crate::columns::live_columns::LiveColumns;
 use crate::ddl::{DdlOutcome, execute};
 use crate::index::{
     BackgroundCleaner, CreateIndexOptions, IndexDefinition, create_index, drop_index,
@@ -121,6 +125,7 @@ impl Store {
             gate,
             lobs: OnceLock::new(),
             cleaner,
+            columns: LiveColumns::new(limits.segments),
             ahead: ReadAhead::new(limits.read_ahead_bytes),
             threads: Budget::new(limits.threads),
             load_memory: Budget::new(limits.load_memory_bytes),
@@ -133,6 +138,18 @@ impl Store {
             members.watch(Box::new(follow));
         }
         Ok(Store { inner })
+    }
+
+    /// Has what is kept as columns take at most so much memory from now on.
+    #[doc(hidden)]
+    pub fn bound_columns(&self, memory_bytes: usize) {
+        self.inner.columns.bound(memory_bytes);
+    }
+
+    /// What is kept as columns, and where the rows of scans came from.
+    #[doc(hidden)]
+    pub fn column_statistics(&self) -> ColumnStatistics {
+        self.inner.columns.statistics()
     }
 
     /// What reads hold that their readers have not asked for yet.

@@ -1,5 +1,6 @@
 //! A table: single rows, atomic groups of rows, and the way to bulk reads.
 
+pub(crate) mod column_parts;
 mod conditional;
 mod delete;
 mod exchange;
@@ -14,6 +15,7 @@ use tonnage_engine::{
     Condition, Deadline, Engine, Error, Part, Ranges, Result, Rows, Slices, WriteBatch,
 };
 
+use column_parts::open_parts;
 pub(crate) use conditional::{judge_and_write, write_each};
 pub use delete::{DeleteOptions, DeleteReport};
 pub use exchange::ExchangeResult;
@@ -24,6 +26,7 @@ pub(crate) use write::atomic_write;
 use crate::bulk::get::{BulkGet, BulkGetOptions, KeySource, TableScanOptions};
 use crate::catalog::{TableEntry, unknown_index};
 use crate::codec::FieldRange;
+use crate::columns::{ColumnPart, ColumnSnapshot};
 use crate::index::Index;
 use crate::inner::Inner;
 use crate::row::Row;
@@ -320,6 +323,31 @@ impl Table {
     /// As [`Table::scan`].
     pub fn scan_parts(&self, options: &TableScanOptions, parts: usize) -> Result<Vec<BulkGet>> {
         crate::bulk::get::scan_parts(&self.store, &self.entry, options, parts)
+    }
+
+    /// The store now, for the scans of a query; nothing where its engine cannot give it.
+    ///
+    /// # Errors
+    /// What the engine says.
+    #[doc(hidden)]
+    pub fn column_snapshot(&self) -> Result<Option<ColumnSnapshot>> {
+        ColumnSnapshot::take(&self.store.columns, &*self.store.engine)
+    }
+
+    /// All rows at a snapshot, in parts for callers that read each in a thread of its own: those that
+    /// are kept as columns, and about `parts` more. Columns are places in the schema. Rows come in no
+    /// order.
+    ///
+    /// # Errors
+    /// As [`Table::scan`].
+    #[doc(hidden)]
+    pub fn column_parts(
+        &self,
+        snapshot: &ColumnSnapshot,
+        columns: &[usize],
+        parts: usize,
+    ) -> Result<Vec<ColumnPart>> {
+        open_parts(&self.store, &self.entry, snapshot, columns, parts)
     }
 
     /// Cuts the table into at most `parts` parts for [`Table::scan_part`], each with about as much
