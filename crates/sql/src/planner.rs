@@ -172,7 +172,7 @@ impl Planner {
     }
 
     /// The columns of a table as SQL finds them. `is_one` says that the statement has no other.
-    /// `spellings` gets the names that stand in quotes and have large letters.
+    /// `spellings` gets the names that are in quotes and have large letters.
     fn columns_of(
         &self,
         name: &ast::ObjectName,
@@ -205,7 +205,7 @@ impl Planner {
         Some(table.schema().fields().iter().map(|field| field.name().clone()).collect())
     }
 
-    /// For a table that the planner did not find: what the store says of it, at its place.
+    /// For a table that the planner did not find: the store's error, with its position.
     fn missing_table(&self, error: &DataFusionError) -> Option<Error> {
         let diagnostic = error.diagnostic()?;
         let name = diagnostic.message.strip_prefix("table '")?.strip_suffix("' not found")?;
@@ -360,8 +360,7 @@ fn optimised(
     with_cheap_conditions_first(with_joins_in_order(plan, state)?)
 }
 
-/// A field that clients can bind: views and dictionaries are the texts or bytes that they stand
-/// for.
+/// A field that clients can bind: views and dictionaries are the texts or bytes that they contain.
 fn plain(field: &Field) -> Field {
     let data_type = match field.data_type() {
         DataType::Utf8View | DataType::LargeUtf8 => DataType::Utf8,
@@ -373,7 +372,7 @@ fn plain(field: &Field) -> Field {
     Field::new(field.name(), data_type, true)
 }
 
-/// The plan with values in the places of its parameters.
+/// The plan with its parameters replaced by values.
 fn bound(plan: LogicalPlan, parameters: &Parameters) -> Result<LogicalPlan> {
     let names = plan.get_parameter_names().map_err(from_datafusion)?;
     if names.is_empty() {
@@ -434,7 +433,7 @@ fn may_change(plan: &LogicalPlan) -> datafusion::common::Result<bool> {
 }
 
 /// The tables of the store that a plan reads; nothing for one that holds rows of its own, which
-/// tell how the store is now.
+/// depend on the state of the store.
 fn tables(plan: &LogicalPlan) -> datafusion::common::Result<Option<Vec<Arc<tonnage::TableEntry>>>> {
     let (mut tables, mut holds_rows) = (Vec::new(), false);
     plan.apply_with_subqueries(|node| {
