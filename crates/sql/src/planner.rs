@@ -16,18 +16,17 @@ use datafusion::logical_expr::{Distinct, Expr, LogicalPlan};
 use datafusion::physical_plan::{ExecutionPlan, execute_stream};
 use datafusion::sql::parser::Statement as PlannedStatement;
 use datafusion::sql::sqlparser::ast;
-use datafusion::sql::sqlparser::tokenizer::Location;
 use tonnage::{Error, Result};
 
 use crate::access::{declared_schema, scalar_of};
 use crate::catalog::{CatalogContext, FileTable, StoreCatalog, StoreTable, path_of_parts};
 use crate::engine::Engine;
-use crate::errors::{as_typed, from_datafusion, located};
+use crate::errors::{as_typed, from_datafusion};
 use crate::plan::{
     KeySets, joins_by_hash, with_cheap_conditions_first, with_joins_in_order, with_sort_fallback,
 };
 use crate::session::{CachedPlan, CachedQuery, Guard, Parameters, Rows, wait};
-use crate::text::{CATALOG, FileName, Looker, SCHEMA, folded, walk};
+use crate::text::{CATALOG, FileName, Looker, SCHEMA, StatementKind, folded, walk};
 use crate::upstream::{scopes, with_guarded_joins, with_null_joins};
 use crate::views;
 
@@ -83,6 +82,9 @@ impl Planner {
         parameters: &Parameters,
     ) -> Result<(SchemaRef, ParameterTypes)> {
         let mut state = self.state(&Guard::default());
+        if statement.piece.kind != StatementKind::Query {
+            return self.describe_statement(statement.piece.parse()?, parameters);
+        }
         let plan = match self.cached_plan(statement) {
             Some(plan) => plan,
             None => self.plan(statement, &mut state)?,
@@ -172,7 +174,7 @@ impl Planner {
     }
 
     /// The columns of a table as SQL finds them. `is_one` says that the statement has no other.
-    /// `spellings` gets the names that are in quotes and have large letters.
+    /// `spellings` gets the names that stand in quotes and have large letters.
     fn columns_of(
         &self,
         name: &ast::ObjectName,
@@ -205,14 +207,16 @@ impl Planner {
         Some(table.schema().fields().iter().map(|field| field.name().clone()).collect())
     }
 
-    /// For a table that the planner did not find: the store's error, with its position.
+    /// For a table that the planner did not find: what the store says of it, at its place.
     fn missing_table(&self, error: &DataFusionError) -> Option<Error> {
         let diagnostic = error.diagnostic()?;
         let name = diagnostic.message.strip_prefix("table '")?.strip_suffix("' not found")?;
         let parts: Vec<String> = name.split('.').map(str::to_owned).collect();
         let missing = self.context.store.table(&path_of_parts(&parts)).err()?;
         Some(match diagnostic.span {
-            Some(span) => located(missing, Location::new(span.start.line, span.start.column)),
+            Some(span) => {
+                missing.at(format_args!("line {}, column {}", span.start.line, span.start.column))
+            }
             None => missing,
         })
     }
@@ -360,7 +364,8 @@ fn optimised(
     with_cheap_conditions_first(with_joins_in_order(plan, state)?)
 }
 
-/// A field that clients can bind: views and dictionaries are the texts or bytes that they contain.
+/// A field that clients can bind: views and dictionaries are the texts or bytes that they stand
+/// for.
 fn plain(field: &Field) -> Field {
     let data_type = match field.data_type() {
         DataType::Utf8View | DataType::LargeUtf8 => DataType::Utf8,
@@ -372,7 +377,7 @@ fn plain(field: &Field) -> Field {
     Field::new(field.name(), data_type, true)
 }
 
-/// The plan with its parameters replaced by values.
+/// The plan with values in the places of its parameters.
 fn bound(plan: LogicalPlan, parameters: &Parameters) -> Result<LogicalPlan> {
     let names = plan.get_parameter_names().map_err(from_datafusion)?;
     if names.is_empty() {
@@ -433,7 +438,7 @@ fn may_change(plan: &LogicalPlan) -> datafusion::common::Result<bool> {
 }
 
 /// The tables of the store that a plan reads; nothing for one that holds rows of its own, which
-/// depend on the state of the store.
+/// tell how the store is now.
 fn tables(plan: &LogicalPlan) -> datafusion::common::Result<Option<Vec<Arc<tonnage::TableEntry>>>> {
     let (mut tables, mut holds_rows) = (Vec::new(), false);
     plan.apply_with_subqueries(|node| {

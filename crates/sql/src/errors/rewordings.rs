@@ -1,6 +1,6 @@
 //! Messages of DataFusion and Arrow in words that say what to do.
 
-/// What a message says, its types named as in SQL, and what Tonnage says. `*` matches any text,
+/// What a message says, its types named as in SQL, and what Tonnage says. `*` stands for any text,
 /// which `$1`, `$2` put into the words.
 const WORDS: [(&str, &str); 13] = [
     (
@@ -46,7 +46,7 @@ pub(crate) fn reworded(message: String) -> String {
     }
 }
 
-/// The texts in a message that match the stars of a pattern.
+/// The texts in a message that stand for the stars of a pattern.
 fn taken<'a>(message: &'a str, pattern: &str) -> Option<Vec<&'a str>> {
     let mut parts = pattern.split('*');
     let mut rest = message.strip_prefix(parts.next()?)?;

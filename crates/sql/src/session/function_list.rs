@@ -10,7 +10,7 @@ use tonnage::{Error, Result};
 use super::show::texts;
 use crate::text::own_functions;
 
-/// The functions by name, with their kinds, and the spelling that means them in
+/// The functions by name, with their kinds, and what stands for them where they are written in
 /// others.
 pub(crate) fn list_functions(state: &SessionState, pattern: Option<&str>) -> Result<RecordBatch> {
     let functions = all(state);
@@ -31,7 +31,7 @@ pub(crate) fn list_functions(state: &SessionState, pattern: Option<&str>) -> Res
     filter_record_batch(&rows, &is_like).map_err(internal)
 }
 
-/// What each name means, by name and kind: nothing where it is a function of its own.
+/// What each name stands for, by name and kind: nothing where it is a function of its own.
 type FunctionsByName = BTreeMap<(String, &'static str), String>;
 
 /// What the planner has, under all names, and what is written in others before planning.
