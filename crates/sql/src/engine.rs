@@ -91,7 +91,7 @@ fn state(context: &CatalogContext) -> std::result::Result<SessionState, DataFusi
         .with_optimizer_rules(rules.optimizer)
         .with_physical_optimizer_rules(rules.physical)
         .with_query_planner(Arc::new(AsOfQueryPlanner));
-    // Before those of the library, which take every name behind a column for a field of a struct.
+    // Before those of the library, which take every name after a column for a field of a struct.
     if let Some(planners) = builder.expr_planners() {
         planners.insert(0, Arc::new(OperatorPlanner));
         planners.insert(1, Arc::new(MemberPlanner));

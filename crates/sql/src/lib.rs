@@ -17,14 +17,14 @@
 //!
 //! A statement takes one of three ways:
 //!
-//! 1. Definitions (`CREATE TABLE`, ...), `SHOW` and `DESCRIBE` go to the store.
+//! 1. Definitions (`CREATE TABLE`, ...), `SHOW` and `DESCRIBE` are for the store.
 //! 2. A `SELECT` of columns or plain aggregates over one table whose conditions the primary key or
 //!    one index answers alone is read straight from the store: no planning, no threads for a few
 //!    rows.
 //! 3. Everything else is planned by DataFusion, over tables that know how the store can be asked.
 //!
-//! Ways 2 and 3 give the same rows, the same names and the same types. `EXPLAIN` tells which way a
-//! statement goes, and what the store is asked for.
+//! Ways 2 and 3 give the same rows, the same names and the same types. `EXPLAIN` shows which way a
+//! statement takes, and what the store is asked for.
 //!
 //! # The life of a SELECT
 //!
@@ -35,7 +35,7 @@
 //!    are for other texts.
 //! 3. `text/script.rs` cuts the text into tokens, and these into statements.
 //! 4. `text/question_marks.rs` numbers `?`, and `text/parameter.rs` checks `$n`.
-//! 5. `text/file_name.rs` makes names of files in the places of tables.
+//! 5. `text/file_name.rs` replaces files by names of tables.
 //! 6. `text/shorthand.rs` spells out `FROM t` and `TABLE t`.
 //! 7. `text/kind.rs` finds the kind of the statement by its first words.
 //! 8. `session/guard.rs` starts the time of the statement.
@@ -50,7 +50,7 @@
 //! 16. `text/nesting.rs` and `text/growth.rs` refuse what the planner would multiply.
 //! 17. `text/rewrite.rs` rewrites the parsed statement in one walk: its parts are in files of their
 //!     own.
-//! 18. `views.rs` puts the queries of views into their places.
+//! 18. `views.rs` replaces views by their queries.
 //! 19. `upstream/scopes/mod.rs` finds the column that each bare name means.
 //! 20. DataFusion plans the statement. It looks tables up in `catalog/mod.rs`, and asks
 //!     `plan/operators.rs`, `plan/members.rs`, `plan/texts.rs` and `plan/relations.rs` about

@@ -16,18 +16,17 @@ use datafusion::logical_expr::{Distinct, Expr, LogicalPlan};
 use datafusion::physical_plan::{ExecutionPlan, execute_stream};
 use datafusion::sql::parser::Statement as PlannedStatement;
 use datafusion::sql::sqlparser::ast;
-use datafusion::sql::sqlparser::tokenizer::Location;
 use tonnage::{Error, Result};
 
 use crate::access::{declared_schema, scalar_of};
 use crate::catalog::{CatalogContext, FileTable, StoreCatalog, StoreTable, path_of_parts};
 use crate::engine::Engine;
-use crate::errors::{as_typed, from_datafusion, located, missing_function};
+use crate::errors::{as_typed, from_datafusion, missing_function};
 use crate::plan::{
     KeySets, joins_by_hash, with_cheap_conditions_first, with_joins_in_order, with_sort_fallback,
 };
 use crate::session::{CachedPlan, CachedQuery, Guard, Parameters, Rows, function_names, wait};
-use crate::text::{CATALOG, FileName, Looker, SCHEMA, folded, walk};
+use crate::text::{CATALOG, FileName, Looker, SCHEMA, StatementKind, folded, walk};
 use crate::upstream::{scopes, with_guarded_joins, with_null_joins};
 use crate::views;
 
@@ -83,6 +82,9 @@ impl Planner {
         parameters: &Parameters,
     ) -> Result<(SchemaRef, ParameterTypes)> {
         let mut state = self.state(&Guard::default());
+        if statement.piece.kind != StatementKind::Query {
+            return self.describe_statement(statement.piece.parse()?, parameters);
+        }
         let plan = match self.cached_plan(statement) {
             Some(plan) => plan,
             None => self.plan(statement, &mut state)?,
@@ -213,7 +215,9 @@ impl Planner {
         let parts: Vec<String> = name.split('.').map(str::to_owned).collect();
         let missing = self.context.store.table(&path_of_parts(&parts)).err()?;
         Some(match diagnostic.span {
-            Some(span) => located(missing, Location::new(span.start.line, span.start.column)),
+            Some(span) => {
+                missing.at(format_args!("line {}, column {}", span.start.line, span.start.column))
+            }
             None => missing,
         })
     }

@@ -3,7 +3,7 @@
 //!
 //! 1. The expression is planned once, as the one item of a SELECT over a table without rows that
 //!    has the fields of the records. So it means what it means in any other statement.
-//! 2. A batch of records takes the place of that table: the leaf of the plan is exchanged, and the
+//! 2. A batch of records replaces that table: the leaf of the plan is exchanged, and the
 //!    plan is run on the thread of the caller.
 
 use std::sync::Arc;
@@ -34,7 +34,7 @@ use crate::text::{single, with_location};
 
 /// The name of the records in the statement.
 const RECORDS: &str = "_records";
-/// What stands before the expression in the statement.
+/// The statement up to the expression.
 const BEFORE: &str = "SELECT (";
 
 /// An expression over the fields of records.
@@ -96,8 +96,8 @@ fn planned(sql: &Sql, statement: &str, schema: &Schema) -> Result<RowExpression>
     let parsed = PlannedStatement::Statement(Box::new(parsed));
     let plan = || -> DataFusionResult<(Arc<dyn ExecutionPlan>, bool)> {
         let logical = wait(state.statement_to_plan(parsed))?;
-        // Before the optimiser, which may put other nodes in the place of those that are allowed,
-        // and the time of now in the place of `now()`.
+        // Before the optimiser, which may replace the nodes that are allowed,
+        // and replace `now()` by the time.
         check(&logical)?;
         let is_lasting = is_lasting(&logical)?;
         let logical = state.optimize(&logical)?;
@@ -124,7 +124,7 @@ fn is_list(statement: &Statement) -> bool {
 }
 
 fn not_one_expression() -> Error {
-    Error::invalid("several expressions stand where one alone is allowed")
+    Error::invalid("expected one expression, found several")
 }
 
 /// The fields under the names that SQL finds them by.
@@ -166,7 +166,7 @@ fn check(plan: &LogicalPlan) -> DataFusionResult<()> {
 }
 
 /// A field as columns of tables hold it: views and dictionaries are the texts or bytes that they
-/// stand for.
+/// mean.
 fn plain(field: &Field) -> Field {
     let data_type = match field.data_type() {
         DataType::Utf8View | DataType::LargeUtf8 | DataType::Null => DataType::Utf8,
@@ -177,7 +177,7 @@ fn plain(field: &Field) -> Field {
     field.clone().with_data_type(data_type).with_nullable(true)
 }
 
-/// An error whose place counts from the beginning of the expression.
+/// An error whose position counts from the beginning of the expression.
 fn in_expression(error: &Error) -> Error {
     let message = error.message();
     let place = message.strip_prefix("line 1, column ").and_then(|rest| rest.split_once(':'));
@@ -255,7 +255,7 @@ impl RowExpression {
         }
     }
 
-    /// The records in place of a leaf of the plan, with the columns that it reads.
+    /// The records that replace a leaf of the plan, with the columns that it reads.
     fn rows_for(
         leaf: &Arc<dyn ExecutionPlan>,
         records: &RecordBatch,

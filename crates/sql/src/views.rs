@@ -1,8 +1,8 @@
 //! Views: queries that are kept under a name.
 //!
-//! They are rows of the table `_views`, which is made with the first of them, so that whatever
+//! They are rows of the table `_views`, which is created with the first of them, so that whatever
 //! copies or moves a store takes them along. A statement that names one is planned as if the view's
-//! query stood in its place: who asks needs grants on the tables of that query. A table of the same
+//! query replaced it: the caller needs grants on the tables of that query. A table of the same
 //! name comes first.
 
 use std::ops::ControlFlow;
@@ -20,7 +20,7 @@ pub(crate) const TABLE: &str = "_views";
 /// What makes it.
 pub(crate) const DEFINITION: &str = "CREATE TABLE IF NOT EXISTS _views \
     (name STRING, columns STRING, query STRING, PRIMARY KEY (SHARD(name)))";
-/// How deep views may stand upon views.
+/// How deep views may build on views.
 const DEPTH_MAX: usize = 16;
 /// How often a statement may name views, with those that they name in turn: views that name others
 /// twice double that at each step.
@@ -55,7 +55,7 @@ pub(crate) fn all_views(store: &Store) -> Result<Vec<(String, String)>> {
     Ok(all)
 }
 
-/// The text that stands for a view: its query, under its columns.
+/// The text of a view: its query, under its columns.
 fn text_of(store: &Store, views: &Table, name: &str) -> Result<Option<String>> {
     if store.known_table(name).is_some() {
         return Ok(None);
@@ -73,14 +73,14 @@ fn text_of(store: &Store, views: &Table, name: &str) -> Result<Option<String>> {
     }))
 }
 
-/// Puts the queries of views in their places. Tells whether there were any.
+/// Replaces views by their queries. Returns whether there were any.
 pub(crate) fn expand(store: &Store, statement: &mut Statement) -> Result<bool> {
     let Some(views) = table(store) else { return Ok(false) };
     let mut left = NAMED_MAX;
     if !expand_below(store, &views, statement, 0, &mut left)? {
         return Ok(false);
     }
-    // Each of the queries was bounded by itself, and they stand within each other now.
+    // Each of the queries was bounded by itself, and they are nested now.
     check_bounds(statement).map(|()| true)
 }
 
@@ -92,7 +92,7 @@ fn expand_below(
     left: &mut usize,
 ) -> Result<bool> {
     if depth > DEPTH_MAX {
-        return Err(Error::invalid(format!("views stand on views more than {DEPTH_MAX} deep")));
+        return Err(Error::invalid(format!("views are nested more than {DEPTH_MAX} deep")));
     }
     let (names, open) = (Vec::new(), Vec::new());
     let mut expanding = ViewExpander { store, views, depth, left, names, open, found: false };
@@ -106,7 +106,7 @@ struct ViewExpander<'a> {
     depth: usize,
     /// How often views may still be named.
     left: &'a mut usize,
-    /// The names that WITH gives at this place.
+    /// The names that WITH gives here.
     names: Vec<String>,
     /// Of the queries around: how many names there were before, and what WITH gives.
     open: Vec<(usize, Option<With>)>,
@@ -114,7 +114,7 @@ struct ViewExpander<'a> {
 }
 
 impl Rewriter for ViewExpander<'_> {
-    /// A table of WITH is seen by those behind it and by the query, and by itself where it is
+    /// A table of WITH is seen by those after it and by the query, and by itself where it is
     /// recursive. So its query is walked here.
     fn pre_visit_query(&mut self, query: &mut Query) -> ControlFlow<Error> {
         let before = self.names.len();
@@ -172,7 +172,7 @@ impl ViewExpander<'_> {
     }
 
     /// Writes the name of a table of a view out whole. A name that WITH gives in the statement
-    /// around the view stands for another table there.
+    /// around the view means another table there.
     fn keep_table(&self, factor: &mut TableFactor) {
         let TableFactor::Table { name, alias, args: None, .. } = factor else { return };
         if name.0.len() == 1 && !self.is_given(name) {
@@ -232,7 +232,7 @@ pub(crate) fn path_of(name: &ObjectName) -> String {
     path_of_parts(&parts.map(folded).collect::<Vec<_>>())
 }
 
-/// The query of a view, for whoever looks which tables it reads.
+/// The query of a view, parsed, for the tables that it reads.
 pub(crate) fn query_of(store: &Store, name: &str) -> Result<Option<Statement>> {
     let Some(views) = table(store) else { return Ok(None) };
     let Some(text) = text_of(store, &views, name)? else { return Ok(None) };

@@ -11,7 +11,7 @@ use tonnage::{ColumnType, TableSchema};
 /// One condition on one column.
 #[derive(Clone, Debug)]
 pub(crate) struct ColumnCondition {
-    /// The column's place in the table.
+    /// The column's position in the table.
     pub(crate) column: usize,
     pub(crate) test: ColumnTest,
 }
@@ -39,8 +39,8 @@ pub(crate) struct ColumnBound {
 
 impl ColumnCondition {
     /// Whether the order of keys decides this the way that SQL does. Zero has two signs, and NaN is
-    /// not a number: those are left to whoever compares numbers. Keys order symbols by their
-    /// places, SQL compares them as text.
+    /// not a number: the caller compares numbers. Keys order symbols by their
+    /// positions, SQL compares them as text.
     pub(crate) fn is_decided_by_keys(&self, schema: &TableSchema) -> bool {
         if let ColumnTest::Null = self.test {
             return !schema.is_key(self.column);
@@ -134,7 +134,7 @@ impl ColumnDomain {
     }
 }
 
-/// Takes the bound when it is the narrower one: when it lies on that side of the one before.
+/// Takes the bound when it is the narrower one: when it excludes more than the bound before.
 fn narrow_bound(
     place: &mut Option<ColumnBound>,
     bound: &ColumnBound,

@@ -1,4 +1,4 @@
-//! The first rows in the order of an index, as they are at one moment.
+//! The first rows in the order of an index, as they are at one point in time.
 //!
 //! A row whose column changes while an index is read may be missed: its new entry was not there
 //! yet, and its old one is gone. A condition misses one row of many. `max(x)` may miss the only row
@@ -51,7 +51,7 @@ impl ReadSpec {
     ) -> Result<RecordBatch> {
         let options = IndexScanOptions {
             direction: Direction::Unordered,
-            // Nobody knows which rows are the first before all are sorted.
+            // The first rows are known only after all are sorted.
             limit: None,
             batch_rows_max: self.batch_rows_max,
             index_only: false,

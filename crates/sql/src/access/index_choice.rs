@@ -53,7 +53,7 @@ pub(crate) fn choose_index(
     }
     let domains = column_domains(table.schema(), conditions).map_err(comparison_error)?;
     let mut best: Option<IndexPath> = None;
-    // An index that is still being made lacks entries, and rows would be missing.
+    // An index that is still being built lacks entries, and rows would be missing.
     for index in table.indexes.iter().filter(|index| index.is_ready()) {
         let Some((ranges, values)) = ranges_of(table, index, &domains, places)? else { continue };
         if !table.may_change_by(index, &ranges, values)
@@ -177,7 +177,7 @@ impl SqlTable {
         names.is_some_and(|names| index.answers(&names))
     }
 
-    /// Whether an index might answer something about a column, or a place in it.
+    /// Whether an index might answer something about a column, or a path in it.
     pub(crate) fn is_indexed(&self, column: usize, path: &[String]) -> bool {
         let name = &self.schema().columns[column].name;
         let mut columns = self.indexes.iter().flat_map(|index| index.columns());

@@ -23,12 +23,12 @@ pub(crate) fn index_in_order(
     with_null: bool,
 ) -> Result<Option<IndexPath>> {
     let schema = table.schema();
-    // Without a count of changes nobody knows whether rows moved meanwhile (`first_rows.rs`).
+    // Without a count of changes it is unknown whether rows moved meanwhile (`first_rows.rs`).
     if !matches!(table.table.change_count(), Ok(Some(_))) {
         return Ok(None);
     }
     let Some(column) = schema.columns.get(order.column) else { return Ok(None) };
-    // Symbols are ordered by their places there, and what is no number by its sign.
+    // Symbols are ordered by their positions there, and what is no number by its sign.
     let is_as_sql =
         !matches!(column.column_type, ColumnType::Enum(_) | ColumnType::Float | ColumnType::Double);
     if !is_as_sql || !conditions.iter().all(|condition| condition.is_decided_by_keys(schema)) {
@@ -93,7 +93,7 @@ fn prefix_values(
     Ok(None)
 }
 
-/// The entries with values behind the prefix, and those with NULL before or behind these.
+/// The entries with values after the prefix, and those with NULL before or after these.
 fn ranges_with_null(
     prefix: Vec<Value>,
     present: FieldRange,

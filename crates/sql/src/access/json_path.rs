@@ -12,7 +12,7 @@ const STEPS: usize = 4;
 /// Longer lists are not worth taking apart.
 const VALUES_MAX: usize = 1_024;
 
-/// Which function reads the place.
+/// Which function reads the path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum JsonType {
     /// `json_get_str`: texts only.
@@ -30,7 +30,7 @@ pub(crate) enum JsonType {
 /// A condition on a JSON path.
 #[derive(Clone, Debug)]
 pub(crate) struct JsonPathCondition {
-    /// The JSON column's place in the table.
+    /// The JSON column's position in the table.
     pub(crate) column: usize,
     /// The names that lead from the root of the document.
     pub(crate) path: Vec<String>,
@@ -125,7 +125,7 @@ fn cells_of_value(reading: JsonType, value: &Value, name: &str) -> Option<Vec<In
 fn cells_of_text(text: &str, name: &str) -> Option<Vec<IndexCells>> {
     let mut cells = vec![IndexCells::Point(Value::String(text.to_owned()))];
     match text.as_bytes().first() {
-        // The index does not tell one object or array from another.
+        // The index does not distinguish objects, nor arrays.
         Some(b'{' | b'[') => return None,
         Some(b'-' | b'0'..=b'9') => {
             if let Ok(number) = text.parse::<f64>() {

@@ -5,17 +5,17 @@ use tonnage::{ColumnType, Direction, TableSchema};
 use super::column_order::ColumnOrder;
 use super::{AccessPath, ReadSpec};
 
-/// The direction in which a read must go to give its rows in this order, if there is one.
+/// The direction of a read that gives its rows in this order, if there is one.
 pub(crate) fn direction_for(spec: &ReadSpec, wanted: &[ColumnOrder]) -> Option<Direction> {
     let key = &spec.table.schema().key;
     let mut free = free_columns(spec)?.into_iter().peekable();
     let mut descending = None;
     for wish in wanted {
         if free.peek().is_none() {
-            // Rows are told apart by the columns so far.
+            // Rows are distinguished by the columns so far.
             break;
         }
-        // A column of one value orders nothing: it may stand anywhere, ascending or descending.
+        // A column of one value orders nothing: it may be anywhere, ascending or descending.
         if is_constant(spec, wish.column) {
             continue;
         }
@@ -42,7 +42,7 @@ pub(crate) fn direction_for(spec: &ReadSpec, wanted: &[ColumnOrder]) -> Option<D
     }
 }
 
-/// Whether the order of a column in keys is that of SQL. Symbols are ordered by their places, in
+/// Whether the order of a column in keys is that of SQL. Symbols are ordered by their positions, in
 /// SQL as text; what the store notes of rows is in no key.
 pub(crate) fn is_ordered_as_sql(schema: &TableSchema, column: usize) -> bool {
     let column = schema.columns.get(column);

@@ -42,7 +42,7 @@ pub(crate) struct LatestRows {
 pub(crate) struct ReadSpec {
     pub(crate) table: Arc<SqlTable>,
     pub(crate) path: AccessPath,
-    /// The columns wanted, as places in the table's SQL schema.
+    /// The columns wanted, as positions in the table's SQL schema.
     pub(crate) columns: Vec<usize>,
     pub(crate) direction: Direction,
     /// At most this many rows in all.
@@ -242,7 +242,7 @@ impl ReadSpec {
         Box::new(rows.map(move |batch| project_batch(&batch?, &places, &schema)))
     }
 
-    /// Where the columns stand among others.
+    /// Where the columns are among others.
     fn positions_in(&self, columns: &[usize]) -> Vec<usize> {
         let position = |wanted: &usize| columns.iter().position(|column| column == wanted);
         self.columns.iter().filter_map(position).collect()

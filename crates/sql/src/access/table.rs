@@ -65,7 +65,7 @@ impl SqlTable {
         self
     }
 
-    /// About how many rows there are, without those of its relatives if ANALYZE told of them.
+    /// About how many rows there are, without those of its relatives if ANALYZE counted them.
     pub(crate) fn own_rows_estimate(&self) -> Option<u64> {
         match &self.statistics {
             Some(statistics) => Some(statistics.rows_now(self.rows_estimate)),

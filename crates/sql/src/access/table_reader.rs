@@ -69,7 +69,7 @@ enum ColumnOrigin {
 }
 
 impl ShapedBatches {
-    /// Columns are given as places in the SQL schema of a table with `own` columns.
+    /// Columns are given as positions in the SQL schema of a table with `own` columns.
     pub(super) fn new(
         own: usize,
         columns: &[usize],
@@ -119,7 +119,7 @@ impl Iterator for ShapedBatches {
     }
 }
 
-/// Some columns of batches, given as places among those that they have.
+/// Some columns of batches, given as positions among those that they have.
 pub(super) fn project_batch(
     batch: &RecordBatch,
     columns: &[usize],

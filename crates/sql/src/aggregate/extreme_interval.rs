@@ -12,7 +12,7 @@ use crate::interval::lengths;
 /// The first of the longest intervals, or of the shortest.
 ///
 /// Where rows leave it again, as in the frames of a window, it keeps all that may become the
-/// answer: each is longer than those behind it.
+/// answer: each is longer than those after it.
 #[derive(Debug)]
 pub(super) struct ExtremeInterval {
     is_max: bool,

@@ -156,7 +156,7 @@ impl ValueCounts {
     }
 }
 
-/// What cannot be ordered goes by its text, so that the order of rows says nothing.
+/// Values without an order are ordered by their text, so that the order of rows says nothing.
 fn order(one: &ScalarValue, other: &ScalarValue) -> Ordering {
     one.partial_cmp(other).unwrap_or_else(|| one.to_string().cmp(&other.to_string()))
 }

@@ -8,7 +8,7 @@ use arrow::datatypes::DataType;
 use datafusion::common::Result;
 use datafusion::logical_expr::{EmitTo, GroupsAccumulator};
 
-/// What is made of the numbers of a group.
+/// What is built from the numbers of a group.
 pub(crate) trait GroupFold: Send + 'static {
     /// The numbers that come.
     type Input: ArrowPrimitiveType;

@@ -1,12 +1,12 @@
-//! Aggregates over measurements and the moments that they were taken at.
+//! Aggregates over measurements and the timestamps that they were taken at.
 //!
-//! - `time_avg(value, at)` weighs each value by the time that it stands for: half of the time since
+//! - `time_avg(value, at)` weighs each value by the time that it covers: half of the time since
 //!   the measurement before, and half of that until the next. It is the mean of the straight lines
 //!   between the measurements.
-//! - `time_interpolated(value, at, moment)` is the value at a moment, on the straight line between
-//!   the measurements right before and right after it; NULL outside of all.
+//! - `time_interpolated(value, at, moment)` is the value at a timestamp, on the straight line
+//!   between the measurements right before and right after it; NULL outside of all.
 //!
-//! Rows may come in any order. A value or a moment that is NULL is passed over.
+//! Rows may come in any order. A value or a timestamp that is NULL is skipped.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -117,10 +117,11 @@ impl AggregateUDFImpl for SeriesAggregate {
     }
 }
 
-/// A value with its moment, in microseconds.
+/// A value with its timestamp, in microseconds.
 type Measurement = (i64, f64);
 
-/// By their moments; of equal moments by their values, so that the order of rows says nothing.
+/// By their timestamps; of equal timestamps by their values, so that the order of rows says
+/// nothing.
 fn order(one: &Measurement, other: &Measurement) -> Ordering {
     one.0.cmp(&other.0).then(one.1.total_cmp(&other.1))
 }
@@ -180,14 +181,15 @@ fn one_list(items: ArrayRef) -> ScalarValue {
     ScalarValue::List(Arc::new(ListArray::new(field, offsets, items, None)))
 }
 
-/// The mean of measurements in the order of their moments; the plain one if all are of one moment.
+/// The mean of measurements in the order of their timestamps; the plain one if all have one
+/// timestamp.
 fn mean(measurements: &[Measurement]) -> Option<f64> {
     let ((first, _), (last, _)) = (measurements.first()?, measurements.last()?);
     if first == last {
         let sum: f64 = measurements.iter().map(|(_, value)| value).sum();
         return Some(sum / measurements.len() as f64);
     }
-    // As i128: moments may lie further apart than an i64 tells.
+    // As i128: timestamps may be further apart than an i64 can count.
     let between = |from: i64, to: i64| (i128::from(to) - i128::from(from)) as f64;
     let area = |pair: &[Measurement]| match pair {
         [(from, one), (to, other)] => (one / 2.0 + other / 2.0) * between(*from, *to),
@@ -196,7 +198,7 @@ fn mean(measurements: &[Measurement]) -> Option<f64> {
     Some(measurements.windows(2).map(area).sum::<f64>() / between(*first, *last))
 }
 
-/// The measurements around a moment.
+/// The measurements around a timestamp.
 #[derive(Debug, Default)]
 struct TimeInterpolation {
     moment: Option<i64>,
@@ -205,7 +207,7 @@ struct TimeInterpolation {
 }
 
 impl TimeInterpolation {
-    /// Takes the moment that is asked for, of which there is one.
+    /// Takes the timestamp that is asked for, of which there is one.
     fn set_moment(&mut self, moment: i64) -> Result<()> {
         match self.moment.replace(moment) {
             Some(known) if known != moment => {

@@ -18,7 +18,7 @@ use datafusion::logical_expr::{Accumulator, GroupsAccumulator};
 
 use super::groups::{GroupFold, GroupStates};
 
-/// The type of the state of a sum that is made here; nothing for the others.
+/// The type of the state of a sum that is computed here; nothing for the others.
 pub(super) fn state_type(result: &DataType) -> Option<DataType> {
     match result {
         DataType::Int64 => Some(DataType::Decimal128(DECIMAL128_MAX_PRECISION, 0)),

@@ -34,7 +34,7 @@ pub(super) struct AsOfSide {
 }
 
 impl AsOfSide {
-    /// The keys of the rows of a batch, and their moments behind them.
+    /// The keys of the rows of a batch, and their timestamps after them.
     fn values(&self, batch: &RecordBatch) -> Result<Vec<ArrayRef>> {
         let all = self.keys.iter().chain([&self.moment]);
         all.map(|value| value.evaluate(batch)?.into_array(batch.num_rows())).collect()

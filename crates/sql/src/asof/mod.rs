@@ -1,4 +1,4 @@
-//! ASOF JOIN: with each row the nearest one of another table, before or behind it in time.
+//! ASOF JOIN: with each row the nearest one of another table, before or after it in time.
 //!
 //! 1. The planner of relations (`plan/relations.rs`) makes a [`AsOf`] of it, a node of the logical
 //!    plan.

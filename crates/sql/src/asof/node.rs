@@ -15,7 +15,7 @@ pub(crate) struct AsOf {
     pub(super) right: LogicalPlan,
     /// Values of both sides that are equal.
     pub(super) keys: Vec<(Expr, Expr)>,
-    /// The moments of both sides, `left op right`.
+    /// The timestamps of both sides, `left op right`.
     pub(super) moments: (Expr, Expr),
     pub(super) op: Operator,
     /// Whether rows of the left side without a match stay.
@@ -77,7 +77,7 @@ impl UserDefinedLogicalNodeCore for AsOf {
         &self.schema
     }
 
-    /// Both sides of each pair in turns, the moments last.
+    /// Both sides of each pair in turns, the timestamps last.
     fn expressions(&self) -> Vec<Expr> {
         let pairs = self.keys.iter().chain([&self.moments]);
         pairs.flat_map(|(left, right)| [left.clone(), right.clone()]).collect()

@@ -55,7 +55,7 @@ impl ExtensionPlanner for AsOfPlanner {
         let made = |expr: &Expr, schema: &DFSchema| -> Result<Arc<dyn PhysicalExpr>> {
             planner.create_physical_expr(expr, schema, session, context)
         };
-        // Each side evaluates its keys and moments by itself, so they see its columns alone.
+        // Each side evaluates its keys and timestamps by itself, so they see its columns alone.
         let keys_of = |side: fn(&(Expr, Expr)) -> &Expr, schema: &DFSchema| {
             node.keys.iter().map(|pair| made(side(pair), schema)).collect::<Result<Vec<_>>>()
         };

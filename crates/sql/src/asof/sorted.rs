@@ -10,15 +10,15 @@ use datafusion::common::{Result, exec_err};
 use datafusion::execution::memory_pool::MemoryReservation;
 use datafusion::logical_expr::Operator;
 
-/// Rows of the right side that may match, in the order of their keys and moments.
+/// Rows of the right side that may match, in the order of their keys and timestamps.
 pub(super) struct SortedSide {
-    /// Of keys, and of moments.
+    /// Of keys, and of timestamps.
     converters: [RowConverter; 2],
-    /// The columns of all batches, and a row of NULLs behind them.
+    /// The columns of all batches, and a row of NULLs after them.
     columns: Vec<Vec<ArrayRef>>,
-    /// Keys and moments of the rows that have both.
+    /// Keys and timestamps of the rows that have both.
     rows: [Rows; 2],
-    /// In which batch and where each of these rows stands.
+    /// In which batch and where each of these rows is.
     places: Vec<(u32, u32)>,
     order: Vec<u32>,
     /// The part of the memory pool that this takes.
@@ -55,10 +55,10 @@ impl SideSorter {
         Ok(Self { sorted, schema, batches: 0 })
     }
 
-    /// Takes a batch with the keys and moments of its rows.
+    /// Takes a batch with the keys and timestamps of its rows.
     pub(super) fn add(&mut self, batch: &RecordBatch, values: &[ArrayRef]) -> Result<()> {
-        // Rows without a key or a moment match nothing. A batch of such rows gets no number, and is
-        // dropped.
+        // Rows without a key or a timestamp match nothing. A batch of such rows gets no number, and
+        // is dropped.
         let Some(are_there) = all_there(values, batch.num_rows()) else { return Ok(()) };
         let kept = values
             .iter()
@@ -121,7 +121,7 @@ fn all_there(values: &[ArrayRef], rows: usize) -> Option<BooleanArray> {
 }
 
 impl SortedSide {
-    /// A batch of the left side, with the keys and moments of its rows, joined.
+    /// A batch of the left side, with the keys and timestamps of its rows, joined.
     pub(super) fn join(
         &self,
         left: &RecordBatch,
@@ -136,7 +136,7 @@ impl SortedSide {
         ];
         let are_there = all_there(values, left.num_rows());
         let (mut kept, mut found) = (Vec::new(), Vec::new());
-        // `finish` has put a batch with one row of NULLs behind all others.
+        // `finish` has put a batch with one row of NULLs after all others.
         let nothing = (self.columns.first().map_or(0, Vec::len).saturating_sub(1), 0);
         for row in 0..left.num_rows() {
             let place = match &are_there {
@@ -171,7 +171,7 @@ impl SortedSide {
     }
 
     /// The row of the right side that is nearest to one of the left: the last one before it for
-    /// `>=` and `>`, the first one behind it for `<=` and `<`.
+    /// `>=` and `>`, the first one after it for `<=` and `<`.
     fn nearest(&self, left: &[Rows; 2], row: usize, op: Operator) -> Option<u32> {
         let [keys, moments] = &self.rows;
         let wanted = (left[0].row(row), left[1].row(row));
@@ -189,7 +189,7 @@ impl SortedSide {
     }
 }
 
-/// The moments, which stand behind the keys.
+/// The timestamps, which follow the keys.
 fn split(values: &[ArrayRef]) -> Result<(&[ArrayRef], &[ArrayRef])> {
     match values.split_last() {
         Some((moment, keys)) if !keys.is_empty() => Ok((std::slice::from_ref(moment), keys)),
@@ -208,7 +208,7 @@ mod tests {
 
     use super::*;
 
-    /// A key, a moment, and the number of the row.
+    /// A key, a timestamp, and the number of the row.
     type Row = (Option<i64>, Option<i64>, i64);
 
     fn batch(rows: &[Row], prefix: &str) -> RecordBatch {
@@ -247,7 +247,7 @@ mod tests {
         let schema = Arc::new(Schema::new(fields));
         let joined = sorted.join(&left, &left.columns()[..2], form, &schema).unwrap();
         let rows = |index: usize| joined.column(index).as_primitive::<Int64Type>().clone();
-        // Of several rows at one moment any may come: their moments are compared.
+        // Of several rows at one point in time any may come: their timestamps are compared.
         rows(2).iter().flatten().zip(rows(4).iter()).collect()
     }
 

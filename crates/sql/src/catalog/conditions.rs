@@ -87,7 +87,7 @@ fn comparison(
     }
 }
 
-/// `a LIKE 'x%'`: all texts from `x` up to the first one behind those that begin so.
+/// `a LIKE 'x%'`: all texts from `x` up to the first one after those that begin so.
 fn prefix_condition(table: &SqlTable, like: &Like) -> Option<Vec<ColumnCondition>> {
     if like.negated || like.case_insensitive || like.escape_char.is_some() {
         return None;
@@ -111,7 +111,7 @@ fn prefix_condition(table: &SqlTable, like: &Like) -> Option<Vec<ColumnCondition
     Some(conditions)
 }
 
-/// The first text behind all that begin with this one; none behind the last characters of all.
+/// The first text after all that begin with this one; none after the last characters of all.
 fn prefix_end(beginning: &str) -> Option<String> {
     let mut text = beginning.to_owned();
     while let Some(last) = text.pop() {
@@ -173,7 +173,7 @@ mod tests {
     use super::prefix_end;
 
     #[test]
-    fn what_lies_behind_a_beginning_is_the_next_text() {
+    fn a_prefix_ends_before_the_next_text() {
         let next = |text| prefix_end(text).unwrap();
         assert_eq!(next("ab"), "ac");
         assert_eq!(next("a\u{7F}"), "a\u{80}");

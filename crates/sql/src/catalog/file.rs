@@ -156,14 +156,14 @@ fn batches_of(
     options: &ReadOptions,
     arrow: SchemaRef,
 ) -> Box<dyn Iterator<Item = Result<RecordBatch>> + Send> {
-    // A file is opened when its turn comes, among the batches: only an item can tell of a failure.
+    // A file is opened when its turn comes, among the batches: only an item can report a failure.
     let reader = match RecordReader::open(source, options) {
         Ok(reader) => reader,
         Err(error) => return Box::new(std::iter::once(Err(error))),
     };
     Box::new(reader.map(move |batch| {
         let batch = batch?;
-        // A query that passed a bad record by would give a wrong answer that nobody sees.
+        // A query that passed a bad record by would give a wrong answer unnoticed.
         if let Some(rejected) = batch.rejected.first() {
             // `RejectedRecord` counts lines from 1 and records from 0; people count both from 1.
             let line = rejected.line.map_or_else(

@@ -12,7 +12,7 @@ use tonnage::{Column, ColumnType, Generated, Index, Store, TableSchema};
 
 use crate::text::{CATALOG, SCHEMA};
 
-/// What stands before the names of the tables that tell what the store has.
+/// The prefix of the tables that describe the store.
 pub const INFORMATION_SCHEMA: &str = "information_schema";
 
 /// The rows of one of these tables as the store has them now; nothing for other paths.
@@ -53,7 +53,7 @@ fn tables(store: &Store) -> Result<RecordBatch> {
 
 fn columns(store: &Store) -> Result<RecordBatch> {
     let schemas = schemas(store);
-    // All arrays below go through this one list: their lengths must agree.
+    // All arrays below are built from this one list: their lengths must agree.
     let columns: Vec<(&TableSchema, usize, &Column)> = schemas
         .iter()
         .flat_map(|schema| {

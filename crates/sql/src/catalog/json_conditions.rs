@@ -8,7 +8,7 @@ use tonnage::{ColumnType, Value};
 use crate::access::{JsonPathCondition, JsonPathTest, JsonType, SqlTable, value_of};
 use crate::plan::{ONE_DOUBLE, key_set_of};
 
-/// The conditions that follow from an expression, when it is one on a place.
+/// The conditions that follow from an expression, when it is one on a path.
 pub(crate) fn json_conditions_of(table: &SqlTable, expr: &Expr) -> Option<Vec<JsonPathCondition>> {
     match expr {
         Expr::BinaryExpr(BinaryExpr { left, op, right }) => comparison(table, left, *op, right),
@@ -54,8 +54,8 @@ fn comparison(
     let (left, op, right) =
         if literal_value(left).is_some() { (right, op.swap()?, left) } else { (left, op, right) };
     let (place, value) = (column_path(table, left)?, literal_value(right)?);
-    // The ends of ranges are taken in: numbers that differ far behind may be one and the same in an
-    // index.
+    // The ends of ranges are taken in: numbers that differ in late digits may be one and the same
+    // in an index.
     place.tested(match op {
         Operator::Eq => JsonPathTest::In(vec![value]),
         Operator::Gt | Operator::GtEq => JsonPathTest::Low(value),
@@ -79,7 +79,7 @@ fn union_of_values(
         .then(|| vec![JsonPathCondition { test, ..one }])
 }
 
-/// A place, and how it is read.
+/// A path, and how it is read.
 struct ColumnPath {
     column: usize,
     path: Vec<String>,
@@ -92,7 +92,7 @@ impl ColumnPath {
         Some(vec![JsonPathCondition { column, path, reading, test }])
     }
 
-    /// The place as a condition by itself.
+    /// The path as a condition by itself.
     fn truth(self, truth: bool) -> Option<Vec<JsonPathCondition>> {
         if self.reading != JsonType::Boolean {
             return None;
@@ -101,7 +101,7 @@ impl ColumnPath {
     }
 }
 
-/// The place that an expression reads.
+/// The path that an expression reads.
 fn column_path(table: &SqlTable, expr: &Expr) -> Option<ColumnPath> {
     let Expr::ScalarFunction(call) = without_canonical_call(unaliased(expr)) else { return None };
     let reading = match call.func.name() {
@@ -126,7 +126,7 @@ fn without_canonical_call(expr: &Expr) -> &Expr {
     }
 }
 
-/// The column that a call reaches into, and the names that lead to the place.
+/// The column that a call reaches into, and the names that lead to the path.
 fn path_steps(table: &SqlTable, call: &ScalarFunction) -> Option<(usize, Vec<String>)> {
     let (document, names) = call.args.split_first()?;
     let (column, mut path) = match unaliased(document) {
@@ -140,7 +140,7 @@ fn path_steps(table: &SqlTable, call: &ScalarFunction) -> Option<(usize, Vec<Str
     };
     for name in names {
         let Expr::Literal(ScalarValue::Utf8(Some(name)), _) = unaliased(name) else { return None };
-        // Such a name may be a place in an array, which an index does not know of.
+        // Such a name may be an index into an array, which an index does not know of.
         if name.parse::<isize>().is_ok() {
             return None;
         }

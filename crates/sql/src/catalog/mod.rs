@@ -82,7 +82,7 @@ impl WriteTarget {
     }
 }
 
-/// A place in the tree of names: what stands before the rest of a name.
+/// A node in the tree of names: a prefix of names.
 #[derive(Clone, Debug)]
 pub(crate) struct StoreCatalog {
     context: CatalogContext,
@@ -117,7 +117,7 @@ impl StoreCatalog {
     }
 }
 
-/// The prefix of what is below a name; the names that stand for "nothing given" add nothing.
+/// The prefix of what is below a name; the names that mean "nothing given" add nothing.
 fn child_prefix(prefix: Option<&str>, name: &str, default: &str) -> Option<String> {
     match prefix {
         None if name == default => None,
@@ -130,7 +130,7 @@ fn child_path(prefix: Option<&str>, name: &str) -> String {
 }
 
 /// The path of the table that a query reads under a name of these parts. By it the guard of a store
-/// judges, so it goes the same way as [`StoreCatalog`].
+/// judges, so it resolves names like [`StoreCatalog`].
 pub(crate) fn path_of_parts(parts: &[String]) -> String {
     let (catalog, schema, table) = match parts {
         [table] => (CATALOG, SCHEMA, table),
@@ -143,7 +143,7 @@ pub(crate) fn path_of_parts(parts: &[String]) -> String {
     child_path(child_prefix(prefix.as_deref(), schema, SCHEMA).as_deref(), table)
 }
 
-/// Reads the path of the table that a query reads under the name that stands here.
+/// Reads the path of the table that a query reads under the name at the cursor.
 pub(crate) fn read_path(cursor: &mut Cursor) -> Option<String> {
     let parts: Vec<String> = cursor.parts()?.into_iter().map(str::to_ascii_lowercase).collect();
     Some(path_of_parts(&parts))

@@ -125,12 +125,13 @@ impl StoreTable {
         columns: &[usize],
     ) -> Result<(AccessPath, Vec<bool>, Option<String>)> {
         let (path, by_key) = self.choose(filters)?;
-        // What stands above a read of the latest rows counts on the order of the key.
+        // What is above a read of the latest rows counts on the order of the key.
         if !self.options.push_down || self.latest.is_some() {
             return Ok((path, by_key, None));
         }
         let parts = self.conditions(filters);
-        // No condition on a JSON path answers a filter alone, so nobody asks of which filter it is.
+        // No condition on a JSON path answers a filter alone, so it does not matter which filter it
+        // is.
         let places: Vec<_> = filters
             .iter()
             .filter_map(|filter| json_conditions_of(&self.table, filter))

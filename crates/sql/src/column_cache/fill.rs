@@ -12,7 +12,7 @@ use super::{CachedColumns, ColumnCache};
 pub(crate) struct ColumnFill {
     cache: Arc<ColumnCache>,
     table: Table,
-    /// What is read: places in the table, ascending.
+    /// What is read: positions in the table, ascending.
     pub(crate) columns: Vec<usize>,
     /// How often the table had been changed when the scan began.
     count: u64,
@@ -87,7 +87,7 @@ impl ColumnFill {
     }
 }
 
-/// A scan that ended early, or in vain, leaves nothing behind.
+/// A scan that ended early or failed keeps nothing.
 impl Drop for ColumnFill {
     fn drop(&mut self) {
         let state = get_mut(&mut self.state);

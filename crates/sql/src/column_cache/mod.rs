@@ -1,7 +1,7 @@
 //! Columns of tables that rest, kept as they were decoded.
 //!
 //! A row store pays for each row that a statement scans: RocksDB finds it, the codec takes it
-//! apart. Where the same tables are scanned again and again, and nobody writes to them, their
+//! apart. Where the same tables are scanned again and again, without writes between, their
 //! columns are kept:
 //!
 //! 1. A scan of a whole table notes how often the table was changed ([`Table::change_count`]).
@@ -47,13 +47,13 @@ pub(crate) enum CacheLookup {
 
 /// Columns of a table, all rows of them.
 pub(crate) struct CachedColumns {
-    /// Places in the table, ascending.
+    /// Positions in the table, ascending.
     pub(crate) columns: Vec<usize>,
     pub(crate) parts: Vec<Vec<RecordBatch>>,
     bytes: usize,
 }
 
-/// What a session keeps of tables that rest: those that are scanned again and again while nobody
+/// What a session keeps of tables that rest: those that are scanned again and again while no one
 /// writes to them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -168,7 +168,7 @@ impl ColumnCache {
         true
     }
 
-    /// Keeps the columns of a table, in the place of those of before.
+    /// Keeps the columns of a table, which replace older ones.
     fn publish(&self, path: &str, number: u64, kept: CachedColumns) {
         let mut state = self.state();
         let Some(note) = state.tables.get_mut(path).filter(|note| note.filling == Some(number))
@@ -236,7 +236,7 @@ impl CacheState {
         }
     }
 
-    /// Lets go of columns: those that the table itself had before, or those that were not used for
+    /// Drops columns: those that the table itself had before, or those that were not used for
     /// longest. False where there are none.
     fn evict(&mut self, path: &str) -> bool {
         let kept = self.tables.iter().filter(|(_, note)| note.kept.is_some());

@@ -27,7 +27,7 @@ pub(crate) struct Aggregates {
 
 struct AggregatePart {
     feed: AggregateFeed,
-    /// How it is told of by EXPLAIN.
+    /// Its description in EXPLAIN.
     shown: String,
     /// Whether the least (false) or greatest (true) value of this column is asked for, and nothing
     /// else.
@@ -38,7 +38,7 @@ enum AggregateFeed {
     /// `count(*)`
     Rows(i64),
     Values {
-        /// The place in the table.
+        /// The position in the table.
         column: usize,
         /// What the accumulator takes.
         data_type: DataType,

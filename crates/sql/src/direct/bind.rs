@@ -165,7 +165,7 @@ fn columns(simple: &SimpleSelect, table: &SqlTable) -> Option<Vec<usize>> {
 
 fn order(simple: &SimpleSelect, spec: &ReadSpec) -> Option<Direction> {
     let schema = spec.table.schema();
-    // A name that a column of the answer has stands for that one first.
+    // A name of a column of the answer means that column first.
     let aliased = |name: &String| match &simple.items {
         SelectedItems::Columns(items) => {
             items.iter().find(|item| item.alias.as_ref() == Some(name))

@@ -9,7 +9,7 @@ use tonnage::{ColumnType, Result, Value};
 use crate::session::Parameters;
 use crate::text::Cursor;
 
-/// A value, or a place for one.
+/// A value, or a placeholder.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum SqlLiteral {
     Number(String),
@@ -24,10 +24,10 @@ pub(super) enum SqlLiteral {
 }
 
 impl SqlLiteral {
-    /// Takes a literal, if one stands here.
+    /// Takes a literal, if there is one.
     pub(super) fn parse(cursor: &mut Cursor) -> Option<SqlLiteral> {
         if cursor.token(&Token::Minus) {
-            // Behind a minus anything but a number is an expression, which is left to the planner.
+            // After a minus anything but a number is an expression, which is left to the planner.
             return match cursor.next()? {
                 Token::Number(digits, false) => Some(SqlLiteral::Number(format!("-{digits}"))),
                 _ => None,
@@ -94,8 +94,8 @@ fn quoted(cursor: &mut Cursor) -> Option<String> {
 const DAY: &str = "2022-01-03";
 const TIME: &str = "06:00:00";
 
-/// Whether a moment is written in a form that all readers take alike: a day, and maybe a time with
-/// up to nine digits behind the second.
+/// Whether a timestamp is written in a form that all readers take alike: a day, and maybe a time
+/// with up to nine digits after the second.
 fn is_plain_moment(text: &str) -> bool {
     let Some((day, rest)) = text.split_at_checked(DAY.len()) else { return false };
     let Some(time) = rest.strip_prefix([' ', 'T']) else {
@@ -129,7 +129,7 @@ fn of_number(digits: &str, column_type: ColumnType) -> Option<Value> {
     }
 }
 
-/// Whether all digits behind the point have a place in a column of that scale: it would round the
+/// Whether all digits after the point fit into a column of that scale: it would round the
 /// others away.
 fn fits_scale(digits: &str, scale: i8) -> bool {
     let fraction =
@@ -173,7 +173,7 @@ fn of_parameter(value: &Value, column_type: ColumnType) -> Option<Value> {
     }
 }
 
-/// A moment as the column holds it, unless the column would cut it.
+/// A timestamp as the column holds it, unless the column would cut it.
 fn exact_moment(value: &Value, column_type: ColumnType) -> Option<Value> {
     let held = value.convert_to(column_type).ok()?;
     let back = held.convert_to(ColumnType::Timestamp(9)).ok()?;

@@ -69,7 +69,7 @@ const AGGREGATES: [&str; 12] = [
     "var",
 ];
 
-/// Words that cannot be names: where one stands for a column or an alias the statement is something
+/// Words that cannot be names: where one means a column or an alias the statement is something
 /// else.
 const RESERVED: [&str; 24] = [
     "SELECT",

@@ -24,7 +24,7 @@ impl DirectRead {
         }
     }
 
-    /// How EXPLAIN tells of it.
+    /// Its description in EXPLAIN.
     pub(crate) fn describe(&self) -> String {
         match &self.work {
             DirectWork::Rows(_) => format!("StoreScan: {}", self.spec.describe()),
@@ -33,7 +33,7 @@ impl DirectRead {
     }
 }
 
-/// How EXPLAIN tells of aggregates that share a read.
+/// The description in EXPLAIN of aggregates that share a read.
 pub(crate) fn explain_aggregates(spec: &ReadSpec, works: &[&Aggregates]) -> String {
     let mut text = String::new();
     for work in works {

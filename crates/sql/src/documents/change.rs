@@ -150,7 +150,7 @@ fn change_at_path(document: &str, path: &[String], change: &DocumentChange<'_>) 
             if let DocumentChange::Set { value, creates: true } = change
                 && rest.is_empty()
             {
-                // As in PostgreSQL a place outside the array is the nearer end.
+                // As in PostgreSQL an index outside the array is the nearer end.
                 if place < 0 {
                     parts.insert(0, (*value).to_owned());
                 } else if place >= known.len() as i64 {
@@ -230,7 +230,7 @@ fn remove_part(arguments: &Arguments) -> Result<ArrayRef> {
             Kind::Object => {
                 change_at_path(document, &[name.to_owned()], &DocumentChange::Delete).map(Some)
             }
-            // All texts of that name go, not only the first, as in PostgreSQL.
+            // All texts of that name are removed, not only the first, as in PostgreSQL.
             Kind::Array => {
                 let mut kept = Vec::new();
                 for item in items(document)? {

@@ -1,6 +1,6 @@
 //! Paths as PostgreSQL writes them, as lists of texts: `{a,"b,c",0}`.
 
-/// The steps of a path. What stands in a document decides whether one is a name or a place.
+/// The steps of a path. What is in a document decides whether one is a name or an index.
 ///
 /// # Errors
 /// What is wrong with it, and how paths are written.
@@ -47,7 +47,7 @@ fn is_blank(letter: char) -> bool {
     matches!(letter, ' ' | '\t' | '\n' | '\r' | '\x0b' | '\x0c')
 }
 
-/// What stands before the closing quote, and what stands behind it. A backslash takes the next
+/// What precedes the closing quote, and what follows it. A backslash takes the next
 /// character as it is.
 fn quoted_name(text: &str) -> Option<(String, &str)> {
     let (mut name, mut rest) = (String::new(), text.chars());
@@ -60,7 +60,7 @@ fn quoted_name(text: &str) -> Option<(String, &str)> {
     }
 }
 
-/// What stands before the comma or the end, unless it is NULL, and what stands from there on.
+/// What precedes the comma or the end, unless it is NULL, and the rest from there on.
 fn plain_name(text: &str) -> Option<(Option<String>, &str)> {
     let (mut name, mut rest) = (String::new(), text.chars());
     let (mut kept_len, mut has_escapes) = (0, false);
@@ -84,7 +84,7 @@ fn plain_name(text: &str) -> Option<(Option<String>, &str)> {
             }
         }
     };
-    // Blanks behind the name are none of its letters, unless a backslash says that they are.
+    // Blanks after the name are none of its letters, unless a backslash says that they are.
     name.truncate(kept_len);
     let is_null = !has_escapes && name.eq_ignore_ascii_case("null");
     (!name.is_empty()).then(|| ((!is_null).then_some(name), after))
@@ -118,7 +118,7 @@ mod tests {
         assert_eq!(names("\u{b}{\t\u{c}a\r\n,\u{a0}b\u{a0}}\u{b}"), ["a", "\u{a0}b\u{a0}"]);
     }
 
-    /// It was the name of a member, which nobody else takes it for.
+    /// It was the name of a member, as in no other database.
     #[test]
     fn a_member_called_null_stands_in_quotes() {
         assert_eq!(names(r#"{"NULL",n\ull,nullable}"#), ["NULL", "null", "nullable"]);

@@ -98,7 +98,8 @@ fn all_entries(arguments: &Arguments, shown: ItemText) -> Result<ArrayRef> {
     let mut are_there = Vec::new();
     for row in 0..arguments.rows {
         let document = text_of(&documents, row);
-        // A NULL document is a NULL list, which a length of 0 does not tell from an empty object.
+        // A NULL document is a NULL list, which a length of 0 does not distinguish from an empty
+        // object.
         are_there.push(document.is_some());
         // All rows share the flat arrays of a list: what a row has added is its length.
         let before = values.len();

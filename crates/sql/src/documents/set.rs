@@ -95,8 +95,8 @@ fn cell((array, field): (&ArrayRef, &FieldRef), row: usize) -> Result<Value> {
     Value::from_array(array.as_ref(), field, row).map_err(into_datafusion)
 }
 
-/// A document with a value where the path leads. What is missing on the way is made: an object's
-/// new member, or the item right behind an array.
+/// A document with a value where the path leads. What is missing on the way is created: an object's
+/// new member, or the item right after an array.
 fn set(document: &str, path: &[Value], new: &str) -> Result<String> {
     let Some((step, rest)) = path.split_first() else { return Ok(new.to_owned()) };
     match (Kind::of(document), step) {
@@ -112,7 +112,7 @@ fn set(document: &str, path: &[Value], new: &str) -> Result<String> {
     }
 }
 
-/// Members that a reader does not see stay too: of a name that stands twice the first counts.
+/// Members that a reader does not see stay too: of a name that occurs twice the first counts.
 fn set_member(
     members: Vec<(String, &str)>,
     name: &str,
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_on_the_way_is_made() {
+    fn missing_members_on_the_path_are_created() {
         assert_eq!(set_at("null", &["a".into(), 0.into()]), r#"{"a":[true]}"#);
         assert_eq!(set_at(r#"{"a":null}"#, &["a".into(), "b".into()]), r#"{"a":{"b":true}}"#);
         assert!(set("[1]", &[2.into()], "true").is_err());

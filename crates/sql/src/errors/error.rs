@@ -16,7 +16,7 @@ pub(crate) fn into_datafusion(error: Error) -> DataFusionError {
     DataFusionError::External(Box::new(error))
 }
 
-/// The error that tells the caller what to do.
+/// The error says what the caller can do.
 pub(crate) fn from_datafusion(error: DataFusionError) -> Error {
     let place = error
         .diagnostic()
@@ -37,14 +37,14 @@ pub(crate) fn from_datafusion(error: DataFusionError) -> Error {
 fn possible_columns(error: &DataFusionError) -> Vec<String> {
     let notes = error.diagnostic().into_iter().flat_map(|diagnostic| &diagnostic.notes);
     let columns = notes.filter_map(|note| note.message.strip_prefix("possible column "));
-    // Nobody can write the tables that joins by names make: their names begin with blanks.
+    // No statement can name the tables that joins by names create: their names begin with blanks.
     columns.filter(|column| !column.starts_with(' ')).map(str::to_owned).collect()
 }
 
 /// `possible` are the columns that an ambiguous name may mean.
 fn kind_and_message(root: &DataFusionError, possible: &[String]) -> (ErrorKind, String) {
     let plain = |error: &DataFusionError| reworded(in_sql(&own_words(&error.message())));
-    // Errors of the store go in wrapped, some in an error of Arrow, and come out as they were.
+    // Errors of the store are wrapped, some in an error of Arrow, and come out as they were.
     match root {
         DataFusionError::External(source) => match source.downcast_ref::<Error>() {
             Some(error) => (error.kind(), error.message().to_owned()),
@@ -91,7 +91,7 @@ fn kind_and_message(root: &DataFusionError, possible: &[String]) -> (ErrorKind, 
     }
 }
 
-/// What a message of the planner says in a line, without what stands around it.
+/// What a message of the planner says in a line, without what is around it.
 fn own_words(message: &str) -> Cow<'_, str> {
     /// Before what a function says of its arguments.
     const BEFORE: &str = "user-defined coercion failed with: Error during planning: ";
@@ -124,7 +124,7 @@ fn of_files(message: String) -> (ErrorKind, String) {
     (ErrorKind::Unavailable, message)
 }
 
-/// The parser names the place behind its message; here it comes first.
+/// The parser names the position after its message; here it comes first.
 pub(crate) fn from_parser(error: &ParserError) -> Error {
     Error::invalid(parser_message(error))
 }

@@ -12,7 +12,7 @@ use crate::access::{EXPIRY, VERSION};
 pub(crate) fn no_column(field: &Column, valid: &[Column]) -> String {
     let Some(member) = MissingMember::of_column(field) else { return not_found(field, valid) };
     let is_table = |table: &TableReference| table.table() == member.column;
-    // A table may be called like a column: then the name behind it was meant for a column.
+    // A table may be called like a column: then the name after it was meant for a column.
     match valid.iter().filter_map(|column| column.relation.as_ref()).any(is_table) {
         true => {
             let table = TableReference::bare(member.column.as_str());
@@ -26,7 +26,7 @@ fn not_found(field: &Column, valid: &[Column]) -> String {
     /// A column by another name than this is no slip of the finger.
     const LIKENESS_MIN: f64 = 0.5;
     let mut seen = HashSet::new();
-    // The hidden columns are in every table: to list them would help nobody.
+    // The hidden columns are in every table: listing them would not help.
     let valid: Vec<&Column> = valid
         .iter()
         .filter(|column| ![VERSION, EXPIRY].contains(&column.name.as_str()))
@@ -52,7 +52,7 @@ fn not_found(field: &Column, valid: &[Column]) -> String {
     message
 }
 
-/// What is wrong with a name that several columns have; `meant` tells them, as far as they are
+/// What is wrong with a name that several columns have; `meant` lists them, as far as they are
 /// known.
 pub(crate) fn ambiguous(name: &str, meant: &[String]) -> String {
     let mut message =
@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_told_as_they_are_typed() {
+    fn names_are_shown_as_they_are_typed() {
         let columns = ["id", "customer name"].map(|name| Column::new(Some("t"), name));
         assert_eq!(
             no_column(&Column::new_unqualified("customer_name"), &columns),

@@ -1,20 +1,20 @@
 //! A member that a column cannot have, `t.notes.ship` of a STRING.
 //!
-//! The planner of DataFusion drops the errors of those that it asks for a name behind a column, but
-//! it tells of a column that is not there. So such a name becomes a column that is nowhere, and the
-//! error about it is translated.
+//! The planner of DataFusion drops the errors of those that it asks for a name after a column, but
+//! it reports a column that is not there. So such a name becomes a column that does not exist, and
+//! the error about it is translated.
 
 use datafusion::common::{Column, TableReference};
 
 /// No name of a column holds a control character.
 const SEPARATOR: &str = "\u{1}";
 
-/// A name behind a column without members.
+/// A name after a column without members.
 pub(crate) struct MissingMember {
     pub(crate) column: String,
     /// As SQL calls it.
     pub(crate) column_type: String,
-    /// The names behind the column.
+    /// The names after the column.
     pub(crate) names: Vec<String>,
 }
 
@@ -26,7 +26,7 @@ impl MissingMember {
         Column::new(table.cloned(), parts.join(SEPARATOR))
     }
 
-    /// What a column that is in no table was made of.
+    /// What a column that is in no table was built from.
     pub(crate) fn of_column(column: &Column) -> Option<Self> {
         let mut parts = column.name.split(SEPARATOR).map(str::to_owned);
         let (column, column_type) = (parts.next()?, parts.next()?);
@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_column_that_is_nowhere_tells_the_member() {
+    fn a_missing_column_names_its_member() {
         let member = MissingMember {
             column: "notes".to_owned(),
             column_type: "STRING".to_owned(),

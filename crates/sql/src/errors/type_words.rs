@@ -1,8 +1,8 @@
 //! Puts SQL's names of types into messages of DataFusion: `Utf8View` becomes STRING,
-//! `Timestamp(Nanosecond, None)` TIMESTAMP(9), and the literal `Int64(5)` 5. What stands in quotes
+//! `Timestamp(Nanosecond, None)` TIMESTAMP(9), and the literal `Int64(5)` 5. What is in quotes
 //! stays as it is.
 
-/// Types whose names stand by themselves.
+/// Types whose names have no arguments.
 const PLAIN: [(&str, &str); 22] = [
     ("Boolean", "BOOLEAN"),
     ("Int8", "TINYINT"),
@@ -28,7 +28,7 @@ const PLAIN: [(&str, &str); 22] = [
     ("FixedSizeBinary", "BINARY"),
 ];
 
-/// What may stand before a type.
+/// What may precede a type.
 const PREFIX: &str = "DataType::";
 
 /// The message with names that a user of SQL knows.
@@ -38,7 +38,7 @@ pub(crate) fn in_sql(message: &str) -> String {
     while let Some(first) = rest.chars().next() {
         let before = out.chars().next_back();
         let taken = match first {
-            // Values and names stand in quotes, and may be spelled like types.
+            // Values and names are in quotes, and may be spelled like types.
             '\'' | '"' | '`' if !before.is_some_and(char::is_alphanumeric) => {
                 let end = rest[1..].find(first).map_or(rest.len(), |end| end + 2);
                 out.push_str(&rest[..end]);
@@ -46,7 +46,7 @@ pub(crate) fn in_sql(message: &str) -> String {
             }
             _ if is_of_word(first) => {
                 let word = word_of(rest);
-                // Behind a point or a sign stands the name of a column or a parameter.
+                // After a point or a sign is the name of a column or a parameter.
                 let is_name = before.is_some_and(|before| ".@$".contains(before));
                 match sql_name(rest).filter(|_| !is_name) {
                     Some((name, end)) => {
@@ -125,7 +125,7 @@ fn literal_of(inner: &str) -> String {
     }
 }
 
-/// The digits behind the second that a unit has.
+/// The digits after the second that a unit has.
 fn digits(inner: &str) -> Option<u8> {
     match inner.split(',').next()?.trim() {
         "Second" | "s" => Some(0),

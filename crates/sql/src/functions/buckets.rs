@@ -1,6 +1,6 @@
-//! `time_bucket` and `date_bin`: the beginning of the stretch of time that a moment lies in.
+//! `time_bucket` and `date_bin`: the beginning of the stretch of time that a timestamp is in.
 //!
-//! The library's `date_bin` counts in nanoseconds of 64 bits, gives NULL for moments outside of
+//! The library's `date_bin` counts in nanoseconds of 64 bits, gives NULL for timestamps outside of
 //! 1677 to 2262, and takes no column for a width (DataFusion 55). Times of a day are left to it.
 //!
 //! 1. Stretches of months are counted in months from their origin. One whose day the month lacks
@@ -137,7 +137,7 @@ impl ScalarUDFImpl for BucketFunction {
     }
 }
 
-/// Moments as whole numbers of a unit.
+/// Timestamps as whole numbers of a unit.
 struct MomentCounts {
     counts: Int64Array,
     /// The nanoseconds of the unit.
@@ -157,7 +157,7 @@ impl MomentCounts {
         Ok(Self { counts: counts.as_primitive::<Int64Type>().clone(), unit })
     }
 
-    /// The nanoseconds from 1970 to a moment.
+    /// The nanoseconds from 1970 to a timestamp.
     fn nanoseconds(&self, row: usize) -> Option<i128> {
         self.counts.is_valid(row).then(|| i128::from(self.counts.value(row)) * self.unit)
     }
@@ -171,7 +171,7 @@ struct BucketRows {
 }
 
 impl BucketRows {
-    /// The first moment of the stretch that the moment of a row lies in.
+    /// The first timestamp of the bucket of a row.
     fn start(&self, row: usize) -> Result<Option<i64>> {
         let Some(moment) = self.moments.nanoseconds(row).filter(|_| self.widths.is_valid(row))
         else {
@@ -190,7 +190,7 @@ impl BucketRows {
         };
         let width = i128::from(days) * DAY + i128::from(nanoseconds);
         let start = match months {
-            // Rounded down, also for moments before the origin.
+            // Rounded down, also for timestamps before the origin.
             0 if width > 0 => origin + (moment - origin).div_euclid(width) * width,
             months if months > 0 && width == 0 => start_of_months(moment, origin, months.into()),
             0 => return exec_err!("{}: the width is not longer than nothing", self.name),

@@ -1,4 +1,4 @@
-//! Text on its way into a cast that takes digits alone for what nobody means.
+//! Text on its way into a cast that takes digits alone for something unexpected.
 //!
 //! To the library `'11'` is a time of 11 nanoseconds, and an interval of 11 months; the literal
 //! `INTERVAL '11'` is 11 seconds. Digits with an exponent, `'1.5e3'`, are no decimal to it.
@@ -14,7 +14,7 @@ use tonnage::{ColumnType, Value};
 use super::scalar::{Arguments, Gives, Scalar, ScalarWork, text_of};
 use crate::interval::in_whole_units;
 
-/// What stands before the digits of bytes.
+/// What precedes the digits of bytes.
 pub(crate) const HEXADECIMAL: &str = r"\x";
 
 const TIME: Scalar =
@@ -83,7 +83,7 @@ fn times(arguments: &Arguments, is_asked: bool) -> Result<ArrayRef> {
     })
 }
 
-/// Digits behind `\x` are bytes, as PostgreSQL writes them. Other text is its own bytes.
+/// Digits after `\x` are bytes, as PostgreSQL writes them. Other text is its own bytes.
 fn bytes(arguments: &Arguments, is_asked: bool) -> Result<ArrayRef> {
     let texts = arguments.texts(0)?;
     let mut rows = BinaryBuilder::with_capacity(arguments.rows, texts.value_data().len());
@@ -127,9 +127,9 @@ fn decimals(arguments: &Arguments) -> Result<ArrayRef> {
     })
 }
 
-/// Digits with their point so many places further right.
+/// Digits with their point moved to the right.
 fn shifted(number: &str, places: &str) -> Option<String> {
-    /// More places than a decimal has.
+    /// More digits than a decimal has.
     const PLACES_MAX: i32 = 200;
     let number = number.trim_start();
     let digits = number.trim_start_matches(['-', '+']);

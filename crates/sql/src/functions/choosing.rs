@@ -1,8 +1,8 @@
 //! COALESCE, GREATEST, LEAST and NULLIF of values among which are texts.
 //!
 //! The planner asks for their types before any rule runs. The library has none for a text beside
-//! bytes, a moment or a truth value. `plan/texts.rs` makes such a value of the text later, so until
-//! then a text has the type of the others.
+//! bytes, a timestamp or a truth value. `plan/texts.rs` makes such a value of the text later, so
+//! until then a text has the type of the others.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ use tonnage::ColumnType;
 
 use super::uuid::UUID;
 
-/// The functions in the place of those of the library.
+/// The functions that replace those of the library.
 pub(super) fn functions() -> impl Iterator<Item = ScalarUDF> {
     [coalesce(), greatest(), least(), nullif()].into_iter().map(|inner| {
         let signature = Signature::user_defined(inner.signature().volatility);

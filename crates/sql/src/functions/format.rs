@@ -11,7 +11,7 @@ use crate::errors::into_datafusion;
 
 /// More would fill the memory with blanks.
 const WIDTH_MAX: usize = 10_000;
-/// What the texts of one batch may have together: a value may stand in a format many times.
+/// What the texts of one batch may have together: a value may be in a format many times.
 const BYTES_MAX: usize = 256 << 20;
 
 pub(super) const ALL: [Scalar; 2] = [
@@ -33,7 +33,7 @@ pub(super) const ALL: [Scalar; 2] = [
 
 type Writer = fn(&Arguments, &FormatSpecifier, usize) -> Result<Option<String>>;
 
-/// A place in a format, `%[position$][flags][width][.digits]letter`.
+/// A placeholder in a format, `%[position$][flags][width][.digits]letter`.
 #[derive(Debug, Default, PartialEq)]
 struct FormatSpecifier {
     argument: usize,
@@ -77,11 +77,11 @@ fn format_row(
                 arguments.name
             );
         };
-        // Argument 0 is the format itself, so it stands for a place without a position.
+        // Argument 0 is the format itself, so it marks a placeholder without a position.
         if place.argument == 0 {
             place.argument = next;
         }
-        // As in PostgreSQL, the next place goes on behind the argument used last.
+        // As in PostgreSQL, the next placeholder takes the argument after the one used last.
         next = place.argument + 1;
         if place.argument >= arguments.arrays.len() {
             return exec_err!(
@@ -108,7 +108,7 @@ fn parse_specifier(mut rest: &str) -> Option<(FormatSpecifier, &str)> {
         let end = rest.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(rest.len());
         (rest[..end].parse::<usize>().ok(), end)
     };
-    // Only a `$` behind it makes a number a position. Without one it stays, as a width or a flag.
+    // Only a `$` after it makes a number a position. Without one it stays, as a width or a flag.
     if let (Some(position), end) = number(rest)
         && let Some(after) = rest[end..].strip_prefix('$')
     {
@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_padded_behind_their_sign() {
+    fn numbers_are_padded_after_their_sign() {
         let place =
             FormatSpecifier { is_zero: true, width: 5, letter: 'd', ..FormatSpecifier::default() };
         assert_eq!(pad("-42", &place), "-0042");

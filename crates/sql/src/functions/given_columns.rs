@@ -1,4 +1,4 @@
-//! The arguments of a call, to be measured before the call is made.
+//! The arguments of a call, to be measured before the call.
 
 use arrow::array::{Array, ArrayRef, AsArray, Int64Array, StringArray};
 use arrow::compute::cast;
@@ -41,7 +41,7 @@ impl GivenColumns {
         &self.columns[place].array
     }
 
-    /// Where the value of a row stands in the array.
+    /// Where the value of a row is in the array.
     pub(super) fn index(&self, place: usize, row: usize) -> usize {
         if self.columns[place].is_for_all { 0 } else { row }
     }

@@ -103,27 +103,27 @@ pub(crate) fn longest_of(intervals: Vec<Expr>, is_max: bool) -> Expr {
     if is_max { LONGEST.call(intervals) } else { SHORTEST.call(intervals) }
 }
 
-/// The time between two moments as an interval, however far they are from each other.
+/// The time between two timestamps as an interval, however far they are from each other.
 pub(crate) fn whole_interval(duration: Expr) -> Expr {
     WHOLE.call(vec![duration])
 }
 
-/// The time between two moments as an interval of days, and of what is left of one.
+/// The time between two timestamps as an interval of days, and of what is left of one.
 pub(crate) fn interval_in_days(duration: Expr) -> Expr {
     IN_DAYS.call(vec![duration])
 }
 
-/// The seconds of an interval, or of the time between two moments.
+/// The seconds of an interval, or of the time between two timestamps.
 pub(crate) fn seconds_of(interval: Expr) -> Expr {
     SECONDS.call(vec![interval])
 }
 
-/// The milliseconds of an interval behind its last whole minute.
+/// The milliseconds of an interval after its last whole minute.
 pub(crate) fn milliseconds_of(interval: Expr) -> Expr {
     MILLISECONDS.call(vec![interval])
 }
 
-/// The microseconds of an interval behind its last whole minute.
+/// The microseconds of an interval after its last whole minute.
 pub(crate) fn microseconds_of(interval: Expr) -> Expr {
     MICROSECONDS.call(vec![interval])
 }
@@ -161,7 +161,8 @@ fn choose_interval(arguments: &Arguments, is_beyond: fn(i128, i128) -> bool) -> 
     Ok(interleave(&arrays, &places)?)
 }
 
-/// Times between moments as intervals. What has too many nanoseconds, beyond 292 years, has days.
+/// Times between timestamps as intervals. What has too many nanoseconds, beyond 292 years, has
+/// days.
 fn whole(durations: &ArrayRef) -> Result<ArrayRef> {
     of_lengths(durations, |length| match i64::try_from(length) {
         Ok(time) => Ok(IntervalMonthDayNano::new(0, 0, time)),
@@ -205,7 +206,7 @@ fn seconds(intervals: &ArrayRef) -> Result<ArrayRef> {
     Ok(Arc::new(seconds.collect::<Float64Array>()))
 }
 
-/// How often a unit of time goes into what intervals have behind their last whole minutes.
+/// How many of a unit of time intervals have after their last whole minutes.
 fn of_minute(intervals: &ArrayRef, unit_ns: i64) -> Result<ArrayRef> {
     const MINUTE_NS: i64 = 60_000_000_000;
     let intervals = cast(intervals, &INTERVAL)?;
@@ -215,7 +216,7 @@ fn of_minute(intervals: &ArrayRef, unit_ns: i64) -> Result<ArrayRef> {
     Ok(Arc::new(parts))
 }
 
-/// The type of a multiple: times between moments stay such.
+/// The type of a multiple: times between timestamps stay such.
 fn of_kind(data_type: &DataType) -> Result<DataType> {
     match data_type {
         DataType::Interval(_) => Ok(INTERVAL),
@@ -248,7 +249,7 @@ fn scale_interval(arguments: &Arguments, by: ScaleOp) -> Result<ArrayRef> {
         other => return exec_err!("an interval is multiplied by a number, not by {other}"),
     };
     let kind = of_kind(array.data_type())?;
-    // Times between moments have no months and no days, and their unit is that of the result.
+    // Times between timestamps have no months and no days, and their unit is that of the result.
     let parts: ArrayRef = match &kind {
         DataType::Duration(_) => as_parts(array)?,
         _ => cast(array, &INTERVAL)?,
@@ -291,7 +292,7 @@ fn scale_interval(arguments: &Arguments, by: ScaleOp) -> Result<ArrayRef> {
     }
 }
 
-/// Times between moments as intervals whose nanoseconds are the counts of these.
+/// Times between timestamps as intervals whose nanoseconds are the counts of these.
 fn as_parts(durations: &ArrayRef) -> Result<ArrayRef> {
     let counts = cast(durations, &DataType::Int64)?;
     let counts = counts.as_primitive::<Int64Type>();
@@ -320,7 +321,7 @@ fn multiple(interval: IntervalMonthDayNano, number: i64) -> Result<IntervalMonth
     product().ok_or_else(out_of_range)
 }
 
-/// What months leave goes to the days, and what these leave to the time of the day.
+/// The rest of months is added to the days, the rest of days to the time of the day.
 fn quotient(interval: IntervalMonthDayNano, number: i64) -> Result<IntervalMonthDayNano> {
     if number == 0 {
         return exec_err!("an interval is divided by zero");

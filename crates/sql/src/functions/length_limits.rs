@@ -2,8 +2,8 @@
 //! statements.
 //!
 //! The library asks for the memory of all rows of a batch at once, whether it is there or not. So
-//! what a call makes is measured before it is made. In a column `lpad` and `rpad` take no length
-//! below zero: it becomes zero here.
+//! the result of a call is measured before it is built. In a column `lpad` and `rpad` take no
+//! length below zero: it becomes zero here.
 
 use std::sync::Arc;
 
@@ -114,7 +114,7 @@ fn items(given: &GivenColumns, item: usize) -> Result<i64> {
     }))
 }
 
-/// Texts one behind the other, the first of them so many times.
+/// Texts one after the other, the first of them so many times.
 fn joined_texts(given: &GivenColumns, first_times: i64) -> i64 {
     let mut bytes = 0_i64;
     for place in 0..given.len() {

@@ -38,7 +38,7 @@ pub(super) fn items_of_ranges(given: &GivenColumns) -> Result<i64> {
 /// The bytes of a series with both ends. One without an end is as long as can be.
 fn bytes_of_series(start: i128, stop: i128, step: i128) -> i64 {
     let distance = stop - start;
-    // A step of zero is told of by the function.
+    // The function itself refuses a step of zero.
     if step == 0 || distance.signum() == -step.signum() {
         return 0;
     }
@@ -66,8 +66,8 @@ fn items_of_moments(given: &GivenColumns) -> Result<i64> {
     }))
 }
 
-/// The least length of an interval; nothing for one that may go forward or back, as a month less 30
-/// days does.
+/// The least length of an interval; nothing for one that may be positive or negative, as a month
+/// less 30 days does.
 fn shortest(step: IntervalMonthDayNano) -> Option<i128> {
     let rest = i128::from(step.days) * DAY_NS + i128::from(step.nanoseconds);
     let with_months = |days: i128| i128::from(step.months) * days * DAY_NS + rest;
@@ -95,7 +95,7 @@ pub(super) fn texts_of_lists(given: &GivenColumns) -> Result<i64> {
     Ok(bytes)
 }
 
-/// How many values stand in lists at last, and the bytes of those that are texts.
+/// How many values are in lists at last, and the bytes of those that are texts.
 fn leaves(list: &ArrayRef) -> (i64, i64) {
     if let Some(lists) = list.as_list_opt::<i32>() {
         let (from, to) = (lists.value_offsets()[0], lists.value_offsets()[lists.len()]);

@@ -30,7 +30,7 @@ const WITHOUT_NULL: Scalar = Scalar {
     gives: Gives::First,
     work: of_items,
 };
-/// Less than, equal to or greater than 0, as the first comes before the second or behind it.
+/// Less than, equal to or greater than 0, as the first comes before the second or after it.
 const COMPARE: Scalar = Scalar {
     name: "_compare",
     form: "list < list",
@@ -61,7 +61,7 @@ pub(crate) fn without_null(list: Expr) -> Expr {
     WITHOUT_NULL.call(vec![list])
 }
 
-/// How two lists or records stand to each other.
+/// The order of two lists or records.
 pub(crate) fn comparison(left: Expr, right: Expr) -> Expr {
     COMPARE.call(vec![left, right])
 }
@@ -127,7 +127,7 @@ fn compare(arguments: &Arguments) -> Result<ArrayRef> {
     Ok(Arc::new((0..arguments.rows).map(order).collect::<Int64Array>()))
 }
 
-/// Of each row the value that stands so to all others; values that are not there do not count.
+/// Of each row the value that compares so with all others; values that are not there do not count.
 fn first_in_order(arguments: &Arguments, wanted: Ordering) -> Result<ArrayRef> {
     let mut best = arguments.arrays[0].clone();
     for other in &arguments.arrays[1..] {

@@ -10,7 +10,7 @@ use super::scalar::{Arguments, Gives, Scalar, ScalarWork, texts};
 use crate::text::{MARK, TEXT_MARK, is_path};
 
 const VALUE: Scalar = as_it_is(MARK, "VALUES (value)", |arguments| Ok(arguments.arrays[0].clone()));
-/// Without a type, so that it stands beside values of any.
+/// Without a type, so that it is beside values of any.
 const SPELLED: Scalar = Scalar {
     name: TEXT_MARK,
     form: "VALUES (text)",

@@ -21,7 +21,7 @@ pub(crate) type ScalarWork = fn(&Arguments) -> Result<ArrayRef>;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scalar {
     pub(crate) name: &'static str,
-    /// The form to tell when the number of arguments is wrong.
+    /// The form that an error shows when the number of arguments is wrong.
     pub(crate) form: &'static str,
     /// The least and the greatest number of arguments.
     pub(crate) count: (usize, usize),

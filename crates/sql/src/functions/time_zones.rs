@@ -1,9 +1,9 @@
 //! `timestamp AT TIME ZONE zone`, as PostgreSQL has it.
 //!
-//! 1. A timestamp without a zone is what a clock shows in the zone. The result is that moment, with
-//!    a zone: UTC.
-//! 2. A timestamp with a zone, a DATE and a text are moments. The result is what a clock in the zone
-//!    shows then, without a zone.
+//! 1. A timestamp without a zone is what a clock shows in the zone. The result is that timestamp,
+//!    with a zone: UTC.
+//! 2. A timestamp with a zone, a DATE and a text are timestamps. The result is what a clock in the
+//!    zone shows then, without a zone.
 //! 3. A clock that is put forward skips times: such a time counts as if the clock had not been put
 //!    forward yet. One that is put back shows times twice: the second one counts.
 
@@ -24,7 +24,7 @@ use super::scalar::{Arguments, Gives, Scalar, text_of};
 
 const UTC: &str = "+00:00";
 
-/// Zones that PostgreSQL knows by short names, which go by one offset all year.
+/// Zones that PostgreSQL knows by short names, which have one offset all year.
 const SHORT_NAMES: [(&str, &str); 24] = [
     ("UTC", UTC),
     ("GMT", UTC),
@@ -109,7 +109,7 @@ fn at_time_zone(arguments: &Arguments) -> Result<ArrayRef> {
     Ok(cast(&Int64Array::from(moved), &result)?)
 }
 
-/// The moments that texts write, of which one without a zone is in UTC.
+/// The timestamps that texts write, of which one without a zone is in UTC.
 fn moments_of_texts(texts: &StringArray) -> Result<ArrayRef> {
     let moment = |text: Option<&str>| match text.map(read_moment) {
         Some(Ok(Value::Timestamp { value, .. })) => Ok(Some(value)),
@@ -133,7 +133,7 @@ fn zones_before(intervals: &PrimitiveArray<IntervalMonthDayNanoType>) -> Result<
             return exec_err!("AT TIME ZONE takes an INTERVAL of whole minutes, without days");
         }
         let minutes = interval.nanoseconds / MINUTE_NS;
-        // Behind UTC, in the sign of texts.
+        // West of UTC, in the sign of texts.
         let sign = if minutes > 0 { '-' } else { '+' };
         Ok(Some(format!("{sign}{:02}:{:02}", minutes.abs() / 60, minutes.abs() % 60)))
     };
@@ -185,7 +185,7 @@ fn zone_of(name: &str) -> Result<Tz> {
     })
 }
 
-/// The zone of '+02:00', which is two hours behind UTC to PostgreSQL.
+/// The zone of '+02:00', which is two hours west of UTC to PostgreSQL.
 fn zone_behind(offset: &str) -> Option<Tz> {
     let (sign, digits) = match offset.split_at_checked(1)? {
         ("-", digits) => ('+', digits),
@@ -218,7 +218,7 @@ fn capitalised(name: &str) -> String {
     letters.collect()
 }
 
-/// A moment as the clock of a zone shows it, or what the clock shows as a moment.
+/// A timestamp as the clock of a zone shows it, or what the clock shows as a timestamp.
 fn move_clock(count: i64, per_second: i64, zone: &Tz, is_moment: bool) -> Result<i64> {
     let seconds = count.div_euclid(per_second);
     let out_of_range = || exec_datafusion_err!("AT TIME ZONE: the timestamp is out of range");

@@ -50,7 +50,7 @@ pub(super) const ALL: [Scalar; 3] = [
     },
 ];
 
-/// Milliseconds since 1970 as a moment, or a moment as these.
+/// Milliseconds since 1970 as a timestamp, or a timestamp as these.
 fn epoch_ms(arguments: &Arguments) -> Result<ArrayRef> {
     let array = &arguments.arrays[0];
     if array.data_type().is_integer() {
@@ -103,7 +103,7 @@ fn fields(moment: i64) -> [i64; 4] {
     [year, month, day, moment.rem_euclid(DAY)]
 }
 
-/// The time between two moments in years, months, days and less, as PostgreSQL counts.
+/// The time between two timestamps in years, months, days and less, as PostgreSQL counts.
 fn age(arguments: &Arguments) -> Result<ArrayRef> {
     let moments = |index: usize| -> Result<ArrayRef> {
         match arguments.fields[index].data_type() {
@@ -112,7 +112,7 @@ fn age(arguments: &Arguments) -> Result<ArrayRef> {
             other => return exec_err!("age takes timestamps, not {other}"),
         }
         let plain = match arguments.arrays[index].data_type() {
-            // A moment of a zone is the one of UTC.
+            // A timestamp with a zone is stored in UTC.
             DataType::Timestamp(_, Some(_)) => cast(
                 &arguments.arrays[index],
                 &DataType::Timestamp(TimeUnit::Microsecond, Some("+00:00".into())),
@@ -143,7 +143,7 @@ fn between(later: i64, earlier: i64) -> IntervalMonthDayNano {
         (time, days) = (time + DAY, days - 1);
     }
     while days < 0 {
-        // A month is as long as the one of the earlier moment.
+        // A month is as long as the one of the earlier timestamp.
         (days, months) = (days + days_of(from_year, from_month), months - 1);
     }
     IntervalMonthDayNano::new(months as i32, days as i32, time * 1_000)

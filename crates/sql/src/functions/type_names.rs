@@ -42,7 +42,7 @@ fn postgres_name(field: &Field) -> String {
             return format!("{}[]", postgres_name(item));
         }
         DataType::Struct(_) | DataType::Map(..) => "record",
-        // The field tells more than its Arrow type: JSON is text there, but for a mark in the
+        // The field knows more than its Arrow type: JSON is text there, but for a mark in the
         // metadata.
         _ => match ColumnType::of_arrow(field) {
             Some(ColumnType::Integer) => "integer",

@@ -7,7 +7,7 @@
 const SECOND: i128 = 1_000_000_000;
 const DAY: i128 = 86_400 * SECOND;
 
-/// What a unit is made of.
+/// What a unit is built from.
 enum UnitLength {
     Months(i128),
     Days(i128),
@@ -65,7 +65,7 @@ fn unit(name: &str) -> Option<UnitLength> {
 }
 
 impl IntervalParts {
-    /// Adds a number of units. What is no whole number of them goes into the smaller ones.
+    /// Adds a number of units. What is no whole number of them is given to the smaller ones.
     fn add(&mut self, sign: i128, number: &str, unit: &UnitLength) -> Option<()> {
         // Digits over a power of ten, not a double, so that 0.1 is exact. An overflow is `None`,
         // which leaves the text to the library.
@@ -126,7 +126,7 @@ mod tests {
         assert_eq!(written("1.5 weeks 1.5 days"), "0 months 11 days 86400.000000000 seconds");
     }
 
-    /// With 38 digits behind the point the rounding overflowed, and gave no month.
+    /// With 38 digits after the point the rounding overflowed, and gave no month.
     #[test]
     fn a_fraction_of_many_digits_is_rounded_as_a_short_one() {
         let padded = |fraction: &str, digits: usize| format!("0.{fraction:0<digits$} years");

@@ -40,7 +40,7 @@ pub(crate) fn holds_intervals(data_type: &DataType) -> bool {
     }
 }
 
-/// The nanoseconds of intervals, or of times between moments.
+/// The nanoseconds of intervals, or of times between timestamps.
 ///
 /// # Errors
 /// For other types.

@@ -24,7 +24,7 @@ pub(super) fn with_input(node: &LogicalPlan, input: LogicalPlan) -> Option<Logic
     node.with_new_exprs(node.expressions(), vec![input]).ok()
 }
 
-/// The scan that a plan reads, when nothing but names and filters stand above it.
+/// The scan that a plan reads, when nothing but names and filters are above it.
 pub(super) fn store_scan(plan: &LogicalPlan) -> Option<(&TableScan, StoreTable)> {
     match plan {
         LogicalPlan::TableScan(scan) => Some((scan, store_table(scan)?)),
@@ -35,7 +35,7 @@ pub(super) fn store_scan(plan: &LogicalPlan) -> Option<(&TableScan, StoreTable)>
     }
 }
 
-/// The place in the table of the column that an expression is.
+/// The position in the table of the column that an expression is.
 pub(super) fn table_column(plan: &LogicalPlan, expr: &Expr) -> Option<usize> {
     let Expr::Column(column) = unaliased(expr) else { return None };
     let place = plan.schema().index_of_column(column).ok()?;

@@ -1,4 +1,4 @@
-//! Casts of text, and `length`, where the library gives an answer that nobody expects.
+//! Casts of text, and `length`, where the library gives an unexpected answer.
 
 use arrow::datatypes::DataType;
 use datafusion::common::tree_node::Transformed;

@@ -1,8 +1,8 @@
 //! Doubles in canonical form: zero without a sign, and one NaN.
 //!
-//! Plans order and group doubles by their bits. These tell `-0.0` from `0.0`, and put a NaN with a
-//! sign below all numbers. Stored doubles lose the sign when they are read. Computed ones lose it
-//! here: after each operator, function and cast that may make one, and after sums.
+//! Plans order and group doubles by their bits. These distinguish `-0.0` from `0.0`, and put a NaN
+//! with a sign below all numbers. Stored doubles lose the sign when they are read. Computed ones
+//! lose it here: after each operator, function and cast that may make one, and after sums.
 
 use std::sync::Arc;
 
@@ -101,7 +101,7 @@ pub(super) fn canonicalise_sums(node: LogicalPlan) -> Result<Transformed<Logical
         _ => return Ok(Transformed::no(node)),
     };
     let schema = node.schema().clone();
-    // They stand behind all others.
+    // They follow all others.
     let before = schema.fields().len() - made.len();
     let is_sum = |place: usize| {
         place >= before

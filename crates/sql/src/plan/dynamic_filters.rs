@@ -29,7 +29,7 @@ pub(super) fn is_dynamic(filter: &Arc<dyn PhysicalExpr>) -> bool {
 /// Whether a read can make anything of what a filter will say. Who asks for keys that lead nowhere
 /// makes a list of them for nothing.
 ///
-/// Of one column all values are told, of several only where each begins and ends.
+/// Of one column all values are given, of several only the ends of each.
 pub(super) fn may_narrow(spec: &ReadSpec, filter: &Arc<dyn PhysicalExpr>) -> bool {
     let mut columns = Vec::new();
     let noted = filter.apply(|part| {
@@ -62,7 +62,7 @@ pub(super) fn narrow_read(spec: ReadSpec, filters: &[Arc<dyn PhysicalExpr>]) -> 
     }
     let mut conditions = Vec::new();
     for filter in filters {
-        // A copy: whoever tells the filter may change it meanwhile.
+        // A copy: the join may change the filter meanwhile.
         let known = snapshot_physical_expr(filter.clone())?;
         conditions.extend(
             split_conjunction(&known).into_iter().filter_map(|part| column_condition(&spec, part)),
@@ -96,7 +96,7 @@ fn column_condition(spec: &ReadSpec, expr: &Arc<dyn PhysicalExpr>) -> Option<Col
     }
     // What is not understood here is left out: more rows are read, and the answer is the same.
     let compared = expr.downcast_ref::<BinaryExpr>()?;
-    // Joins and TopK tell bounds with the column on the left (DataFusion 55).
+    // Joins and TopK give bounds with the column on the left (DataFusion 55).
     let column = table_column(spec, compared.left())?;
     let value = literal(compared.right())?.to_array().ok()?;
     let bound = |inclusive| move |value| ColumnBound { value, inclusive };
@@ -119,7 +119,7 @@ fn column_condition(spec: &ReadSpec, expr: &Arc<dyn PhysicalExpr>) -> Option<Col
 }
 
 /// A condition whose values are of the column's type. The other side of a join that holds nothing
-/// but NULL tells NULL for its ends.
+/// but NULL gives NULL for its ends.
 fn typed_condition(
     spec: &ReadSpec,
     column: usize,

@@ -1,7 +1,7 @@
 //! `ORDER BY x LIMIT n` through an index on x, which reads no more than n rows.
 //!
-//! The rule tells the scan which rows come first, and leaves the sort where it is. If the scan uses
-//! such an index, it declares the order of its rows, and the physical plan drops the sort.
+//! The rule passes to the scan which rows come first, and leaves the sort where it is. If the scan
+//! uses such an index, it declares the order of its rows, and the physical plan drops the sort.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use super::above_scan::{scan_with_table, store_table, table_column, with_input};
 use crate::access::ColumnOrder;
 use crate::catalog::{FirstRows, condition_of};
 
-/// Tells reads which rows are wanted first.
+/// Passes to reads which rows are wanted first.
 #[derive(Debug)]
 pub(crate) struct IndexOrderRule;
 
@@ -55,7 +55,7 @@ fn rewrite_sort(sort: &Sort) -> Option<LogicalPlan> {
     Some(LogicalPlan::Sort(Sort { input, ..sort.clone() }))
 }
 
-/// The plan whose scan knows which rows come first, where nothing but what an index answers stands
+/// The plan whose scan knows which rows come first, where nothing but what an index answers is
 /// between.
 fn with_first_rows(plan: &LogicalPlan, first: FirstRows) -> Option<LogicalPlan> {
     match plan {

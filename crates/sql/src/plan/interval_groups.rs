@@ -55,7 +55,7 @@ pub(super) fn join_by_length(join: &mut Join) -> Result<()> {
     for (one, other) in &mut join.on {
         let is_either = measure(one, join.left.schema())?;
         let is_other = measure(other, join.right.schema())?;
-        // The other side is the time between two moments.
+        // The other side is the time between two timestamps.
         match (is_either, is_other) {
             (true, false) => *other = length_of(std::mem::take(other)),
             (false, true) => *one = length_of(std::mem::take(one)),
@@ -109,7 +109,7 @@ fn rewrite_groups(aggregate: Aggregate) -> Result<LogicalPlan> {
     let node = Aggregate::try_new(input, group_expr, aggr_expr)?;
     let columns = (0..above.fields().len()).map(|place| {
         let (relation, field) = above.qualified_field(place);
-        // Groups stand first in the schema, so a place in `is_measured` is that of a column.
+        // Groups come first in the schema, so a position in `is_measured` is that of a column.
         match is_measured.get(place) {
             Some(true) => Expr::Column(Column::new_unqualified(shown(place)))
                 .alias_qualified(relation.cloned(), field.name()),

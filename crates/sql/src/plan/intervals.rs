@@ -1,10 +1,10 @@
 //! Intervals compared by their length.
 //!
 //! The planner compares months first, then days, then the rest. To it 25 hours are less than a day,
-//! and so is the time between any two moments, which it counts in units below days. So every
-//! comparison of intervals gets their lengths (`interval/mod.rs`). `interval_groups.rs` does the same
-//! for groups, `aggregate/extreme_interval.rs` for `min` and `max`. `date_part` splits intervals as
-//! other databases do.
+//! and so is the time between any two timestamps, which it counts in units below days. So every
+//! comparison of intervals gets their lengths (`interval/mod.rs`). `interval_groups.rs` does the
+//! same for groups, `aggregate/extreme_interval.rs` for `min` and `max`. `date_part` splits
+//! intervals as other databases do.
 
 use std::str::FromStr;
 
@@ -94,7 +94,7 @@ pub(super) fn compare_by_length(mut expr: Expr, schema: &DFSchema) -> Result<Tra
     Ok(if changed { Transformed::yes(expr) } else { Transformed::no(expr) })
 }
 
-/// A sort, or DISTINCT ON, whose intervals go by their length.
+/// A sort, or DISTINCT ON, that orders intervals by their length.
 pub(super) fn sort_by_length(node: LogicalPlan, schema: &DFSchema) -> Result<LogicalPlan> {
     Ok(match node {
         LogicalPlan::Sort(mut sort) => {
@@ -141,7 +141,7 @@ pub(super) fn refuse_parts(kind: &DataType) -> Result<()> {
     }
 }
 
-/// Makes numbers of values that are compared, if intervals are among them. Times between moments
+/// Makes numbers of values that are compared, if intervals are among them. Times between timestamps
 /// are left to themselves.
 fn measure_compared(parts: &mut [&mut Expr], schema: &DFSchema) -> Result<bool> {
     let Some(types) = types_of(parts.iter().map(|part| &**part), schema) else { return Ok(false) };
@@ -176,8 +176,8 @@ fn is_duration(kind: &DataType) -> bool {
     matches!(kind, DataType::Duration(_))
 }
 
-/// A time between moments that becomes an interval, once types are settled. The library's own cast
-/// counts nanoseconds, and fails where they are more than 292 years apart.
+/// A time between timestamps that becomes an interval, once types are settled. The library's own
+/// cast counts nanoseconds, and fails where they are more than 292 years apart.
 pub(super) fn rewrite_duration_cast(part: Expr, schema: &DFSchema) -> Transformed<Expr> {
     match part {
         Expr::Cast(Cast { expr, field }) | Expr::TryCast(TryCast { expr, field })
@@ -198,8 +198,8 @@ fn as_interval(value: Expr, kind: &DataType) -> Expr {
     }
 }
 
-/// A part of an interval. The library counts the whole time between two moments in the unit of the
-/// part, where `hour` is what days leave of it. It cuts fractions, and has years of 360 days.
+/// A part of an interval. The library counts the whole time between two timestamps in the unit of
+/// the part, where `hour` is what days leave of it. It cuts fractions, and has years of 360 days.
 fn rewrite_date_part(call: &mut ScalarFunction, schema: &DFSchema) -> Option<Expr> {
     let [part, value] = call.args.as_mut_slice() else { return None };
     let kind = value.get_type(schema).ok()?;
@@ -254,7 +254,7 @@ fn rewrite_call(call: &mut ScalarFunction, schema: &DFSchema) -> Result<Option<E
     let (Some((value, kind)), Some((other, of_other))) = (args.next(), args.next()) else {
         return plan_err!("nullif takes two values");
     };
-    // `nullif` gives the interval itself, so only the test goes by length.
+    // `nullif` gives the interval itself, so only the test compares lengths.
     let value = as_interval(value, kind);
     let other = as_length(other, of_other);
     let is_same = length_of(value.clone()).eq(other);
@@ -290,7 +290,7 @@ fn rewrite_aggregate(
         if !is_interval(&kind) {
             continue;
         }
-        // A count does not show its values, so lengths may take their place. Others show them.
+        // A count does not show its values, so lengths may replace them. Others show them.
         if !matches!(name, "count" | "approx_distinct") {
             return plan_err!(
                 "{name} takes no intervals that it must tell apart: group by the interval in a subquery"

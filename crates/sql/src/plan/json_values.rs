@@ -7,7 +7,7 @@
 //!    gives.
 //! 2. Beside a truth value, it is one if it is `true` or `false`.
 //! 3. Beside any other value it is refused: JSON does not say which type its numbers have, and a
-//!    moment is a text there.
+//!    timestamp is a text there.
 //! 4. Documents among themselves are ordered as PostgreSQL orders them (`documents/order.rs`).
 
 use std::sync::Arc;
@@ -224,7 +224,7 @@ fn beside(document: &mut Expr, others: &[DataType]) -> Result<bool> {
     }
 }
 
-/// A comparison of two documents by their order. Whether they are the same their texts tell.
+/// A comparison of two documents by their order. Equality is decided by their texts.
 fn order_both(left: &mut Expr, op: Operator, right: &mut Expr, schema: &DFSchema) -> bool {
     let is_order = matches!(op, Operator::Lt | Operator::LtEq | Operator::Gt | Operator::GtEq);
     is_order
@@ -333,7 +333,7 @@ fn unify_call(call: &mut ScalarFunction, schema: &DFSchema) -> Result<bool> {
     if name == "nullif" {
         return unify(&mut call.args.iter_mut().collect::<Vec<_>>(), schema);
     }
-    // A long list of values, which stands for `IN`.
+    // A long list of values, which replaces `IN`.
     let listed = match key_set_of_call(call) {
         Some((tested, values)) if is_document(tested, schema) => values.data_type().clone(),
         _ => return Ok(false),
@@ -449,7 +449,7 @@ fn is_null(expr: &Expr) -> bool {
     matches!(unaliased(expr), Expr::Literal(value, _) if value.is_null())
 }
 
-/// A call under the name of what it takes the place of.
+/// A call under the name of what it replaces.
 fn named(before: &Expr, call: Expr) -> Expr {
     call.alias(before.schema_name().to_string())
 }
@@ -473,7 +473,7 @@ fn call_of(expr: &Expr) -> Option<Vec<Expr>> {
 enum JsonKind {
     /// A document, or a part of one.
     Document,
-    /// What stands for some: NULL, and a text in quotes that is written as JSON.
+    /// The value of some literals: NULL, and a text in quotes that is written as JSON.
     Written,
     None,
 }
@@ -488,7 +488,7 @@ fn kind_of(expr: &Expr, schema: &DFSchema) -> JsonKind {
     match unaliased(expr) {
         Expr::Literal(value, _) => kind_of_literal(value),
         Expr::Placeholder(_) | Expr::BinaryExpr(_) | Expr::Not(_) => JsonKind::None,
-        // The type of a choice does not tell that all it chooses from is JSON.
+        // The type of a choice does not say that all it chooses from is JSON.
         Expr::Case(Case { when_then_expr, else_expr, .. }) => {
             let results = when_then_expr.iter().map(|(_, then)| then.as_ref());
             kind_of_choice(results.chain(else_expr.as_deref()), schema)

@@ -48,7 +48,7 @@ impl KeySets {
                 return Ok((statement, sets));
             }
         }
-        // Whatever is wrong with it is told of the statement as it was written.
+        // Errors are reported for the statement as it was written.
         let mut statement = piece.parse()?;
         let sets = Self::take_from(&mut statement);
         Ok((statement, sets))
@@ -238,7 +238,7 @@ impl ScalarUDFImpl for KeySet {
 
     fn display_name(&self, arguments: &[Expr]) -> Result<String> {
         let tested = arguments.first().map(ToString::to_string).unwrap_or_default();
-        // Columns are told apart by their names.
+        // Columns are distinguished by their names.
         let which = self
             .number
             .checked_sub(1)

@@ -11,12 +11,12 @@ use crate::text::IsWord;
 /// Lists shorter than this stay as they are.
 pub(super) const VALUES_MIN: usize = 64;
 
-/// What stands for a list. No text has such a token: blanks end a name.
+/// The placeholder of a list. No text has such a token: blanks end a name.
 pub(super) fn placeholder(number: usize) -> String {
     format!("$list {number}")
 }
 
-/// The tokens with a placeholder for the values of each long list behind IN, and the values of
+/// The tokens with a placeholder for the values of each long list after IN, and the values of
 /// these lists.
 pub(super) fn extract_long_lists(tokens: &[TokenWithSpan]) -> (Vec<TokenWithSpan>, Vec<ArrayRef>) {
     let (mut shorter, mut lists) = (Vec::new(), Vec::new());

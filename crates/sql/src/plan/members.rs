@@ -1,4 +1,4 @@
-//! Names behind columns that have no members.
+//! Names after columns that have no members.
 
 use arrow::datatypes::{DataType, Field};
 use datafusion::common::{Result, TableReference};
@@ -7,8 +7,8 @@ use datafusion::logical_expr::planner::{ExprPlanner, PlannerResult};
 
 use crate::errors::{MissingMember, in_sql};
 
-/// Tells of `t.notes.ship` where `notes` is a STRING: the library's own planner takes `notes` for a
-/// struct, and says nothing of its name. It comes behind the planner of documents.
+/// Reports `t.notes.ship` where `notes` is a STRING: the library's own planner takes `notes` for a
+/// struct, and says nothing of its name. It comes after the planner of documents.
 #[derive(Debug)]
 pub(crate) struct MemberPlanner;
 

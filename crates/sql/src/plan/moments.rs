@@ -80,7 +80,7 @@ pub(super) fn compare_with_columns(mut expr: Expr, schema: &DFSchema) -> Transfo
             // One end alone may have been rounded: the other still needs a unit.
             unify_units(&mut [expr, low, high], schema) || is_rounded || has_days
         }
-        // A day of any year is a moment in microseconds.
+        // A day of any year is a timestamp in microseconds.
         Expr::Cast(Cast { expr, field })
             if *field.data_type() == DataType::Timestamp(TimeUnit::Nanosecond, None)
                 && expr.get_type(schema).is_ok_and(|kind| kind == DataType::Date32) =>
@@ -94,8 +94,9 @@ pub(super) fn compare_with_columns(mut expr: Expr, schema: &DFSchema) -> Transfo
     if changed { Transformed::yes(expr) } else { Transformed::no(expr) }
 }
 
-/// Values of which one is given, days and texts among moments: all become moments of one unit,
-/// which has the digits of each. The planner would count days in nanoseconds, which reach to 2262.
+/// Values of which one is given, days and texts among timestamps: all become timestamps of one
+/// unit, which has the digits of each. The planner would count days in nanoseconds, which reach to
+/// 2262.
 pub(super) fn choose(parts: &mut [Part<'_>]) -> bool {
     let is_day = |part: &Expr, schema: &DFSchema| {
         part.get_type(schema).is_ok_and(|kind| kind == DataType::Date32)
@@ -112,7 +113,7 @@ pub(super) fn choose(parts: &mut [Part<'_>]) -> bool {
     for ((part, schema), unit) in parts.iter().zip(&units) {
         let own = match unit {
             Some((_, Some(_))) => return false,
-            // Of the current time nanoseconds are left out: it may stand beside any year.
+            // Of the current time nanoseconds are left out: it may be beside any year.
             Some((TimeUnit::Nanosecond, None)) if !varies(part) && moment(part).is_none() => {
                 TimeUnit::Microsecond
             }
@@ -131,7 +132,7 @@ pub(super) fn choose(parts: &mut [Part<'_>]) -> bool {
         };
         common = Some(common.map_or(own, |common: TimeUnit| common.max(own)));
     }
-    // Moments alone are left to the planner, which takes the finest of their units.
+    // Timestamps alone are left to the planner, which takes the finest of their units.
     let (Some(common), true, true) = (common, has_others, is_known) else { return false };
     if units.iter().all(Option::is_none) {
         return false;
@@ -197,7 +198,7 @@ fn round_bound(left: &mut Expr, op: &mut Operator, right: &mut Expr, schema: &DF
     if round_constant(bound, unit, is_up, schema) {
         return true;
     }
-    // What is not after a moment is not after the last one that the column can tell before it.
+    // What is not after a timestamp is not after the last one that the column can hold before it.
     let plain = match plain {
         Operator::Lt | Operator::LtEq => Operator::LtEq,
         Operator::Gt | Operator::GtEq => Operator::Gt,
@@ -216,7 +217,7 @@ fn column_unit(expr: &Expr, schema: &DFSchema) -> Option<TimeUnit> {
     (varies(expr) && zone.is_none()).then_some(unit)
 }
 
-/// Replaces a moment that cannot be counted in a unit by the last one before it that can.
+/// Replaces a timestamp that cannot be counted in a unit by the last one before it that can.
 fn round_down(expr: &mut Expr, unit: TimeUnit) -> bool {
     round(expr, unit, 0)
 }
@@ -277,7 +278,7 @@ fn unify_units(parts: &mut [&mut Expr], schema: &DFSchema) -> bool {
     let mut changed = false;
     for (part, moment) in parts.iter_mut().zip(moments) {
         if let Some(moment) = moment {
-            // `common` is at least as fine as each moment needs, so no digit is cut.
+            // `common` is at least as fine as each timestamp needs, so no digit is cut.
             **part = Expr::Literal(moment.to_scalar(common), None);
             changed = true;
         } else if varies(part) {
@@ -321,11 +322,11 @@ fn unit_of(expr: &Expr, schema: &DFSchema) -> Option<(TimeUnit, ZoneName)> {
     }
 }
 
-/// A moment that is written in the statement.
+/// A timestamp that is written in the statement.
 #[derive(Clone, Copy)]
 struct LiteralMoment {
     microseconds: i64,
-    /// With the digits behind those, where it has such.
+    /// With the digits after those, where it has such.
     nanoseconds: Option<i64>,
 }
 
@@ -354,7 +355,7 @@ fn moment(expr: &Expr) -> Option<LiteralMoment> {
     }
 }
 
-/// A moment without a zone that is a value already.
+/// A timestamp without a zone that is a value already.
 fn of_value(value: &ScalarValue) -> Option<LiteralMoment> {
     let whole = |microseconds| Some(LiteralMoment { microseconds, nanoseconds: None });
     match value {
@@ -379,8 +380,8 @@ fn of_text(text: &str) -> Option<LiteralMoment> {
     Some(LiteralMoment { microseconds, nanoseconds })
 }
 
-/// A moment that a text says as a count of a unit: nothing if the unit cannot tell it, and nothing
-/// at all for a text that says none.
+/// A timestamp that a text says as a count of a unit: nothing if the unit cannot count it, and
+/// nothing at all for a text that says none.
 pub(super) fn count_of_text(text: &str, unit: TimeUnit) -> Option<Option<i64>> {
     let moment = of_text(text)?;
     let is_told = moment.common_unit(unit) == unit;
@@ -414,14 +415,14 @@ impl LiteralMoment {
             TimeUnit::Second => microseconds / 1_000_000,
             TimeUnit::Millisecond => microseconds / 1_000,
             TimeUnit::Microsecond => microseconds,
-            // What lies outside is after, or before, all that a column of nanoseconds holds.
+            // What is outside is after, or before, all that a column of nanoseconds holds.
             TimeUnit::Nanosecond => nanoseconds.unwrap_or(microseconds.saturating_mul(1_000)),
         };
         literal(unit, count)
     }
 
-    /// The count of the last moment before this one that a unit can tell; nothing for one that the
-    /// unit can tell itself.
+    /// The count of the last timestamp before this one that a unit can count; nothing for one that
+    /// the unit can count itself.
     fn floor_to(self, unit: TimeUnit) -> Option<i64> {
         if self.common_unit(unit) == unit {
             return None;

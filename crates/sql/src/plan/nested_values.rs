@@ -1,7 +1,7 @@
 //! NULL within lists and records.
 //!
 //! There NULL is a value, greater than all others, as in PostgreSQL. To the library it is the least
-//! value, and `NULLS FIRST` and `NULLS LAST` place it like a row without a list (DataFusion 55). So
+//! value, and `NULLS FIRST` and `NULLS LAST` put it where a row without a list (DataFusion 55). So
 //! comparisons and orders of such values are rewritten here.
 
 use arrow::datatypes::DataType;
@@ -105,7 +105,7 @@ pub(super) fn sort_nested(node: LogicalPlan, schema: &DFSchema) -> LogicalPlan {
     }
 }
 
-/// The same groups, told apart by whether there is a value as well where an order is by that.
+/// The same groups, distinguished by whether there is a value as well where an order is by that.
 fn with_tests(groups: Vec<Expr>, keys: &[Sort]) -> Vec<Expr> {
     let is_key = |test: &Expr| keys.iter().any(|key| key.expr == *test);
     let tested = |group: Expr| {

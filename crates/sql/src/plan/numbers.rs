@@ -57,7 +57,7 @@ fn kind_of(expr: &Expr, schema: &DFSchema) -> NumberKind {
 pub(super) fn unify_numbers(expr: Expr, schema: &DFSchema) -> Transformed<Expr> {
     let mut expr = expr;
     // The functions below rewrite, and answer whether they did. Where two must run, the second
-    // stands left of `||`: on the right it would be passed by.
+    // is left of `||`: on the right it would be passed by.
     let changed = match &mut expr {
         Expr::BinaryExpr(BinaryExpr { left, op: Operator::Divide, right }) => {
             let is_signed = sign_counts(&mut [left.as_mut(), right.as_mut()], schema);
@@ -307,7 +307,7 @@ fn unify_case(case: &mut Case, schema: &DFSchema) -> bool {
     unify_compared(&mut tested, schema) || is_given_changed
 }
 
-/// The literals behind the first argument as doubles.
+/// The literals after the first argument as doubles.
 fn literals_to_doubles(arguments: &mut [Expr]) -> bool {
     let mut changed = false;
     for argument in
@@ -334,7 +334,7 @@ fn replace(part: &mut Expr, value: impl Fn(&DecimalLiteral) -> Option<ScalarValu
     }
 }
 
-/// The digits of a literal, and how many of them stand behind the point.
+/// The digits of a literal, and how many of them follow the point.
 struct DecimalLiteral {
     digits: i256,
     scale: i8,

@@ -211,7 +211,7 @@ fn document_operator(expr: &RawBinaryExpr, schema: &DFSchema) -> Result<Option<E
         return Ok(None);
     }
     let both = || vec![left.clone(), right.clone()];
-    // A text in quotes stands for a document beside one; a column of texts may hold anything.
+    // A text in quotes means a document beside one; a column of texts may hold anything.
     let document = |is: bool, other: &Expr| is || is_text_literal(other);
     Ok(Some(match op {
         AtArrow if document(is_right, right) => call("_json_contains", both())?,
@@ -231,8 +231,8 @@ fn document_operator(expr: &RawBinaryExpr, schema: &DFSchema) -> Result<Option<E
     }))
 }
 
-/// A document beside a value. Those that the planner can compare are rewritten later, with all other
-/// comparisons (`json_values.rs`); a truth value beside a text is an error to it.
+/// A document beside a value. Those that the planner can compare are rewritten later, with all
+/// other comparisons (`json_values.rs`); a truth value beside a text is an error to it.
 fn document_comparison(expr: &RawBinaryExpr, schema: &DFSchema) -> Result<Option<Expr>> {
     let (mut left, mut right) = (expr.left.clone(), expr.right.clone());
     if !unify(&mut [&mut left, &mut right], schema)? {
@@ -250,7 +250,7 @@ fn document_comparison(expr: &RawBinaryExpr, schema: &DFSchema) -> Result<Option
     Ok(Some(Expr::BinaryExpr(BinaryExpr::new(Box::new(left), op, Box::new(right)))))
 }
 
-/// A list and NULL, which adds no item to it: NULL stands for a list that is not there.
+/// A list and NULL, which adds no item to it: NULL means a list that is not there.
 fn list_operator(expr: &RawBinaryExpr, schema: &DFSchema) -> Option<Expr> {
     let RawBinaryExpr { op, left, right } = expr;
     let is_list = |side: &Expr| side.get_type(schema).is_ok_and(|kind| kind.is_list());
@@ -262,7 +262,7 @@ fn list_operator(expr: &RawBinaryExpr, schema: &DFSchema) -> Option<Expr> {
     }
 }
 
-/// A day or a moment less NULL, or the other way round: nothing, of the type of a difference.
+/// A day or a timestamp less NULL, or the other way round: nothing, of the type of a difference.
 fn difference_with_null(expr: &RawBinaryExpr, schema: &DFSchema) -> Option<Expr> {
     let RawBinaryExpr { op: BinaryOperator::Minus, left, right } = expr else { return None };
     let other = match (left, right) {
@@ -313,7 +313,7 @@ fn date_operator(expr: &RawBinaryExpr, schema: &DFSchema) -> Option<Expr> {
     }
 }
 
-/// An interval, or the time between two moments, as many times as a number says.
+/// An interval, or the time between two timestamps, as many times as a number says.
 fn interval_multiple(expr: &RawBinaryExpr, schema: &DFSchema) -> Option<Expr> {
     let RawBinaryExpr { op, left, right } = expr;
     let is_length = |expr: &Expr| {
@@ -338,7 +338,7 @@ fn interval_multiple(expr: &RawBinaryExpr, schema: &DFSchema) -> Option<Expr> {
     }
 }
 
-/// The time between two moments beside a text, which stands for an interval.
+/// The time between two timestamps beside a text, which means an interval.
 fn duration_comparison(expr: &RawBinaryExpr, schema: &DFSchema) -> Option<Expr> {
     let RawBinaryExpr { op, left, right } = expr;
     let op = match op {

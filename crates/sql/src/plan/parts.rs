@@ -12,7 +12,7 @@ use tonnage::internal::sync::lock;
 
 use crate::access::TableReader;
 
-/// Parts that nobody has taken yet.
+/// Parts that are not taken yet.
 type PartQueue = Arc<Mutex<VecDeque<TableReader>>>;
 
 /// The runs of one node of a plan.

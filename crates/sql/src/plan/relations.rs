@@ -68,7 +68,7 @@ impl RelationPlanner for OwnRelationPlanner {
     }
 }
 
-/// What the last join stands upon.
+/// The left side of the last join.
 fn left_of_last_join(table: TableWithJoins) -> TableFactor {
     match table.joins.is_empty() {
         true => table.relation,
@@ -90,8 +90,8 @@ fn plan_join(
     if by_names {
         return plan_join_by_names(left, right, join.join_operator, context);
     }
-    // The parser has no names for these joins: `upstream/sets.rs` writes sets that count as SEMI and
-    // ANTI, and ASOF without MATCH_CONDITION comes as a global join.
+    // The parser has no names for these joins: `upstream/sets.rs` writes sets that count as SEMI
+    // and ANTI, and ASOF without MATCH_CONDITION comes as a global join.
     match join.join_operator {
         JoinOperator::LeftSemi(_) => plan_counting_set(left, right, LogicalPlanBuilder::intersect),
         JoinOperator::LeftAnti(_) => plan_counting_set(left, right, LogicalPlanBuilder::except),
@@ -176,7 +176,7 @@ fn plan_asof(
         }
         _ => return plan_err!("ASOF JOIN: {FORM}"),
     };
-    // ASOF finds the nearest row by one comparison: with two nobody could say which is nearest.
+    // ASOF finds the nearest row by one comparison: with two the nearest row is not defined.
     let (mut keys, mut by) = (Vec::new(), None);
     for condition in moments.into_iter().chain(conditions) {
         let sides = AsOfCondition::of(condition, &left, &right)?;
@@ -269,8 +269,8 @@ fn in_common_type(
     Ok((cast(one, &of_one, &common), cast(other, &of_other, &common)))
 }
 
-/// The first moment of a day, as one in microseconds, which reach to all days. Beside nanoseconds it
-/// is one of these: a day outside of them is before or after all of them.
+/// The first timestamp of a day, as one in microseconds, which reach to all days. Beside
+/// nanoseconds it is one of these: a day outside of them is before or after all of them.
 fn first_moment(day: Expr, unit: TimeUnit) -> Expr {
     let moment = cast(day, &DataType::Date32, &DataType::Timestamp(TimeUnit::Microsecond, None));
     match unit {
@@ -332,7 +332,8 @@ fn plan_counting_set(
             None => return plan_err!("{one} and {other} cannot be compared: cast one of them"),
         }
     }
-    // Columns go by their places: a side may have two of one name, and the sides differ in names.
+    // Columns are matched by position: a side may have two of one name, and the sides differ in
+    // names.
     let numbered = |side: LogicalPlan| -> Result<LogicalPlan> {
         let columns = side.schema().columns().into_iter().zip(&types).enumerate();
         let columns = columns.map(|(place, (column, wanted))| -> Result<Expr> {

@@ -48,7 +48,7 @@ pub(crate) struct StoreScan {
     /// What other parts of the plan will know of the rows wanted once they run, such as the keys on
     /// the other side of a join.
     dynamic: Vec<Arc<dyn PhysicalExpr>>,
-    /// The order that the plan requires, which holds, though it may go on behind the last column
+    /// The order that the plan requires, which holds, though it may continue after the last column
     /// that makes a difference.
     required_order: Vec<PhysicalSortExpr>,
     shared: Arc<SharedRead>,
@@ -91,7 +91,7 @@ fn properties(
     PlanProperties::new(equivalences, partitioning, EmissionType::Incremental, Boundedness::Bounded)
 }
 
-/// The order that rows come in, as far as the columns it goes by are among those read.
+/// The order that rows come in, as far as its columns are among those read.
 fn ordering(spec: &ReadSpec, schema: &SchemaRef) -> Option<Vec<PhysicalSortExpr>> {
     let descending = match spec.direction {
         Direction::Unordered => return None,
@@ -172,8 +172,8 @@ impl ExecutionPlan for StoreScan {
     }
 
     /// The scan for another run, as each step of a recursive query is one. A reader that had not
-    /// begun when the run before was cut short would take what that one left, and whoever told keys
-    /// then tells none any more.
+    /// begun when the run before was cut short would take what that one left, and the join that
+    /// passed keys then passes none any more.
     fn reset_state(self: Arc<Self>) -> Result<Arc<dyn ExecutionPlan>> {
         let shared = Arc::new(SharedRead::new(self.spec.readers()));
         Ok(Arc::new(Self { shared, dynamic: Vec::new(), ..self.as_ref().clone() }))
@@ -192,7 +192,7 @@ impl ExecutionPlan for StoreScan {
             .map_or_else(Guard::default, |guard| (*guard).clone());
         let metrics = BaselineMetrics::new(&self.metrics, reader);
         // Nothing is opened before the first row is asked for: by then the other side of a join may
-        // have told its keys.
+        // have passed its keys.
         let rows = stream::once(async move {
             narrow_read(spec, &dynamic).map(|spec| rows(spec, guard, shared, reader))
         });
@@ -237,8 +237,8 @@ impl ExecutionPlan for StoreScan {
     ) -> Result<FilterPushdownPropagation<Arc<dyn ExecutionPlan>>> {
         let wanted: Vec<_> =
             filters.parent_filters.into_iter().map(|filter| filter.filter).collect();
-        // They may spare reading, but rows are not held against them here: whoever gave them does
-        // that.
+        // They may spare reading, but rows are not held against them here: the join that gave them
+        // does that.
         let answers = FilterPushdownPropagation::with_parent_pushdown_result(vec![
             PushedDown::No;
             wanted.len()
@@ -303,7 +303,7 @@ fn rows(
             Err(error) => return drop(sender.blocking_send(Err(error))),
         };
         for batch in parts.flatten() {
-            // The plan has dropped the stream, as a LIMIT above does: nobody wants the rest.
+            // The plan has dropped the stream, as a LIMIT above does: the rest is not wanted.
             if sender.blocking_send(batch.map_err(into_datafusion)).is_err() {
                 return;
             }

@@ -17,7 +17,7 @@ use crate::errors::into_datafusion;
 
 const NAME: &str = "_read_text";
 
-/// A text read as a value of another type: a decimal, bytes, a UUID or a moment.
+/// A text read as a value of another type: a decimal, bytes, a UUID or a timestamp.
 pub(super) fn read_text(text: Expr, kind: &DataType) -> Expr {
     let signature = Signature::any(1, Volatility::Immutable);
     let func = ScalarUDF::new_from_impl(TextReader { kind: kind.clone(), signature });
@@ -84,7 +84,7 @@ impl ScalarUDFImpl for TextReader {
 fn read(text: &str, column_type: ColumnType) -> Result<Value> {
     let value = match Value::parse(text, column_type) {
         Ok(value) => value,
-        // Nanoseconds reach from 1677 to 2262. What lies outside is before or after all of them.
+        // Nanoseconds reach from 1677 to 2262. What is outside is before or after all of them.
         Err(_) if column_type == ColumnType::Timestamp(9) => {
             return match Value::parse(text, ColumnType::Timestamp(6)) {
                 Ok(Value::Timestamp { value, .. }) => {

@@ -1,15 +1,15 @@
 //! Texts beside values of other types: here alone it is decided what they mean.
 //!
-//! A text beside a number, bytes, a UUID or a moment is the value that it spells, with all of its
-//! digits. The planner would cut it to the type of the other side, and find `0.13` for `'0.1255'`.
-//! A text beside a truth value, a day or a time of day is cast to it.
+//! A text beside a number, bytes, a UUID or a timestamp is the value that it spells, with all of
+//! its digits. The planner would cut it to the type of the other side, and find `0.13` for
+//! `'0.1255'`. A text beside a truth value, a day or a time of day is cast to it.
 //!
 //! 1. A text that is written becomes a literal of the other type, or of one that has room for all
 //!    of its digits. So keys and indexes answer it. One that spells no such value is an error.
-//! 2. A text that is computed, or stands in a column, is read row by row (`text_reader.rs`).
-//! 3. What COALESCE and CASE may give counts as if it stood there itself: `n = coalesce(a, '0.5')`.
+//! 2. A text that is computed, or is in a column, is read row by row (`text_reader.rs`).
+//! 3. What COALESCE and CASE may give counts as if it were written there: `n = coalesce(a, '0.5')`.
 //! 4. Values of which one is given, as those of COALESCE and VALUES, must have one type. There a
-//!    column of text beside decimals is refused: nobody knows how many digits it has. CASE and
+//!    column of text beside decimals is refused: the number of its digits is unknown. CASE and
 //!    UNION give text then.
 //!
 //! Documents beside texts are in `json_values.rs`. Symbols of an ENUM are texts to SQL.
@@ -165,7 +165,7 @@ pub(super) fn compare(parts: &mut [Part<'_>]) -> Result<bool> {
     };
     match meaning {
         Meaning::Moment(_) => return read_moments(parts, meaning),
-        // The planner casts those that stand by themselves.
+        // The planner casts those that are arguments of nothing.
         Meaning::Cast(kind @ (CastKind::Day | CastKind::Time)) => {
             return cast_listed(parts, &kind.data_type());
         }
@@ -198,7 +198,7 @@ pub(super) fn compare(parts: &mut [Part<'_>]) -> Result<bool> {
             if fit.iter().all(|fits| *fits) {
                 return read_literals(&mut spread, meaning);
             }
-            // Bytes of another length are never equal, and have their place in the order.
+            // Bytes of another length are never equal, and are ordered all the same.
             for (part, schema) in &mut spread {
                 if bytes_of(part, schema).is_some() {
                     **part = cast(std::mem::take(*part), DataType::Binary);
@@ -311,7 +311,7 @@ impl Meaning {
     }
 }
 
-/// The most digits before the point, and behind it.
+/// The most digits before the point, and after it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct DigitRoom {
     before: u8,
@@ -319,7 +319,7 @@ struct DigitRoom {
 }
 
 impl DigitRoom {
-    /// A type with as many digits before the point, and as many as possible behind it.
+    /// A type with as many digits before the point, and as many as possible after it.
     fn widest(self) -> DataType {
         const DIGITS: u8 = 76;
         const HALF: u8 = 38;
@@ -371,7 +371,7 @@ fn meaning_beside(part: &Expr, schema: &DFSchema) -> Option<Beside> {
         return Some(Beside::Nothing);
     }
     let kind = part.get_type(schema).ok()?;
-    // A scale below zero has no digits behind the point.
+    // A scale below zero has no digits after the point.
     let room = |precision: u8, scale: i8| {
         let behind = u8::try_from(scale).unwrap_or(0);
         Meaning::Number(DigitRoom { before: precision.saturating_sub(behind), behind })
@@ -388,7 +388,7 @@ fn meaning_beside(part: &Expr, schema: &DFSchema) -> Option<Beside> {
         DataType::Time64(TimeUnit::Nanosecond) => Meaning::Cast(CastKind::Time),
         // Of a list the items are compared.
         DataType::List(_) => return meaning_beside(item_of(part)?, schema),
-        // Both UUIDs and bytes are bytes to Arrow: the field tells which.
+        // Both UUIDs and bytes are bytes to Arrow: the field says which.
         _ => match bytes_of(part, schema)? {
             ColumnType::Uuid => Meaning::Uuid,
             ColumnType::FixedBinary(width) => Meaning::Bytes(Some(width.into())),
@@ -447,7 +447,7 @@ fn literal_text(expr: &Expr) -> Option<&str> {
     }
 }
 
-/// The values with what texts that are chosen, and lists, may give in their places.
+/// The values, with those that chosen texts and lists may give.
 fn spread<'p>(parts: &'p mut [Part<'_>]) -> Vec<Part<'p>> {
     spread_of(parts.iter_mut())
 }
@@ -469,7 +469,7 @@ fn gather<'p>(part: &'p mut Expr, schema: &'p DFSchema, found: &mut Vec<Part<'p>
         }
         _ => false,
     };
-    // Others than texts keep what they are made of.
+    // Values other than texts keep their parts.
     if !is_spread(part) || !gives_text(part, schema) {
         return found.push((part, schema));
     }
@@ -492,8 +492,9 @@ fn gather<'p>(part: &'p mut Expr, schema: &'p DFSchema, found: &mut Vec<Part<'p>
     }
 }
 
-/// Texts beside a FLOAT or DOUBLE and further values: each is what it would be beside the first alone.
-/// The planner reads all of them as one type, by which `f IN ('0.1', 2.5)` missed 0.1 of a FLOAT.
+/// Texts beside a FLOAT or DOUBLE and further values: each is what it would be beside the first
+/// alone. The planner reads all of them as one type, by which `f IN ('0.1', 2.5)` missed 0.1 of a
+/// FLOAT.
 fn cast_beside_float(parts: &mut [Part<'_>]) -> Result<bool> {
     if parts.len() < 3 {
         return Ok(false);
@@ -548,7 +549,7 @@ fn cast_listed_numbers(parts: &mut [Part<'_>]) -> Result<bool> {
     }
 }
 
-/// Casts the texts that stand in lists.
+/// Casts the texts that are in lists.
 fn cast_listed(parts: &mut [Part<'_>], kind: &DataType) -> Result<bool> {
     let is_listed = |part: &Expr| match part {
         Expr::ScalarFunction(call) => LISTING.contains(&call.func.name()),
@@ -596,7 +597,7 @@ fn read_all(parts: &mut [Part<'_>], meaning: Meaning) -> Result<bool> {
     Ok(changed)
 }
 
-/// Makes timestamps of texts, but for literals that stand by themselves: they are rounded or widened
+/// Makes timestamps of texts, but not of literals alone: they are rounded or widened
 /// with their columns (`moments.rs`).
 fn read_moments(parts: &mut [Part<'_>], meaning: Meaning) -> Result<bool> {
     let mut changed = false;

@@ -101,7 +101,7 @@ fn rewrite_expression(part: Expr, schema: &DFSchema) -> Result<Transformed<Expr>
 }
 
 /// A value and the rows of a subquery that it is held against: intervals by their length, and
-/// decimals as doubles beside doubles. The planner would make decimals of 15 digits behind the
+/// decimals as doubles beside doubles. The planner would make decimals of 15 digits after the
 /// point of the doubles: `1e-20` would be among rows with 0, and infinity an error.
 fn rewrite_membership(mut part: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
     let (Expr::InSubquery(InSubquery { expr: value, subquery, .. })
@@ -137,7 +137,7 @@ fn rewrite_membership(mut part: Expr, schema: &DFSchema) -> Result<Transformed<E
     Ok(Transformed::yes(part))
 }
 
-/// Texts beside other values, and days beside moments, in one type.
+/// Texts beside other values, and days beside timestamps, in one type.
 fn read_texts_or_moments(
     value: &mut Expr,
     schema: &DFSchema,
@@ -191,7 +191,7 @@ fn unify_union(union: Union) -> Result<Union> {
     Union::try_new_with_loose_types(inputs)
 }
 
-/// The inputs of a union with texts beside other values read, days beside moments as such, and
+/// The inputs of a union with texts beside other values read, days beside timestamps as such, and
 /// documents beside others as texts.
 fn read_union(union: &Union) -> Result<(Vec<Arc<LogicalPlan>>, bool)> {
     let inputs = &union.inputs;

@@ -1,6 +1,6 @@
 //! VALUES whose columns have cells of several types.
 //!
-//! A text beside decimals is the number that it spells, and a day beside moments is one of them.
+//! A text beside decimals is the number that it spells, and a day beside timestamps is one of them.
 //!
 //! The planner casts the doubles to decimals with 15 digits after the point: `0.1::DOUBLE / 3` lost
 //! a digit beside `1.5`. Here such a column has doubles, as a union has. Marks of `text/values.rs`
@@ -49,7 +49,7 @@ pub(super) fn with_one_type(values: Values) -> Result<Values> {
             is_changed = true;
         }
     }
-    // Marks go from all columns: `as_double` was the last to need them.
+    // Marks are removed from all columns: `as_double` was the last to need them.
     for cell in rows.iter_mut().flatten() {
         let marked = std::mem::take(cell);
         *cell = marked.transform_up(|part| Ok(remove_mark(part)))?.data;
@@ -61,8 +61,8 @@ pub(super) fn with_one_type(values: Values) -> Result<Values> {
     Ok(Values { schema, values: rows })
 }
 
-/// Reads texts beside other values, and makes moments of the days beside moments. Gives the type of
-/// the column then.
+/// Reads texts beside other values, and makes timestamps of the days beside timestamps. Gives the
+/// type of the column then.
 fn read_cells(rows: &mut [Vec<Expr>], place: usize) -> Result<Option<DataType>> {
     // The planner casts where there are several types, so of several rows alone.
     if rows.len() < 2 || !rows.iter().any(|row| matches!(row[place], Expr::Cast(_))) {
@@ -98,7 +98,7 @@ fn read_cells(rows: &mut [Vec<Expr>], place: usize) -> Result<Option<DataType>> 
 }
 
 /// A marked text as a text that is cast to the type of the column. One with more digits than a
-/// moment of that type is an error, and is not cut.
+/// timestamp of that type is an error, and is not cut.
 fn unmark_text(cell: &mut Expr, kind: &DataType) {
     let marked = match &mut *cell {
         Expr::Cast(cast) => cast.expr.as_mut(),

@@ -22,7 +22,7 @@ pub(super) fn per_second(unit: TimeUnit) -> i64 {
     }
 }
 
-/// A moment in another unit, rounded up or down.
+/// A timestamp in another unit, rounded up or down.
 pub(super) fn round_moment(moment: Expr, unit: TimeUnit, is_up: bool) -> Expr {
     let signature = Signature::any(1, Volatility::Immutable);
     let func = ScalarUDF::new_from_impl(WholeMoment { unit, is_up, signature });
@@ -61,7 +61,7 @@ impl ScalarUDFImpl for WholeMoment {
         let counts = cast(&array, &DataType::Int64)?;
         let counts = counts.as_primitive::<Int64Type>();
         let rounded = |count: i64| match given / wanted {
-            // Into a finer unit: what lies outside of it is before or after all that it holds.
+            // Into a finer unit: what is outside of it is before or after all that it holds.
             0 | 1 => Some(count.saturating_mul(wanted / given)),
             step if self.is_up => Some(-(-count).div_euclid(step)),
             step => Some(count.div_euclid(step)),

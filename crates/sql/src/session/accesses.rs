@@ -134,7 +134,8 @@ mod tests {
         }
     }
 
-    /// Whoever adds a kind of statement says here whether a server lets it through without a grant.
+    /// Anyone who adds a kind of statement says here whether a server lets it through without a
+    /// grant.
     #[test]
     fn each_kind_of_statement_declares_what_it_touches() {
         let store = tonnage::Store::open("memory:").unwrap();
@@ -166,7 +167,7 @@ mod tests {
         }
     }
 
-    /// A server lets these through, since nobody needs a grant for them: so it must refuse them.
+    /// A server lets these through, since they need no grant: so it must refuse them.
     #[test]
     fn statements_of_a_session_are_refused_where_it_is_shared() {
         let store = tonnage::Store::open("memory:").unwrap();
@@ -248,7 +249,7 @@ mod tests {
             // Its first part reads the table. One that is no UNION does so as well.
             "WITH RECURSIVE s AS (SELECT x FROM s UNION ALL SELECT 1) SELECT * FROM s",
             "WITH RECURSIVE s AS (SELECT x FROM s) SELECT * FROM s",
-            // Behind the query that has the WITH.
+            // After the query that has the WITH.
             "SELECT * FROM (WITH s AS (SELECT 1 AS x) SELECT * FROM s) AS d, s",
             "(WITH s AS (SELECT 1 AS x) SELECT * FROM s) UNION SELECT x FROM s",
             "SELECT (WITH s AS (SELECT 1 AS x) SELECT max(x) FROM s) FROM s",
@@ -267,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_done_to_a_table_is_told() {
+    fn accesses_name_each_kind_of_change() {
         let did = |table: &str, access| (table.to_owned(), access);
         assert_eq!(
             accesses("INSERT INTO public.a SELECT * FROM b"),

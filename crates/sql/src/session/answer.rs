@@ -123,7 +123,7 @@ impl Rows {
         Self::new(&batch.schema(), std::iter::once(Ok(batch)), Guard::default())
     }
 
-    /// The same behind rows that are there already.
+    /// The same after rows that are there already.
     pub(crate) fn after_batch(self, first: RecordBatch) -> Self {
         let (schema, guard) = (self.schema.clone(), self.guard.clone());
         Self::new(&schema, std::iter::once(Ok(first)).chain(self), guard)
@@ -239,7 +239,7 @@ mod tests {
         Arc::new(Engine::new(&context).unwrap())
     }
 
-    /// Whoever read such an answer took the rows before the panic for all of them.
+    /// Readers of such an answer took the rows before the panic for all of them.
     #[test]
     fn a_plan_that_panics_does_not_end_its_rows_well() {
         let schema = Arc::new(Schema::new(vec![Field::new("k", DataType::Int64, false)]));

@@ -19,14 +19,14 @@ pub(crate) struct CachedQuery {
     plan: Mutex<Option<CachedPlan>>,
 }
 
-/// A plan with the tables that it was made for.
+/// A plan with the tables that it reads.
 #[derive(Clone)]
 pub(crate) struct CachedPlan {
     pub(crate) logical: LogicalPlan,
     /// Whether it was optimised, and may be run as it is.
     pub(crate) is_optimised: bool,
     pub(crate) tables: Vec<Arc<TableEntry>>,
-    /// The statistics that it was made with.
+    /// The statistics that it is based on.
     pub(crate) statistics: StatisticsVersion,
 }
 

@@ -25,8 +25,8 @@ pub struct Description {
     pub rows: Option<SchemaRef>,
     /// Whether it changes nothing, so that it may be carried out once more.
     pub reads_only: bool,
-    /// `$1`, `$2` and so on: a field that may be NULL for each, of the type that its place in the
-    /// statement asks for. Where any type would do it is text.
+    /// `$1`, `$2` and so on: a field that may be NULL for each, of the type that its position in
+    /// the statement asks for. Where any type would do it is text.
     pub parameters: Vec<Field>,
 }
 
@@ -138,7 +138,8 @@ impl Sql {
         Ok((Some(rows), types))
     }
 
-    /// The types that the parameters of a statement that writes must have, where their places tell.
+    /// The types that the parameters of a statement that writes must have, as far as their
+    /// positions say.
     fn write_types(
         &self,
         write: &WriteStatement,
@@ -147,7 +148,7 @@ impl Sql {
         let planner = &self.planner();
         let mut types = ParameterTypes::new();
         if let Some(insert) = write.insertion(planner)? {
-            // A parameter that stands alone in VALUES gets the type of its column: planning would
+            // A parameter that is alone in VALUES gets the type of its column: planning would
             // find none.
             let source = match insert.source.body.as_ref() {
                 ast::SetExpr::Values(values) => values,
@@ -168,7 +169,7 @@ impl Sql {
         }
         let Some((reading, assigned)) = write.reading()? else { return Ok(types) };
         let (_, mut types) = planner.describe_statement(reading, parameters)?;
-        // A parameter that stands alone behind SET gets the type of its column: planning finds none.
+        // A parameter that is alone after SET gets the type of its column: planning finds none.
         let Some(table) = write.changed_table(planner) else { return Ok(types) };
         for (name, column) in assigned {
             let column = table.schema().require_column(column)?;
@@ -210,7 +211,7 @@ fn placeholder(token: Option<&TokenWithSpan>) -> Option<&str> {
     }
 }
 
-/// Parameters behind LIMIT and OFFSET.
+/// Parameters after LIMIT and OFFSET.
 fn types_of_limits(tokens: &[TokenWithSpan]) -> impl Iterator<Item = (String, ColumnType)> + '_ {
     tokens.windows(2).filter_map(|pair| {
         let is_count = pair[0].is_one_of(&["LIMIT", "OFFSET"]);

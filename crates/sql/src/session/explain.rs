@@ -26,6 +26,7 @@ impl ExplainStatement {
     /// # Errors
     /// `Invalid` for something else, with its position.
     pub(crate) fn read(piece: &Piece) -> Result<Self> {
+        // Rights and the run of a change are those of its own kind, whatever precedes it.
         let is_option = |token: &&TokenWithSpan| token.is_one_of(&["ANALYZE", "VERBOSE"]);
         let options = piece.tokens[1..].iter().take_while(is_option).count();
         let (explain, rest) = piece.tokens.split_at(1 + options);

@@ -3,7 +3,7 @@
 //! 1. Threads, no more than the session may have, look at the statements: simple ones are bound,
 //!    and those of a few rows by their keys carried out at once, for reading these takes no longer
 //!    than looking at them did.
-//! 2. Aggregates that go over the same rows are put together.
+//! 2. Aggregates over the same rows are put together.
 //! 3. Threads take one piece of work after another: a group of aggregates with one read, or a
 //!    single statement.
 //!
@@ -66,7 +66,7 @@ impl Sql {
     /// order given.
     ///
     /// Aggregates over the same rows of one table (`SELECT max(x) FROM t WHERE ...`,
-    /// `SELECT avg(y) FROM t WHERE ...`) share one read, as `EXPLAIN` statements in one call tell;
+    /// `SELECT avg(y) FROM t WHERE ...`) share one read, as `EXPLAIN` statements in one call show;
     /// everything else runs side by side on the threads of the session. Nothing is promised about
     /// the order in which statements are carried out. Answers are complete when this returns; what
     /// is too large for that is drawn through [`Sql::execute`].
@@ -146,7 +146,7 @@ impl Sql {
 
     fn job(&self, index: usize, request: &Request) -> Result<MultiJob> {
         let statements = self.statements(&request.text)?;
-        // Answers stand in the order of the requests, so a request is one statement with one
+        // Answers are in the order of the requests, so a request is one statement with one
         // answer.
         let [statement] = statements.as_slice() else {
             return Err(Error::invalid(format!(
@@ -228,7 +228,7 @@ impl SharedAggregates {
             }
             return;
         }
-        // The read goes on while one of them may still wait for it.
+        // The read continues while one of them may still wait for it.
         let guards = statements.iter().map(|statement| statement.guard.clone());
         let guard = guards.reduce(Guard::shared_with).unwrap_or_default();
         match aggregate(&self.spec, works, &guard) {

@@ -1,17 +1,17 @@
-//! The names that WITH gives at a place of a query.
+//! The names of WITH that a part of a query sees.
 
 use datafusion::sql::sqlparser::ast::{ObjectName, Query};
 
 use crate::text::folded;
 
-/// The names that stand for queries at the place that a walk has come to.
+/// The names of queries of WITH, as a walk has found them so far.
 ///
-/// A name is given by nobody where that is not sure. The query of a recursive table sees itself in
-/// one part and a table of its name in the other, so its name is given behind it alone, as that of
+/// Where it is unsure, a name is not one of WITH. The query of a recursive table sees itself in
+/// one part and a table of its name in the other, so its name is given after it alone, as that of
 /// any other.
 #[derive(Default)]
 pub(crate) struct GivenNames {
-    /// The queries around the place, the innermost last.
+    /// The queries around, the innermost last.
     around: Vec<OpenQuery>,
 }
 
@@ -33,7 +33,7 @@ impl GivenNames {
         self.around.push(OpenQuery { with, given: Vec::new() });
     }
 
-    /// Leaves a query. One of WITH is seen by what stands behind it.
+    /// Leaves a query. One of WITH is seen by what follows it.
     pub(crate) fn leave(&mut self, query: &Query) {
         self.around.pop();
         let Some(outer) = self.around.last_mut() else { return };
@@ -43,7 +43,7 @@ impl GivenNames {
         }
     }
 
-    /// Whether a name stands for a query here. One with a schema before it stands for a table.
+    /// Whether a name means a query here. One with a schema before it means a table.
     pub(crate) fn is_given(&self, name: &ObjectName) -> bool {
         let [part] = name.0.as_slice() else { return false };
         let Some(name) = part.as_ident().map(folded) else { return false };

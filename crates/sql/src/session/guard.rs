@@ -42,7 +42,8 @@ impl Guard {
         Self { consistency, ..self }
     }
 
-    /// The same for a read that another statement waits for too: it goes on while one of them may.
+    /// The same for a read that another statement waits for too: it continues while one of them
+    /// may.
     pub(crate) fn shared_with(mut self, other: Self) -> Self {
         self.others.push(other);
         self
@@ -53,7 +54,8 @@ impl Guard {
         self.terms
     }
 
-    /// The options of a write that is acknowledged then, and waits no longer than the statement may.
+    /// The options of a write that is acknowledged then, and waits no longer than the statement
+    /// may.
     pub(crate) fn write_options(&self) -> WriteOptions {
         WriteOptions {
             durability: self.terms.durability,
@@ -77,7 +79,7 @@ impl Guard {
         self.deadline.map(|(deadline, _)| deadline.saturating_duration_since(Instant::now()))
     }
 
-    /// The same for what refuses no time at all as a mistake: a moment at least.
+    /// The same for what refuses no time at all as a mistake: a short time at least.
     pub(crate) fn time_left(&self) -> Option<Duration> {
         self.remaining().map(|left| left.max(Duration::from_nanos(1)))
     }

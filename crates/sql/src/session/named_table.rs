@@ -14,7 +14,7 @@ pub(crate) struct NamedTable {
 }
 
 impl NamedTable {
-    /// Reads the name that stands here, as queries take it.
+    /// Reads the name that is here, as queries take it.
     ///
     /// # Errors
     /// `Invalid` for something else, with its position.

@@ -12,12 +12,12 @@ pub struct SqlOptions {
     /// spill to disk (16 MiB or more). The results of [`crate::Sql::fetch_all`] may take as much
     /// again.
     pub memory_bytes_max: usize,
-    /// The memory for columns of tables that are scanned again and again while nobody writes to
+    /// The memory for columns of tables that are scanned again and again without writes to
     /// them; 0 for none. Default: an eighth of the machine's memory.
     pub column_cache_bytes_max: Option<usize>,
     /// The most bytes on disk that spilled data may take.
     pub spill_bytes_max: u64,
-    /// Where spilled data goes; the system's directory for temporary files without it.
+    /// The directory of spilled data; the system's directory for temporary files without it.
     pub spill_directory: Option<PathBuf>,
     /// The longest that a statement may take, from its start to its last row.
     pub timeout: Option<Duration>,
@@ -27,7 +27,7 @@ pub struct SqlOptions {
     pub batch_rows_max: usize,
     /// How many plans of statements are kept for the next time; 0 for none.
     pub plans_max: usize,
-    /// Whether simple statements go straight to the store. Off for comparing the two ways.
+    /// Whether simple statements are read straight from the store. Off for comparing the two ways.
     pub direct: bool,
     /// Whether conditions are answered by reading less of the store. Off for comparing.
     pub push_down: bool,
@@ -36,7 +36,7 @@ pub struct SqlOptions {
     /// How many copies have a write by then; as the store was opened without it.
     pub acks: Option<Acks>,
     /// Whether the session belongs to one user of this machine: SET and PREPARE hold for the
-    /// statements behind them, and statements read and write files. A server, whose users share the
+    /// statements after them, and statements read and write files. A server, whose users share the
     /// session, turns it off.
     pub is_local: bool,
     /// Whether BEGIN opens a transaction. All that run statements in a session share it: turn it

@@ -18,7 +18,7 @@ const ROWS_AT_ONCE: usize = 500;
 impl Prepared {
     /// Carries the statement out once for each row of a batch, whose columns are `$1`, `$2` and so
     /// on, in order. An INSERT of plain values takes 500 rows at a time: a key that exists refuses
-    /// all of these, but a failure midway may leave some stored, and its error tells how many.
+    /// all of these, but a failure midway may leave some stored, and its error says how many.
     /// Rows before those that fail stay stored.
     ///
     /// `request` gives time-out and cancellation; its text and parameters are not used.
@@ -35,7 +35,7 @@ impl Prepared {
             )));
         }
         let piece = self.statement.piece();
-        // Refused before the first row is written: nobody would see the rows that it gives.
+        // Refused before the first row is written: its rows would be lost.
         let is_returning = matches!(self.statement.parsed()?,
             ParsedStatement::Write(write) if write.gives_rows());
         if is_returning || piece.kind.reads_only() {

@@ -44,7 +44,7 @@ impl Parameters {
         Ok(Self { numbered: cells.collect::<Result<_>>()?, named: HashMap::new() })
     }
 
-    /// The numbered values of others behind its own.
+    /// The numbered values of others after its own.
     pub(crate) fn append(&mut self, others: Parameters) {
         self.numbered.extend(others.numbered);
     }
@@ -67,7 +67,7 @@ impl Parameters {
     }
 }
 
-/// Statements with what goes along with them. Plain text is a request as well.
+/// Statements with their parameters and limits. Plain text is a request as well.
 #[derive(Clone, Debug, Default)]
 pub struct Request {
     pub(crate) text: String,

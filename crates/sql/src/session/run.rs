@@ -145,6 +145,7 @@ impl Sql {
                 Ok("everything is on disk".to_owned())
             }
             SessionStatement::Vacuum(table) => {
+                // A table that is missing is an error, as in other databases.
                 table.as_ref().map(|table| table.table(store)).transpose()?;
                 Ok("nothing to do: the store cleans up by itself".to_owned())
             }

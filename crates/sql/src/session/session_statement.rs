@@ -40,9 +40,11 @@ impl SessionStatement {
     pub(crate) fn read(piece: &Piece) -> Result<Self> {
         let mut cursor = Cursor::new(piece);
         if cursor.word("PREPARE") {
+            // The statement takes all tokens that are left.
             return prepare(&mut cursor, piece.end);
         }
         let statement = if cursor.word("DEALLOCATE") {
+            // PostgreSQL takes this word here, and ignores it.
             cursor.word("PREPARE");
             Self::Deallocate(name(&mut cursor, "the name of a prepared statement")?)
         } else if cursor.word("SET") {
@@ -67,7 +69,7 @@ impl SessionStatement {
     }
 }
 
-/// `PREPARE name [(types)] AS statement`. The types are skipped: the statement tells them.
+/// `PREPARE name [(types)] AS statement`. The types are skipped: the statement determines them.
 fn prepare(cursor: &mut Cursor, end: Location) -> Result<SessionStatement> {
     let name = name(cursor, "a name for the statement")?;
     skip_parentheses(cursor);
@@ -115,7 +117,7 @@ fn set(cursor: &mut Cursor) -> Result<SessionStatement> {
             other => value.push_str(&other.to_string()),
         }
     }
-    // Blanks are no tokens: a list gets one back behind each comma, as `settings.rs` writes its
+    // Blanks are no tokens: a list gets one back after each comma, as `settings.rs` writes its
     // values.
     let value = (!is_default).then(|| (value.replace(',', ", "), place));
     Ok(SessionStatement::Set { name, value })
@@ -196,7 +198,7 @@ impl ExecuteStatement {
 
 const VALUES_ALONE: &str = "EXECUTE takes values, one for each parameter";
 
-/// Whether a query computes one row out of nothing: it has no clause behind its values.
+/// Whether a query computes one row out of nothing: it has no clause after its values.
 fn is_row(parsed: &ast::Statement) -> bool {
     let ast::Statement::Query(query) = parsed else { return false };
     let ast::SetExpr::Select(select) = query.body.as_ref() else { return false };

@@ -71,7 +71,7 @@ impl Settings {
         lock(&self.values).consistency.or(options.consistency)
     }
 
-    /// Gives a setting a value. Tells how it is now.
+    /// Gives a setting a value. Returns a message with the new value.
     ///
     /// # Errors
     /// `Invalid` for a value that it cannot have; `Unsupported` for one that the store cannot keep

@@ -22,7 +22,7 @@ pub(crate) enum ShowStatement {
     Catalog(CatalogList),
 }
 
-/// What the store tells of its tables.
+/// Lists of the catalog.
 pub(crate) enum CatalogList {
     Tables,
     Views,
@@ -44,7 +44,7 @@ impl ShowStatement {
     /// `SHOW setting` and `DESCRIBE [TABLE] t`.
     ///
     /// # Errors
-    /// `Invalid` for something else, with the place.
+    /// `Invalid` for something else, with the position.
     pub(crate) fn read(piece: &Piece) -> Result<Self> {
         let mut cursor = Cursor::new(piece);
         if !cursor.word("SHOW") {
@@ -78,7 +78,7 @@ impl ShowStatement {
 }
 
 impl CatalogList {
-    /// Reads what stands behind SHOW, if the store tells of it.
+    /// Reads what follows SHOW, if it is a list of the catalog.
     fn read(cursor: &mut Cursor) -> Result<Option<Self>> {
         Ok(Some(if cursor.word("TABLES") {
             cursor.end()?;
@@ -154,7 +154,7 @@ fn table(cursor: &mut Cursor) -> Result<NamedTable> {
     cursor.end().map(|()| table)
 }
 
-/// Reads the table behind FROM, if one is named.
+/// Reads the table after FROM, if one is named.
 fn table_behind_from(cursor: &mut Cursor) -> Result<Option<NamedTable>> {
     match cursor.word("FROM") || cursor.word("IN") || cursor.word("ON") {
         true => table(cursor).map(Some),

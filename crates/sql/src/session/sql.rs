@@ -84,7 +84,7 @@ impl Sql {
     /// The statements of a text, each carried out when its answer is asked for.
     ///
     /// # Errors
-    /// `Invalid` for a text that cannot be cut into statements, naming the place.
+    /// `Invalid` for a text that cannot be cut into statements, naming the position.
     pub fn script(&self, request: impl Into<Request>) -> Result<Script> {
         let request = request.into();
         let statements = self.inner.cache.statements(&request.text)?;
@@ -179,15 +179,15 @@ impl Sql {
             return Ok(None);
         }
         let Some(simple) = statement.simple() else { return Ok(None) };
-        // A table that is not there is told of by the planner, with its place.
+        // The planner reports a missing table, with its position.
         let Ok(table) = statement.table(&context.store, &simple.path) else { return Ok(None) };
         let consistency = self.settings().consistency(&context.options);
         bind(simple, &table, parameters, consistency, context, engine)
     }
 }
 
-/// A statement kept for many executions. Parsed once; its plan is made when it first runs and kept
-/// as long as its tables stay as they are.
+/// A statement kept for many executions. Parsed once; its plan is created when it first runs and
+/// kept as long as its tables stay as they are.
 #[derive(Clone)]
 pub struct Prepared {
     pub(crate) sql: Sql,

@@ -130,8 +130,8 @@ pub(super) fn of_definitions(store: &Store, text: &str) -> Result<TableAccesses>
             | Definition::AlterTable { path, .. }
             | Definition::DropIndex { table: Some(path), .. } => path,
             Definition::DropIndex { name, table: None, .. } => {
-                // The name alone does not tell the table, so tables of all such indexes need the
-                // grant.
+                // The name alone does not determine the table, so tables of all such indexes need
+                // the grant.
                 for index in indexes(store) {
                     if index.name().eq_ignore_ascii_case(&name) {
                         found.note(index.table_path(), Access::Define);

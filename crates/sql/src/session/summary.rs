@@ -16,7 +16,7 @@ use crate::planner::Planner;
 use crate::text::{Cursor, IsWord, Piece, StatementKind, parse, single};
 use crate::write::{made, quoted, word};
 
-/// The query that stands behind DESCRIBE, if it is one and no table.
+/// The query that follows DESCRIBE, if it is one and no table.
 pub(crate) fn described_query(piece: &Piece) -> Option<Piece> {
     let query = query_at(piece.tokens.get(1..)?, piece);
     let first = Cursor::new(&query).peek()?;

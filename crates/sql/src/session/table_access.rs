@@ -22,7 +22,7 @@ pub enum Access {
     Update,
     /// Rows are deleted.
     Delete,
-    /// The table is made, altered, dropped or indexed.
+    /// The table is created, altered, dropped or indexed.
     Define,
 }
 
@@ -56,12 +56,12 @@ impl TableAccesses {
         self.0.push(TableAccess { table: path.to_ascii_lowercase(), access });
     }
 
-    /// Notes that a table is read which tells of all tables.
+    /// Notes a read of a table that lists all tables.
     pub(crate) fn note_information(&mut self, name: &str) {
         self.note(&format!("{INFORMATION_SCHEMA}.{name}"), Access::Read);
     }
 
-    /// Notes every name that stands where a table may.
+    /// Notes every name at a position of a table.
     pub(crate) fn read(&mut self, parsed: &impl Visit) {
         let _ = walk(parsed, &mut Relations { found: self, is_function: false, given: None });
     }
@@ -80,12 +80,12 @@ impl TableAccesses {
     }
 }
 
-/// Finds the names that stand where a table may.
+/// Finds the names at positions of tables.
 struct Relations<'a> {
     found: &'a mut TableAccesses,
     /// Whether the next name is that of a function that gives rows.
     is_function: bool,
-    /// The names that stand for no table, if any are taken for such.
+    /// The names of WITH, which mean no table; none if all count as tables.
     given: Option<GivenNames>,
 }
 

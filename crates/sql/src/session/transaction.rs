@@ -6,7 +6,7 @@
 //! 2. Statements see the tables with the rows as they are here (`catalog/overlay.rs`). All else
 //!    they see as it is stored when they read it.
 //! 3. COMMIT carries everything out in one atomic write. If a condition does not hold any more,
-//!    somebody else has changed that row, and nothing is written.
+//!    another writer has changed that row, and nothing is written.
 //!
 //! A statement that fails leaves the transaction as it was before it.
 
@@ -68,8 +68,8 @@ impl Transaction {
         Self { bytes_max, changes: Mutex::default(), turn: Mutex::default() }
     }
 
-    /// Carries out a statement that changes rows, behind those that run already. One that fails
-    /// leaves nothing behind.
+    /// Carries out a statement that changes rows, after those that run already. One that fails
+    /// leaves nothing.
     pub(crate) fn statement<T>(&self, run: impl FnOnce() -> Result<T>) -> Result<T> {
         let _turn = lock(&self.turn);
         {
@@ -154,7 +154,7 @@ impl Transaction {
         *lock(&self.changes) = PendingChanges { is_over: true, ..PendingChanges::default() };
     }
 
-    /// Carries all changes out. Tells how many rows are written.
+    /// Carries all changes out. Returns how many rows are written.
     ///
     /// # Errors
     /// `Conflict` when others have changed a row, or its table, since it was read; then nothing is
@@ -170,7 +170,7 @@ impl Transaction {
         let mut operations = Vec::with_capacity(changes.rows.len());
         for change in changes.rows.values() {
             let path = change.table.path();
-            // The rows were made for the table as it was then: an altered one may have other
+            // The rows fit the table as it was then: an altered one may have other
             // columns.
             if !Arc::ptr_eq(store.table(path)?.entry(), change.table.entry()) {
                 return Err(Error::conflict(format!(
@@ -195,7 +195,7 @@ impl Transaction {
                     )
                 });
                 Err(Error::conflict(format!(
-                    "{told}was changed by somebody else since the transaction read it: nothing is written; carry it out again"
+                    "{told}was changed by another writer since the transaction read it: nothing is written; run the transaction again"
                 )))
             }
         }

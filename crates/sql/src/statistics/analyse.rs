@@ -18,10 +18,10 @@ use crate::write::made;
 
 /// The most columns that one read finds the figures of: each takes 16 KiB of memory a reader.
 const COLUMNS_MAX: usize = 128;
-/// Of more tables than this one line tells.
+/// The number of tables above which one line reports all.
 const TOLD_MAX: usize = 100;
 
-/// Carries out ANALYZE. Tells what it did.
+/// Carries out ANALYZE. Returns what it did.
 pub(crate) fn analyse_tables(
     planner: &Planner,
     statement: &AnalyzeStatement,
@@ -105,7 +105,7 @@ impl<'a> AnalyzeRun<'a> {
         Ok(told)
     }
 
-    /// A table that is named, with the places of its columns that are.
+    /// A table that is named, with the positions of its columns that are.
     fn resolve(&self, named: &AnalyzeTarget) -> Result<(Table, Vec<usize>)> {
         let store = &self.planner.context.store;
         // A view can be read as a table, so an error that there is none would puzzle.
@@ -130,7 +130,8 @@ impl<'a> AnalyzeRun<'a> {
         for (name, place) in &named.columns {
             let column = schema.require_column(name).map_err(|error| located(error, *place))?;
             let column_type = schema.columns[column].column_type;
-            // Without a list such columns are passed by; whoever names one expects figures of it.
+            // Without a list such columns are passed by; but a column that is named must have
+            // figures.
             if !has_figures(column_type) {
                 let message = format!(
                     "column {name} is {column_type}, whose values are not compared: leave it out"
@@ -160,7 +161,7 @@ impl<'a> AnalyzeRun<'a> {
         }
         let rows = rows.unwrap_or_default();
         let told = figures.len() as u64;
-        // Only behind the read is it known that the table stayed the same meanwhile.
+        // Only after the read is it known that the table stayed the same meanwhile.
         if !is_unchanged(store.known_table(table.path()).as_ref(), table) {
             return Err(Error::conflict(format!(
                 "the columns of table {0} changed while it was read: ANALYZE {0} again",
@@ -176,7 +177,7 @@ impl<'a> AnalyzeRun<'a> {
         let found = StoredStatistics { analysed_ms, rows, estimate, columns: figures };
         self.guard.check()?;
         write_statistics(store, table, &found, &self.write_options())?;
-        // Behind the write: a plan in between would note the old figures as the new ones.
+        // After the write: a plan in between would note the old figures as the new ones.
         self.planner.context.statistics.note_change();
         Ok(AnalysisSummary { path: table.path().to_owned(), rows, columns: told })
     }

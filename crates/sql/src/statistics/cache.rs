@@ -68,7 +68,7 @@ impl StatisticsCache {
         }
     }
 
-    /// What ANALYZE found of a table. An error is none of a plan's, which goes on without.
+    /// What ANALYZE found of a table. An error does not fail the plan, which works without.
     pub(crate) fn look_up(&self, table: &Table) -> Option<Arc<TableStatistics>> {
         let stored = self.store.known_table(TABLE)?;
         let version = self.version_of(&stored);
@@ -89,7 +89,7 @@ impl StatisticsCache {
         found
     }
 
-    /// Tells that this session has changed what is stored.
+    /// Notes that this session has changed what is stored.
     pub(crate) fn note_change(&self) {
         self.analysed.fetch_add(1, Ordering::AcqRel);
     }

@@ -8,10 +8,10 @@ use tonnage::{Column, ColumnType, Error, Result};
 use super::scalar_text::text_of;
 use super::stored::StoredColumn;
 
-/// The figures of one column in the answer; the number of rows stands before those of all columns.
+/// The figures of one column in the answer; the number of rows precedes those of all columns.
 const FIGURES: usize = 4;
 
-/// Whether a column has figures: whether its values can be told apart.
+/// Whether a column has figures: whether its values can be distinguished.
 pub(super) fn has_figures(column_type: ColumnType) -> bool {
     !matches!(
         column_type,
@@ -65,7 +65,7 @@ fn extreme_filter(column_type: ColumnType) -> Option<Option<AggregateFilter>> {
     }
 }
 
-/// The number of rows that an answer tells, and what it tells of the columns asked for.
+/// The number of rows in an answer, and the figures of its columns.
 pub(super) fn read_figures(
     columns: &[&Column],
     answer: &RecordBatch,

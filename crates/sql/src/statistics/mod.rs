@@ -5,7 +5,7 @@
 //! 2. It stores a row in the table `_statistics`, which it creates when there is none
 //!    (`stored.rs`). So copies of a store include them. The row names the space and the number of
 //!    its table, which no other table ever gets, and the numbers of its columns. So a table that
-//!    was dropped and made again has no statistics, and a renamed column keeps its own.
+//!    was dropped and created again has no statistics, and a renamed column keeps its own.
 //! 3. Plans ask the [`StatisticsCache`]. It reads the row again when `_statistics` or the
 //!    definition of the table has changed, and every ten seconds where the store counts no changes.
 //!

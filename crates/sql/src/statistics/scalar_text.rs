@@ -18,7 +18,7 @@ pub(super) fn text_of(value: &ScalarValue) -> Option<String> {
     (scalar_of(&text, &value.data_type()).as_ref() == Some(value)).then_some(text)
 }
 
-/// The value that a text stands for in a column of a type.
+/// The value that a text means in a column of a type.
 pub(super) fn scalar_of(text: &str, data_type: &DataType) -> Option<ScalarValue> {
     let value = ScalarValue::Utf8(Some(text.to_owned())).cast_to(data_type).ok()?;
     (!value.is_null()).then_some(value)

@@ -7,7 +7,7 @@ use super::stored::TABLE;
 use crate::session::{Access, NamedTable, TableAccesses};
 use crate::text::{Cursor, Piece};
 
-/// `ANALYZE [VERBOSE] [table [(columns)], ...]`, or the same behind `VACUUM [words]`.
+/// `ANALYZE [VERBOSE] [table [(columns)], ...]`, or the same after `VACUUM [words]`.
 pub(crate) struct AnalyzeStatement {
     /// The tables named; none for all that there are.
     pub(crate) tables: Vec<AnalyzeTarget>,
@@ -41,7 +41,7 @@ impl AnalyzeStatement {
         Ok(Self { tables })
     }
 
-    /// The tables that it touches. Whoever may not change a table may not change how it is read
+    /// The tables that it touches. Who may not change a table may not change how it is read
     /// either.
     pub(crate) fn accesses(&self, store: &Store) -> TableAccesses {
         let mut paths: Vec<String> =

@@ -84,7 +84,7 @@ impl StoredColumn {
 
 /// What is stored of a table; nothing where it was analysed when it was another one.
 pub(super) fn read_statistics(stored: &Table, table: &Table) -> Result<Option<StoredStatistics>> {
-    // A table of that name that somebody else made is none of ours: plans go on without.
+    // A table of that name of another owner is ignored: plans work without.
     if !is_own(stored) {
         return Ok(None);
     }
@@ -93,7 +93,7 @@ pub(super) fn read_statistics(stored: &Table, table: &Table) -> Result<Option<St
         Some(Value::Long(number)) => u64::try_from(*number).ok(),
         _ => None,
     };
-    // A table that was dropped and made again has the path, but none of the rows that were read.
+    // A table that was dropped and created again has the path, but none of the rows that were read.
     let (space, place) = incarnation(table);
     if number("space") != Some(space) || number("number") != Some(place) {
         return Ok(None);
@@ -117,7 +117,7 @@ pub(super) fn read_statistics(stored: &Table, table: &Table) -> Result<Option<St
     }
 }
 
-/// Keeps what was found of a table, in the place of what was kept before.
+/// Keeps what was found of a table, and replaces what was kept before.
 pub(super) fn write_statistics(
     store: &Store,
     table: &Table,
@@ -195,7 +195,7 @@ pub(super) fn incarnation(table: &Table) -> (u64, u64) {
     (u64::from(table.entry().space.0), u64::from(table.schema().table_id))
 }
 
-/// Whether ANALYZE made the table of that name.
+/// Whether ANALYZE created the table of that name.
 fn is_own(stored: &Table) -> bool {
     let columns = &stored.schema().columns;
     columns.len() == COLUMNS.len()

@@ -36,8 +36,8 @@ impl TableStatistics {
         self.rows
     }
 
-    /// What is known of a column, by its place in the table's SQL schema. A table that had no rows
-    /// tells nothing of those that came later.
+    /// What is known of a column, by its position in the table's SQL schema. A table that had no
+    /// rows says nothing about later ones.
     pub(crate) fn column(&self, column: usize) -> Option<&ColumnStatistics> {
         self.column_even_if_empty(column).filter(|_| self.rows > 0)
     }

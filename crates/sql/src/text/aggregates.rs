@@ -11,7 +11,7 @@ use tonnage::{Error, Result};
 use super::call::call;
 use super::pattern::{fill, parsed};
 
-/// Name, number of arguments, the aggregate that it stands for, and the function of that one's
+/// Name, number of arguments, the aggregate that it means, and the function of that one's
 /// result.
 const AGGREGATES: [(&str, usize, &str, Option<&str>); 17] = [
     ("count_if", 1, "count(CASE WHEN $1 THEN 1 END)", None),
@@ -41,7 +41,7 @@ pub(super) fn is_known(name: &str) -> bool {
     AGGREGATES.iter().any(|(known, ..)| *known == name) || FORMS.contains(&name)
 }
 
-/// These aggregates: name, kind, and what each stands for.
+/// These aggregates: name, kind, and what each means.
 pub(super) fn own_aggregates() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
     let written = AGGREGATES.iter().map(|(name, _, meaning, _)| (*name, "aggregate", *meaning));
     written.chain(FORMS.map(|name| (name, "aggregate", "")))
@@ -74,7 +74,7 @@ pub(super) fn respell(expr: &mut Expr) -> Result<()> {
     }
 }
 
-/// The arguments of a call, in a list with what else stands there.
+/// The arguments of a call, in a list with the other items.
 fn list_of(function: &mut Function) -> Option<&mut FunctionArgumentList> {
     match &mut function.args {
         FunctionArguments::List(list) => Some(list),
@@ -225,7 +225,7 @@ fn percentile(name: &str, function: &mut Function) -> Result<Expr> {
     {
         return Err(Error::invalid(format!("{name} takes a share from 0 to 1, not {number}")));
     }
-    // NULL has no rank: it must neither stand in the array nor be counted.
+    // NULL has no rank: it must be neither in the array nor counted.
     let is_there = Expr::IsNotNull(Box::new(Expr::Nested(Box::new(sorted.expr.clone()))));
     let filter = Box::new(match filter {
         Some(filter) => and(Expr::Nested(filter), is_there),

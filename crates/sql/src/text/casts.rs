@@ -67,7 +67,7 @@ fn maker_call(expr: &mut Expr) -> Option<Expr> {
     }
 }
 
-/// The functions behind CAST and TRY_CAST to such a type.
+/// The functions after CAST and TRY_CAST to such a type.
 fn makers_of(data_type: &DataType) -> Option<(&'static str, &'static str)> {
     match data_type {
         DataType::JSON | DataType::JSONB => Some(("_json", "_try_json")),
@@ -141,7 +141,7 @@ fn text_of_value(value: &ValueWithSpan) -> Option<&str> {
     if let Value::SingleQuotedString(text) = &value.value { Some(text) } else { None }
 }
 
-/// Whether a text is a moment that microseconds hold.
+/// Whether a text is a timestamp that microseconds hold.
 fn is_whole_moment(text: &str) -> bool {
     let count = |precision| match tonnage::Value::parse(text, ColumnType::Timestamp(precision)) {
         Ok(tonnage::Value::Timestamp { value, .. }) => Some(value),
@@ -193,7 +193,7 @@ pub(super) fn approximate_columns(values: &mut Values) {
     }
 }
 
-/// The number behind a sign.
+/// The number after a sign.
 pub(crate) fn signed(expr: &Expr) -> &Expr {
     match expr {
         Expr::UnaryOp { op: UnaryOperator::Minus | UnaryOperator::Plus, expr } => expr,

@@ -60,7 +60,7 @@ fn show_document(item: &mut SelectItem) {
     }
 }
 
-/// Whether a literal stands in an expression, or what becomes one, outside of subqueries and places
+/// Whether a literal is in an expression, or what becomes one, outside of subqueries and positions
 /// for values.
 fn has_literal(expr: &Expr) -> bool {
     struct LiteralFinder {
@@ -87,7 +87,7 @@ fn has_literal(expr: &Expr) -> bool {
         }
     }
     let mut literals = LiteralFinder { found: false, hidden: false };
-    // The finder breaks off nowhere, so the walk has no error to tell.
+    // The finder breaks off nowhere, so the walk has no error to report.
     let _ = walk(expr, &mut literals);
     literals.found && !literals.hidden
 }
@@ -160,7 +160,7 @@ fn is_one_table(from: &[TableWithJoins]) -> bool {
     matches!(from, [TableWithJoins { relation: TableFactor::Table { .. }, joins }] if joins.is_empty())
 }
 
-/// What `*` and `t.*` among the columns stand for.
+/// What `*` and `t.*` among the columns mean.
 struct StarItems {
     all: bool,
     tables: Vec<String>,
@@ -199,7 +199,7 @@ impl StarItems {
     }
 }
 
-/// What the planner tells columns apart by, and a name to put a number behind.
+/// The name by which the planner distinguishes columns, and one to add a number to.
 fn column_name(item: &SelectItem, is_one_table: bool) -> Option<(String, String)> {
     let expr = match item {
         SelectItem::ExprWithAlias { alias, .. } => {

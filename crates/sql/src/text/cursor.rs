@@ -1,6 +1,6 @@
 //! A cursor over the tokens of a statement.
 
-use datafusion::sql::sqlparser::tokenizer::{Location, Token, TokenWithSpan};
+use datafusion::sql::sqlparser::tokenizer::{Location, Span, Token, TokenWithSpan};
 use tonnage::{Error, Result};
 
 use super::{IsWord, Piece};
@@ -35,6 +35,11 @@ impl<'a> Cursor<'a> {
 
     pub(crate) fn is_at_end(&self) -> bool {
         self.tokens.is_empty()
+    }
+
+    /// Where the next token is.
+    pub(crate) fn span(&self) -> Span {
+        self.tokens.first().map_or_else(Span::empty, |token| token.span)
     }
 
     pub(crate) fn location(&self) -> Location {
@@ -109,7 +114,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Takes the names of columns in parentheses, if these stand here.
+    /// Takes the names of columns in parentheses, if these are here.
     pub(crate) fn column_names(&mut self) -> Result<Vec<String>> {
         match self.peek() {
             Some(Token::LParen) => {

@@ -83,7 +83,7 @@ fn translated(format: &str) -> Result<String> {
     Ok(written)
 }
 
-/// Whether a `T` stands between a day and a time, or a `Z` at the end.
+/// Whether a `T` is between a day and a time, or a `Z` at the end.
 fn is_mark(format: &str, rest: &str) -> bool {
     let is_behind_day = format[..format.len() - rest.len()].ends_with("DD");
     rest == "Z" || (is_behind_day && rest.starts_with("THH24"))
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn a_format_that_nobody_knows_is_refused() {
+    fn an_unknown_format_is_refused() {
         for format in ["Month", "yyyx", "999", "TZ", "year"] {
             let refused = translated(format);
             assert_eq!(refused.is_err(), format != "999", "{format}");

@@ -1,8 +1,8 @@
-//! How deep the tree of a statement is, told by its words and signs before it is parsed.
+//! How deep the tree of a statement is, measured by its tokens before it is parsed.
 //!
-//! The parser bounds how deep parentheses stand in each other. It reads chains in a loop instead:
+//! The parser bounds how deep parentheses are nested. It reads chains in a loop instead:
 //! `a OR b OR c`, `x + y + z`, `SELECT ... UNION ALL SELECT ...`, joins. Each step of a chain is a
-//! level of the tree all the same, and the planner goes down level by level. So a chain may be so
+//! level of the tree all the same, and the planner descends level by level. So a chain may be so
 //! long that the stack of a thread does not hold its levels.
 
 use datafusion::sql::sqlparser::keywords::Keyword;
@@ -23,10 +23,10 @@ pub(super) const RELATION: usize = 8;
 /// Refuses a statement that is deeper than that.
 ///
 /// # Errors
-/// `Unsupported`, at the place where it becomes too deep.
+/// `Unsupported`, at the position where it becomes too deep.
 pub(super) fn check(tokens: &[TokenWithSpan]) -> Result<()> {
     let (mut around, mut group) = (Vec::new(), TokenGroup::default());
-    // What the groups around weigh at the place where this one stands.
+    // The weight of the groups around the current one.
     let mut above = 0;
     let mut before = TokenRole::Start;
     for token in tokens {
@@ -93,7 +93,7 @@ enum TokenRole {
     Start,
     /// A value, a name, or a word that changes nothing.
     Operand,
-    /// A word behind which a value stands, as DISTINCT.
+    /// A word before a value, such as DISTINCT.
     Lead,
     Operator(OperatorBinding),
     Join,
@@ -116,7 +116,7 @@ impl TokenRole {
     fn of(token: &Token, before: TokenRole, in_case: bool) -> Self {
         match token {
             Token::LParen | Token::LBrace => TokenRole::Open { is_case: false },
-            // Behind a value it takes a part of it.
+            // After a value it takes a part of it.
             Token::LBracket => TokenRole::Open { is_case: false },
             Token::RParen | Token::RBracket | Token::RBrace => TokenRole::Close,
             Token::Comma => TokenRole::Comma,
@@ -157,7 +157,7 @@ impl TokenRole {
         }
     }
 
-    /// A word right behind an operator or a period is a name, whatever else it means elsewhere.
+    /// A word right after an operator or a period is a name, whatever else it means elsewhere.
     fn of_word(word: Keyword, before: TokenRole, in_case: bool) -> Self {
         use Keyword::{
             ALL, AND, ANY, AT, BETWEEN, BY, CASE, COLLATE, DISTINCT, DIV, ELSE, END, EXCEPT, FROM,
@@ -165,7 +165,7 @@ impl TokenRole {
             OFFSET, ON, OR, ORDER, OVERLAPS, QUALIFY, REGEXP, RETURNING, RLIKE, SELECT, SET,
             SIMILAR, SOME, THEN, UNION, USING, VALUES, WHEN, WHERE, WINDOW, XOR,
         };
-        // Ahead of the next test: behind an operator other words are names, but CASE opens a group
+        // Ahead of the next test: after an operator other words are names, but CASE opens a group
         // there.
         if word == CASE && before != TokenRole::Period {
             return TokenRole::Open { is_case: true };
@@ -203,7 +203,7 @@ struct OperatorChain {
     between: usize,
 }
 
-/// What stands between two parentheses, or between CASE and END.
+/// What is between two parentheses, or between CASE and END.
 #[derive(Default)]
 struct TokenGroup {
     is_case: bool,
@@ -261,7 +261,7 @@ impl TokenGroup {
             TokenRole::Comma => {
                 self.end_of_item();
                 // Between tables a comma is a cross join, one level of the tree. Elsewhere its
-                // sides stand beside each other.
+                // sides are beside each other.
                 self.joins += usize::from(self.in_from);
             }
             TokenRole::Join => {
@@ -276,7 +276,7 @@ impl TokenGroup {
             TokenRole::SetOperation => {
                 self.end_of_item();
                 self.select = self.select.max(self.select_depth());
-                // The SELECT behind the operator begins anew, and has no FROM yet.
+                // The SELECT after the operator begins anew, and has no FROM yet.
                 (self.item, self.joins, self.in_from) = (0, 0, false);
                 self.set_operations += 1;
             }
@@ -333,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_beside_each_other_is_not_deep() {
+    fn siblings_are_not_deep() {
         let many = |part: &str| vec![part; 3_000].join(", ");
         assert!(taken(&format!("SELECT {}", many("a + 1"))));
         assert!(taken(&format!("SELECT a IN ({})", many("-1"))));

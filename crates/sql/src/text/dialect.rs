@@ -23,7 +23,7 @@ pub(super) const SYMMETRIC: &str = "_symmetric";
 
 const POSTGRES: PostgreSqlDialect = PostgreSqlDialect {};
 
-/// What the beginning of an expression was read as, and the place of the token behind it.
+/// What the beginning of an expression was read as, and the position of the token after it.
 type ReadCall = Result<(Expr, usize), ParserError>;
 
 /// The dialect of one parser.
@@ -31,16 +31,16 @@ type ReadCall = Result<(Expr, usize), ParserError>;
 /// sqlparser tries readings one after another: an argument first as one with a name, a word that is
 /// reserved first as what it means, then as a function. Each try reads what is inside anew, so each
 /// call around others multiplied the time. So what begins as a call is read once
-/// ([`Dialect::parse_prefix`]), and kept by the place of its first token.
+/// ([`Dialect::parse_prefix`]), and kept by the position of its first token.
 ///
-/// What stands behind a point is tried as an expression, then taken as a name. Where that failed at
+/// The word after a point is tried as an expression, then taken as a name. Where that failed at
 /// the last point, it was tried anew for each point before, which doubled the time. A word between
 /// two points is a name, and is not tried ([`is_inner_name`]).
 #[derive(Debug, Default)]
 pub(crate) struct OwnDialect {
     readings: ParseBudget,
     calls: RefCell<HashMap<usize, ReadCall>>,
-    /// The place that is read just now, and is to be read by the parser itself.
+    /// The position that the parser itself is reading.
     under_way: RefCell<Option<usize>>,
 }
 
@@ -200,13 +200,13 @@ impl Dialect for OwnDialect {
     );
 }
 
-/// The first end behind BETWEEN SYMMETRIC, marked.
+/// The first end after BETWEEN SYMMETRIC, marked.
 fn symmetric(parser: &mut Parser, precedence: u8) -> Result<Expr, ParserError> {
     parser.next_token();
     Ok(call(SYMMETRIC, [parser.parse_subexpr(precedence)?]))
 }
 
-/// Whether the next token is a word between two points. The parser goes on with names then.
+/// Whether the next token is a word between two points. The parser continues with names then.
 fn is_inner_name(parser: &Parser) -> bool {
     parser.get_current_token().token == Token::Period
         && matches!(parser.peek_token_ref().token, Token::Word(_))

@@ -1,6 +1,6 @@
 //! IS DISTINCT FROM as an operator like others.
 //!
-//! The planner asks nobody what it means, as it does for `=`: text beside a UUID was an error.
+//! The planner has no hook for it, as it does for `=`: text beside a UUID was an error.
 
 use datafusion::logical_expr::Operator;
 use datafusion::sql::sqlparser::ast::{BinaryOperator, Expr};

@@ -5,7 +5,7 @@ use tonnage::Error;
 
 use super::Piece;
 
-/// The error with its place in front, where neither the planner nor the store could tell it.
+/// The error with its position in front, where neither the planner nor the store knew it.
 pub(crate) fn with_location(error: Error, piece: &Piece) -> Error {
     let error = with_member(with_text(with_alias(error, piece), piece), piece);
     if error.message().starts_with("line ") {
@@ -76,11 +76,8 @@ fn with_text(error: Error, piece: &Piece) -> Error {
         _ => None,
     });
     let Some(text) = written else { return error };
-    let message = format!(
-        "{}; text stands in single quotes: '{}'",
-        error.message(),
-        text.replace('\'', "''")
-    );
+    let message =
+        format!("{}; write text in single quotes: '{}'", error.message(), text.replace('\'', "''"));
     error.restated().with_message(message)
 }
 
@@ -99,7 +96,7 @@ fn with_member(error: Error, piece: &Piece) -> Error {
     let message = error.message();
     let column = message.split_once(BEFORE).and_then(|(_, rest)| rest.strip_suffix(MEMBER));
     let Some(column) = column else { return error };
-    // The planner tells the column alone.
+    // The planner names the column alone.
     let Some(first) = find_token(piece, column) else { return error };
     let name = |at: usize| match piece.tokens.get(at).map(|token| &token.token) {
         Some(Token::Word(word)) => Some(word.value.as_str()),
@@ -108,7 +105,7 @@ fn with_member(error: Error, piece: &Piece) -> Error {
     let follows =
         |at: usize| piece.tokens.get(at + 1).is_some_and(|token| token.token == Token::Period);
     let own = column.rsplit('.').next().unwrap_or(column).trim_matches('"');
-    // The table may stand before the column.
+    // The table may precede the column.
     let mut at = first;
     while follows(at) && name(at).is_some_and(|name| !name.eq_ignore_ascii_case(own)) {
         at += 2;
@@ -133,7 +130,7 @@ fn with_by(error: Error, piece: &Piece) -> Error {
         matches!(piece.tokens.get(at).map(|token| &token.token),
             Some(Token::Word(word)) if word.value.eq_ignore_ascii_case(wanted))
     };
-    // The place tells which of several it is; with BY behind it something else is wrong.
+    // The position says which of several it is; with BY after it something else is wrong.
     let is_here = |token: &TokenWithSpan| {
         let Location { line, column } = token.span.start;
         error.message().starts_with(&format!("line {line}, column {column}: "))
@@ -155,7 +152,7 @@ fn text_of(message: &str) -> Option<&str> {
     message.strip_prefix('\'')?.split_once("' is no ").map(|(text, _)| text)
 }
 
-/// The column and the first name behind it, of a message about a column without members.
+/// The column and the first name after it, of a message about a column without members.
 fn member_of(message: &str) -> Option<String> {
     let (column, rest) = message.split_once(" is ")?;
     let (_, remedy) = rest.split_once(" and has no members: ")?;
@@ -201,12 +198,12 @@ fn subject_of(message: &str) -> Option<&str> {
     })
 }
 
-/// Where a name stands.
+/// Where a name is.
 fn find(piece: &Piece, name: &str) -> Option<Location> {
     find_token(piece, name).map(|at| piece.tokens[at].span.start)
 }
 
-/// The last token that says it: what a statement orders by stands behind what it selects.
+/// The last token that says it: what a statement orders by follows what it selects.
 fn find_token(piece: &Piece, name: &str) -> Option<usize> {
     let parts: Vec<&str> = name.split('.').map(|part| part.trim_matches('"')).collect();
     let says = |token: &Token, part: &str| match token {
@@ -224,7 +221,7 @@ fn find_token(piece: &Piece, name: &str) -> Option<usize> {
     let whole = (0..piece.tokens.len())
         .rev()
         .find(|at| begins(*at) || says(&piece.tokens[*at].token, name));
-    // A name is told with the table before it, whether or not it was written so.
+    // A name is reported with the table before it, whether or not it was written so.
     let last = || {
         (0..piece.tokens.len())
             .rev()
@@ -274,7 +271,7 @@ mod tests {
     fn the_remedy_is_in_words_of_the_statement() {
         assert_eq!(
             remedied("SELECT a FROM t WHERE a = \"C001\"", "there is no column c001"),
-            "line 1, column 27: there is no column c001; text stands in single quotes: 'C001'"
+            "line 1, column 27: there is no column c001; write text in single quotes: 'C001'"
         );
         // A word without quotes beside a comparison, and one elsewhere.
         assert_eq!(
@@ -306,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn words_that_need_by_are_told() {
+    fn words_that_need_by_are_located() {
         let told = "line 1, column 17: Expected: ROWS, RANGE, GROUPS, found: order";
         assert_eq!(
             remedied("SELECT f() OVER (order a)", "line 1, column 18: Expected: ), found: order"),

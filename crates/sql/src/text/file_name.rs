@@ -1,4 +1,4 @@
-//! Files in the places of tables: `FROM 'ships.csv'`, `JOIN 'ports.parquet' p ON ...`,
+//! Files as tables: `FROM 'ships.csv'`, `JOIN 'ports.parquet' p ON ...`,
 //! `FROM read_csv('ships.txt')`. Each becomes a name that no table can have.
 
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
@@ -35,7 +35,7 @@ pub(crate) struct FileName<'a> {
 }
 
 impl<'a> FileName<'a> {
-    /// The file that a name of a table stands for, if it is one.
+    /// The file that a name of a table means, if it is one.
     pub(crate) fn parse(name: &'a str) -> Option<Self> {
         let (format, path) = name.strip_prefix(PREFIX)?.split_once(':')?;
         Some(Self { format: Some(format).filter(|format| !format.is_empty()), path })
@@ -46,10 +46,10 @@ fn name(format: &str, path: &str) -> Token {
     Token::make_word(&format!("{PREFIX}{format}:{path}"), Some('"'))
 }
 
-/// Puts names into the places of files.
+/// Replaces files by names of tables.
 pub(super) fn name_files(tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
     let mut named = Vec::with_capacity(tokens.len());
-    // Whether a query stands at each depth of parentheses: FROM belongs to functions, too.
+    // Whether there is a query at each depth of parentheses: FROM belongs to functions, too.
     let mut queries = vec![tokens.first().is_one_of(&["FROM", "TABLE"])];
     let mut at = 0;
     while at < tokens.len() {
@@ -75,7 +75,7 @@ pub(super) fn name_files(tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
     named
 }
 
-/// The name of the file that stands here, and how many tokens it takes.
+/// The name of the file at this token, and how many tokens it takes.
 fn file_at(tokens: &[TokenWithSpan], at: usize, in_query: bool) -> Option<(Token, usize)> {
     let before = at.checked_sub(1).and_then(|before| tokens.get(before));
     match &tokens[at].token {
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_in_the_place_of_a_table_is_a_file() {
+    fn a_text_as_a_table_is_a_file() {
         assert_eq!(named("SELECT * FROM 'a.csv'"), "SELECT * FROM \"file::a.csv\"");
         assert_eq!(named("FROM 'a.csv'"), "SELECT * FROM \"file::a.csv\"");
         assert_eq!(

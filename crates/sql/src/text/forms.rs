@@ -30,7 +30,7 @@ pub(super) fn expression(expr: &mut Expr) -> Result<()> {
             members_behind_items(access_chain, is_named);
             return Ok(());
         }
-        // The planner's cast to a type with the zone changes no moment, and is an error at times
+        // The planner's cast to a type with the zone changes no timestamp, and is an error at times
         // that a clock skips or shows twice.
         Expr::AtTimeZone { timestamp, time_zone } => {
             time_zones::at_time_zone(timestamp.as_ref().clone(), time_zone.as_ref().clone())
@@ -106,7 +106,7 @@ pub(super) fn expression(expr: &mut Expr) -> Result<()> {
     Ok(())
 }
 
-/// `.k` behind `[1]` or a value as the name of a member. What begins with a name may be a table and
+/// `.k` after `[1]` or a value as the name of a member. What begins with a name may be a table and
 /// a column.
 fn members_behind_items(chain: &mut [AccessExpr], is_named: bool) {
     let behind = chain.iter_mut().skip_while(|step| is_named && matches!(step, AccessExpr::Dot(_)));
@@ -218,7 +218,7 @@ fn is_name_or_value(expr: &Expr) -> bool {
     }
 }
 
-/// Whether rows of a query stand in the place of a list.
+/// Whether the list is a query.
 fn is_query(list: &Expr) -> bool {
     match list {
         Expr::Nested(inner) => is_query(inner),
@@ -357,7 +357,7 @@ fn number(number: impl ToString) -> Expr {
     Expr::value(Value::Number(number.to_string(), false))
 }
 
-/// ORDER BY ALL as an order by every place, where these can be counted.
+/// ORDER BY ALL as an order by every column, where these can be counted.
 fn order_by_all(query: &mut Query) -> Result<()> {
     let Some(OrderBy { kind: kind @ OrderByKind::All(_), .. }) = &mut query.order_by else {
         return Ok(());
@@ -373,7 +373,7 @@ fn order_by_all(query: &mut Query) -> Result<()> {
                 "ORDER BY ALL over a union or over VALUES: write ORDER BY 1, 2 and so on",
             ));
         }
-        // The planner counts the columns that * stands for.
+        // The planner counts the columns that * means.
         return Ok(());
     }
     let place = |place: usize| OrderByExpr { expr: number(place), options, with_fill: None };

@@ -56,7 +56,7 @@ pub(super) fn is_written_in_others(expr: &Expr) -> bool {
 }
 
 /// The functions that statements may call beside those of the planner: their names, kinds, and what
-/// they stand for.
+/// they mean.
 pub(crate) fn own_functions() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
     // A meaning by unit, as "date_diff day", is one of a function.
     let meanings = MEANINGS.iter().filter(|(name, ..)| !name.contains(' '));
@@ -72,7 +72,7 @@ pub(crate) fn own_functions() -> impl Iterator<Item = (&'static str, &'static st
         .chain(tables.map(|name| (name, "table", "")))
 }
 
-/// What a call of such a function stands for.
+/// What a call of such a function means.
 pub(super) fn meaning(expr: &Expr) -> Result<Option<Expr>> {
     let Some((mut name, mut given)) = arguments(expr) else { return Ok(None) };
     if matches!(name.as_str(), "date_diff" | "datediff") && given.len() == 3 {

@@ -1,6 +1,6 @@
-//! How large and how deep a statement is once the queries of WITH stand where they are named.
+//! How large and how deep a statement is once the queries of WITH replace their names.
 //!
-//! The planner puts a query of WITH into each place that names it. Of queries that name each other
+//! The planner puts a query of WITH at each of its names. Of queries that name each other
 //! several times each multiplies the plan, so that a short statement may become larger than any
 //! memory. Of queries that name each other once each makes it deeper than the stack of a thread may
 //! hold.
@@ -49,9 +49,9 @@ struct QuerySize {
 
 #[derive(Default)]
 struct GrowthVisitor {
-    /// What stands around all queries.
+    /// The statement around all queries.
     whole: OpenQuery,
-    /// The queries around the place that the walk has come to.
+    /// The queries around the current node.
     around: Vec<OpenQuery>,
     /// The queries, tables and expressions that are written down.
     written: u64,
@@ -68,10 +68,10 @@ struct OpenQuery {
     parts: u64,
     /// How many tables it has itself: a set operation or a join for each but the first.
     tables: usize,
-    /// What the expressions around the place weigh, and what weighs most of those so far.
+    /// The weight of the expressions around the current node, and what weighs most of those so far.
     path: usize,
     expression: usize,
-    /// The deepest of the queries that it reads: its expressions stand above them.
+    /// The deepest of the queries that it reads: its expressions are above them.
     behind: usize,
 }
 
@@ -82,7 +82,7 @@ impl OpenQuery {
         QuerySize { parts: self.parts, depth: above.saturating_add(self.behind) }
     }
 
-    /// Takes into account what stands at this place.
+    /// Adds the weight of the current node.
     fn put(&mut self, size: QuerySize) {
         self.parts = self.parts.saturating_add(size.parts);
         match self.path {
@@ -103,7 +103,7 @@ impl GrowthVisitor {
         self.open().put(size);
     }
 
-    /// What stands behind the name of a table.
+    /// The query that the name of a table means.
     fn behind(&self, name: &str) -> QuerySize {
         let mut given = self.around.iter().rev().flat_map(|level| level.given.iter().rev());
         let table = QuerySize { parts: 1, depth: 0 };

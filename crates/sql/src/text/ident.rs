@@ -2,7 +2,7 @@
 
 use datafusion::sql::sqlparser::ast::Ident;
 
-/// A name in small letters, or as it stands between quotes.
+/// A name in small letters, or unchanged between quotes.
 pub(crate) fn folded(name: &Ident) -> String {
     match name.quote_style {
         None => name.value.to_ascii_lowercase(),

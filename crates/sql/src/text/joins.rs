@@ -35,7 +35,7 @@ pub(crate) fn is_asof(join: &Join) -> bool {
     }
 }
 
-/// Whether a join goes by the columns that have the same names on both sides.
+/// Whether a join compares the columns that have the same names on both sides.
 pub(crate) fn is_by_names(join: &Join) -> bool {
     use JoinOperator::{FullOuter, Inner, Join as Plain, Left, LeftOuter, Right, RightOuter};
     let (Plain(constraint)
@@ -69,14 +69,14 @@ pub(crate) fn of_document(table: &TableFactor) -> Option<String> {
     OF_DOCUMENTS.contains(&name.as_str()).then_some(name)
 }
 
-/// Refuses a join that says nothing of its rows: whoever forgets ON would get all pairs.
+/// Refuses a join that says nothing of its rows: a forgotten ON would give all pairs.
 ///
 /// # Errors
 /// `Invalid` for `a JOIN b` alone.
 pub(super) fn refuse_without_condition(table: &TableWithJoins) -> Result<()> {
     use JoinOperator::{FullOuter, Inner, Join as Plain, Left, LeftOuter, Right, RightOuter};
     let is_open = |join: &&Join| {
-        // These are made for each row of the left side, so they need no condition.
+        // These are computed for each row of the left side, so they need no condition.
         let may_look_aside = matches!(
             join.relation,
             TableFactor::Derived { lateral: true, .. }
@@ -129,7 +129,7 @@ pub(super) fn of_select(select: &mut Select) -> Result<()> {
     Ok(())
 }
 
-/// The function joined to all that stands before it.
+/// The function joined to all that precedes it.
 fn lateral(mut left: Vec<TableWithJoins>, function: TableWithJoins) -> TableWithJoins {
     left.iter_mut().for_each(of_table);
     let cross = |relation: TableFactor| Join {
@@ -148,7 +148,7 @@ fn lateral(mut left: Vec<TableWithJoins>, function: TableWithJoins) -> TableWith
     TableWithJoins { relation: whole, joins: function.joins }
 }
 
-/// What a join stands upon when there is nothing: one row without columns, which the planner of
+/// The left side of a join that has none: one row without columns, which the planner of
 /// relations makes.
 fn one_row() -> TableWithJoins {
     let relation = TableFactor::UNNEST {

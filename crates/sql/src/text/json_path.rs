@@ -1,4 +1,4 @@
-//! Paths into JSON documents as other databases write them: `'$.a.b[0]'`, and `'{a,b}'` behind `#>`
+//! Paths into JSON documents as other databases write them: `'$.a.b[0]'`, and `'{a,b}'` after `#>`
 //! and `#>>`.
 //!
 //! The functions that read documents know keys and indices, one each. To them such a path would be
@@ -75,7 +75,7 @@ fn operator(left: &Expr, op: &BinaryOperator, right: &Expr) -> Result<Option<Exp
         }
         _ => return Ok(None),
     };
-    // A choice between such values cannot be taken back to a document: there a number is a place.
+    // A choice between such values cannot be taken back to a document: there a number is an index.
     if is_choice(left)
         && let Some(first) = steps.first_mut()
         && let Some(index) = text(first).and_then(|name| name.parse().ok())
@@ -107,7 +107,7 @@ fn operator(left: &Expr, op: &BinaryOperator, right: &Expr) -> Result<Option<Exp
 /// a value that holds arrays apart from objects, and a step by name looks among the objects alone.
 fn behind_computed_step(document: &Expr) -> Expr {
     match unnested(document) {
-        // A literal step and those behind it become one call, which begins at the document.
+        // A literal step and those after it become one call, which begins at the document.
         Expr::BinaryOp { left, op: BinaryOperator::Arrow, right } if !is_literal(right) => {
             call("json_get_json", [left.as_ref().clone(), right.as_ref().clone()])
         }
@@ -154,7 +154,7 @@ fn steps(path: &str) -> Result<Vec<Expr>> {
             "the path '{path}': write keys and indices, such as '$.a.\"b c\"[0]'"
         ))
     };
-    // Whoever calls this has asked `is_path`: the text begins with `$`.
+    // Callers have checked `is_path`: the text begins with `$`.
     let (mut steps, mut rest) = (Vec::new(), &path[1..]);
     while !rest.is_empty() {
         let (step, after) = if let Some(quoted) = rest.strip_prefix(".\"") {
@@ -181,7 +181,7 @@ fn steps(path: &str) -> Result<Vec<Expr>> {
 }
 
 /// The steps of `{a,"b,c",0}`, a list of texts as PostgreSQL writes it. All are keys: a number is a
-/// place where an array stands, and a name where an object does.
+/// index in an array, and a name in an object.
 fn listed(path: &str) -> Result<Vec<Expr>> {
     let steps = path_steps(path).map_err(Error::invalid)?;
     Ok(steps.iter().map(|name| key(name)).collect())

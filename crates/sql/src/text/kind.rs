@@ -24,7 +24,7 @@ pub(crate) enum StatementKind {
     Merge,
     /// SET, RESET, USE, PREPARE, DEALLOCATE, VACUUM, CHECKPOINT: nothing but the session changes.
     Session,
-    /// ANALYZE, by itself or behind VACUUM.
+    /// ANALYZE, by itself or after VACUUM.
     Analyze,
     /// BEGIN, COMMIT, ROLLBACK and their other names.
     Transaction,
@@ -90,7 +90,7 @@ impl StatementKind {
         if word.quote_style.is_some() {
             return Self::Unknown;
         }
-        // Parentheses go around queries alone.
+        // Only queries may be in parentheses.
         let is_enclosed = statement.first().is_some_and(|token| token.token == Token::LParen);
         if word.value.eq_ignore_ascii_case("VACUUM")
             && words.any(|word| word.is_one_of(&["ANALYZE", "ANALYSE"]))
@@ -138,7 +138,8 @@ mod tests {
         }
         assert_eq!(kind("WITH a AS (SELECT 1) DELETE FROM t"), StatementKind::Delete);
         assert_eq!(kind("((SELECT 1))"), StatementKind::Query);
-        // `(EXECUTE` once ran the statement prepared as `execute`, `(UPSERT t` filled a table `upsert`.
+        // `(EXECUTE` once ran the statement prepared as `execute`, `(UPSERT t` filled a table
+        // `upsert`.
         assert_eq!(kind("(EXECUTE"), StatementKind::Unknown);
         assert_eq!(kind("(UPSERT t VALUES (1)"), StatementKind::Unknown);
         assert_eq!(kind("VACUUM (ANALYZE) t"), StatementKind::Analyze);

@@ -48,7 +48,7 @@ pub enum SqlTokenKind {
     Parameter,
     /// A comment.
     Comment,
-    /// The semicolon behind a statement.
+    /// The semicolon after a statement.
     End,
     /// Any other sign.
     Sign,
@@ -103,8 +103,8 @@ impl SqlTokens {
         self.open
     }
 
-    /// Whether nothing but blanks and comments stands behind the last semicolon. What no further
-    /// text could fix is complete as well: it is time to tell what is wrong with it.
+    /// Whether nothing but blanks and comments follows the last semicolon. What no further
+    /// text could fix is complete as well: its error can be reported.
     pub fn is_complete(&self) -> bool {
         let last = self.tokens.iter().rev().find(|token| token.kind != SqlTokenKind::Comment);
         let ends =
@@ -146,7 +146,7 @@ fn open(message: &str) -> Option<Unclosed> {
     MISSING.iter().find(|(part, _)| message.contains(part)).map(|(_, open)| *open)
 }
 
-/// Places of the tokenizer, asked for in their order, as bytes.
+/// Byte offsets of the tokenizer's positions, in ascending order.
 struct ByteOffsets<'a> {
     chars: Peekable<CharIndices<'a>>,
     at: Location,
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_open_is_told() {
+    fn unclosed_tokens_are_reported() {
         for (text, open) in [
             ("SELECT 'a;", Unclosed::Text),
             ("SELECT E'a\\';", Unclosed::Text),

@@ -58,7 +58,7 @@ pub(crate) use joins::{is_asof, is_by_names, of_document};
 pub(crate) use json_path::is_path;
 pub(crate) use kind::StatementKind;
 pub use lexer::{SqlToken, SqlTokenKind, SqlTokens, Unclosed};
-pub(crate) use path::{CATALOG, SCHEMA, without_catalog};
+pub(crate) use path::{CATALOG, SCHEMA};
 pub(crate) use pattern::VOLATILE;
 pub(crate) use script::{Piece, check_bounds, missing_statement, parse, pieces, single};
 pub(crate) use unknown_statement::unknown;

@@ -1,4 +1,4 @@
-//! How deep expressions stand in each other that the planner writes, or looks at, several times.
+//! The nesting of expressions that the planner copies or visits several times.
 //!
 //! What it does twice at each level it does 2^levels times. In DataFusion 55:
 //!
@@ -29,7 +29,7 @@ pub(super) fn check(statement: &Statement) -> Result<()> {
     walk(statement, &mut NestingVisitor::default())
 }
 
-/// The expressions and queries around the place that the walk has come to.
+/// The expressions and queries around the current node.
 #[derive(Default)]
 struct NestingVisitor {
     around: Vec<NestingLevel>,
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_planned_once_may_stand_as_deep_as_the_parser_reads() {
+    fn expressions_planned_once_may_be_as_deep_as_the_parser_reads() {
         let parsed = |text: &str| pieces(text).unwrap()[0].parse();
         let tables =
             format!("SELECT * FROM {}t{}", "(SELECT * FROM ".repeat(30), ") AS a".repeat(30));

@@ -6,12 +6,12 @@ use tonnage::Result;
 use crate::errors::invalid_at;
 
 /// The greatest number that a parameter may have in a short statement. In a long one it is the
-/// number of the statement's tokens: whoever counts without gaps never meets the bound.
+/// number of the statement's tokens: numbers without gaps never meet the bound.
 const NUMBER_MAX: usize = 65_535;
 
 /// # Errors
-/// `Invalid` where a parameter has a number that no caller gives values up to. Room is made for as
-/// many as the greatest number says.
+/// `Invalid` where a parameter has a number that no caller gives values up to. Memory is reserved
+/// for as many as the greatest number says.
 pub(super) fn check(tokens: &[TokenWithSpan]) -> Result<()> {
     let number_max = NUMBER_MAX.max(tokens.len());
     for token in tokens {

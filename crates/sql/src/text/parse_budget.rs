@@ -58,7 +58,7 @@ impl ParseBudget {
 /// # Errors
 /// `Invalid` for one that is none, or that the parser would try to read for too long.
 pub(super) fn statement(parser: &mut Parser) -> Result<Statement> {
-    // Of a parser that was unwound only its place is looked at.
+    // Only the position of an unwound parser is read.
     match catch_unwind(AssertUnwindSafe(|| parser.parse_statement())) {
         Ok(read) => read.map_err(|error| from_parser(&error)),
         Err(payload) if payload.is::<BudgetExceeded>() => Err(invalid_at(

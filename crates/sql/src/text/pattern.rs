@@ -1,4 +1,4 @@
-//! Expressions written as text, with places for others: `$1 - $2`.
+//! Expressions written as text, with placeholders for others: `$1 - $2`.
 
 use std::ops::ControlFlow;
 
@@ -12,10 +12,10 @@ use super::walk::{Looker, Rewriter, walk, walk_mut};
 /// Functions that give another value at each call.
 pub(crate) const VOLATILE: [&str; 4] = ["random", "rand", "uuid", "gen_random_uuid"];
 
-/// Puts arguments into the places `$1`, `$2` and so on.
+/// Replaces the placeholders `$1`, `$2` and so on.
 ///
 /// # Errors
-/// `Unsupported` for an argument that differs each time and stands in several places.
+/// `Unsupported` for an argument that differs each time and is used several times.
 pub(super) fn fill(meaning: &mut Expr, given: &[&Expr]) -> Result<()> {
     let mut places = ArgumentFiller { given, filled: vec![0; given.len()] };
     walk_mut(meaning, &mut places)?;
@@ -53,7 +53,7 @@ pub(super) fn parsed(text: &str) -> Result<Expr> {
     expr.map_err(|error| Error::internal(format!("'{text}' is no expression: {error}")))
 }
 
-/// Puts arguments into the places for them.
+/// Replaces placeholders by arguments.
 struct ArgumentFiller<'a> {
     given: &'a [&'a Expr],
     /// How often each was put in.

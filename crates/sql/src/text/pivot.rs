@@ -9,7 +9,7 @@ use tonnage::{Error, Result};
 
 use crate::upstream::{derived, read};
 
-/// The query that a table factor stands for, if it is a PIVOT or an UNPIVOT.
+/// The query that replaces a table factor, if it is a PIVOT or an UNPIVOT.
 pub(super) fn expand(factor: &mut TableFactor) -> Result<()> {
     let (query, alias) = match factor {
         TableFactor::Pivot {
@@ -35,7 +35,7 @@ pub(super) fn expand(factor: &mut TableFactor) -> Result<()> {
         }
         _ => return Ok(()),
     };
-    // The query takes the alias over: names outside go on meaning the same table.
+    // The query takes the alias over: names outside still mean the same table.
     *factor = aliased(derived(query), alias);
     Ok(())
 }
@@ -66,7 +66,7 @@ impl<'a> Pivot<'a> {
             ));
         };
         let [column] = columns else {
-            return Err(Error::unsupported("PIVOT takes one column behind FOR"));
+            return Err(Error::unsupported("PIVOT takes one column after FOR"));
         };
         Ok(Self { aggregates, column, values })
     }

@@ -8,7 +8,7 @@ use tonnage::Result;
 
 use crate::errors::invalid_at;
 
-/// Words behind which a value stands, though they are no operators.
+/// Words before a value that are no operators.
 const BEFORE_VALUES: [&str; 34] = [
     "ALL",
     "AND",
@@ -46,10 +46,10 @@ const BEFORE_VALUES: [&str; 34] = [
     "WHERE",
 ];
 
-/// Gives each `?` that stands for a value its number.
+/// Numbers each `?` that is a parameter.
 ///
 /// # Errors
-/// `Invalid` where `?` and `$n` stand side by side.
+/// `Invalid` where `?` and `$n` are mixed.
 pub(super) fn number(tokens: &mut [TokenWithSpan]) -> Result<()> {
     let mut numbered = 0;
     for at in 0..tokens.len() {
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn a_question_mark_in_the_place_of_a_value_is_the_next_parameter() {
+    fn a_question_mark_as_a_value_is_the_next_parameter() {
         let cases = [
             ("SELECT a FROM t WHERE a = ? AND b > ?", "SELECT a FROM t WHERE a = $1 AND b > $2"),
             ("INSERT INTO t VALUES (?, ?)", "INSERT INTO t VALUES ( $1 , $2 )"),

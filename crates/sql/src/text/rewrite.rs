@@ -231,8 +231,8 @@ fn fetch_as_limit(query: &mut Query) -> Result<()> {
     Ok(())
 }
 
-/// The parser takes everything behind `IS DISTINCT FROM` for its right side, AND and OR included.
-/// What stands in parentheses is another kind of expression to it; so an AND or OR right below one
+/// The parser takes everything after `IS DISTINCT FROM` for its right side, AND and OR included.
+/// What is in parentheses is another kind of expression to it; so an AND or OR right below one
 /// of these was read too early, and belongs above.
 fn rebind(expr: Expr) -> Expr {
     match expr {
@@ -272,7 +272,7 @@ fn is_or(op: &BinaryOperator) -> bool {
     *op == BinaryOperator::Or
 }
 
-/// The expression with something made of its leftmost part, below the operators that bind less.
+/// The expression with its leftmost part replaced, below the operators that bind less.
 fn within(
     expr: Expr,
     binds_less: fn(&BinaryOperator) -> bool,

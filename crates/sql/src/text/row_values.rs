@@ -53,7 +53,7 @@ pub(super) fn parts(expr: &Expr) -> Option<Vec<&Expr>> {
 }
 
 fn compare_rows(left: &Expr, op: &BinaryOperator, right: &Expr) -> Result<Option<Expr>> {
-    // Values before the last must differ to decide: only the last place may be equal and still
+    // Values before the last must differ to decide: only the last position may be equal and still
     // hold.
     let strict = match op {
         BinaryOperator::Lt | BinaryOperator::LtEq => BinaryOperator::Lt,

@@ -31,7 +31,7 @@ impl Piece {
         self.tokens.first().map_or(self.end, |token| token.span.start)
     }
 
-    /// The tokens of WITH and its tables, and the statement behind them.
+    /// The tokens of WITH and its tables, and the statement after them.
     pub(crate) fn without_with(&self) -> (Vec<TokenWithSpan>, Piece) {
         let (tables, statement) = super::with::split_with(&self.tokens);
         let tokens = match tables.is_empty() {
@@ -41,7 +41,7 @@ impl Piece {
         (tables.to_vec(), Piece { tokens, kind: self.kind, end: self.end })
     }
 
-    /// The same with INSERT in the place of UPSERT, which the parser does not know.
+    /// The same with INSERT instead of UPSERT, which the parser does not know.
     pub(crate) fn with_insert(mut self) -> Self {
         if self.kind == StatementKind::Upsert {
             let at = super::with::split_with(&self.tokens).0.len();
@@ -65,7 +65,7 @@ impl Piece {
             ["WHERE", "GROUP", "HAVING", "WINDOW", "QUALIFY", "ORDER", "LIMIT", "OFFSET"];
         let mut depth = 0_i32;
         let mut at = self.tokens.len();
-        // Backwards, so that `at` ends at the first clause that belongs behind FROM. Subqueries
+        // Backwards, so that `at` ends at the first clause that belongs after FROM. Subqueries
         // have a FROM of their own.
         for (place, token) in self.tokens.iter().enumerate().rev() {
             match &token.token {
@@ -88,7 +88,7 @@ impl Piece {
         Self { tokens: Arc::new(tokens), kind: self.kind, end: self.end }
     }
 
-    /// The statement's own text, behind as many blanks as stand before it: so places are told as in
+    /// The statement's own text, after as many blanks as precede it, so that positions are those of
     /// the whole text.
     pub(crate) fn text(&self, whole: &str) -> String {
         let start = self.start();
@@ -163,7 +163,7 @@ fn push(pieces: &mut Vec<Piece>, statement: &mut Vec<TokenWithSpan>, end: Locati
     pieces.push(Piece { tokens: Arc::new(tokens), kind, end }.with_insert());
 }
 
-/// The byte that stands at a place; places count characters.
+/// The byte offset of a position; positions count characters.
 fn offset(text: &str, place: Location) -> usize {
     let mut line_start = 0;
     for _ in 1..place.line {

@@ -46,7 +46,7 @@ pub(super) fn spelled_out(mut tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> 
     columns
 }
 
-/// Where the list ends that stands at the beginning.
+/// The end of the list at the beginning.
 fn end_of_list(tokens: &[TokenWithSpan]) -> usize {
     let mut depth = 0_i32;
     let ends = |token: &TokenWithSpan| {

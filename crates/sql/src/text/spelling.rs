@@ -47,11 +47,11 @@ fn respell_word(
     at: usize,
     edits: &mut TokenEdits,
 ) -> Result<()> {
-    // Each of these words may also be a name. The word behind it tells.
+    // Each of these words may also be a name. The word after it decides.
     let next = |names: &[&str]| tokens.get(at + 1).is_one_of(names);
     match name {
         "ASOF" if next(&["JOIN", "LEFT", "INNER"]) => asof(tokens, at, edits),
-        // `asof` and `sets` mark their joins by GLOBAL, so nobody else may write it.
+        // `asof` and `sets` mark their joins by GLOBAL, so no statement may write it.
         "GLOBAL" if next(&["JOIN", "LEFT", "RIGHT", "FULL", "INNER", "ASOF", "SEMI", "ANTI"]) => {
             return Err(Error::unsupported("GLOBAL JOIN: leave out GLOBAL"));
         }
@@ -83,7 +83,7 @@ fn respell_word(
     Ok(())
 }
 
-/// Whether two signs stand side by side.
+/// Whether two signs are side by side.
 fn is_doubled(tokens: &[TokenWithSpan], at: usize) -> bool {
     tokens.get(at + 1).is_some_and(|next| {
         next.token == tokens[at].token && next.span.start == tokens[at].span.end
@@ -97,7 +97,7 @@ fn ends_frame(tokens: &[TokenWithSpan], at: usize) -> bool {
         && tokens.get(at + 1).is_one_of(&["CURRENT", "GROUP", "TIES", "NO"])
 }
 
-/// `ASOF LEFT JOIN` as `GLOBAL LEFT JOIN`, which nobody else writes. Where MATCH_CONDITION follows
+/// `ASOF LEFT JOIN` as `GLOBAL LEFT JOIN`, which no statement writes. Where MATCH_CONDITION follows
 /// the parser reads ASOF by itself, and GLOBAL says that rows without a match stay.
 fn asof(tokens: &[TokenWithSpan], at: usize, edits: &mut TokenEdits) {
     let is_left = tokens.get(at + 1).is_word("LEFT");
@@ -114,7 +114,7 @@ fn asof(tokens: &[TokenWithSpan], at: usize, edits: &mut TokenEdits) {
     (at + 1..join).for_each(|place| edits.replace(place, []));
 }
 
-/// Whether MATCH_CONDITION belongs to the join whose right side begins at a place.
+/// Whether MATCH_CONDITION belongs to the join whose right side begins at a token.
 fn has_match_condition(tokens: &[TokenWithSpan], start: usize) -> bool {
     const ENDS: [&str; 8] = ["ON", "USING", "JOIN", "WHERE", "GROUP", "ORDER", "LIMIT", "ASOF"];
     let mut depth = 0_usize;
@@ -177,7 +177,7 @@ fn lambda(tokens: &[TokenWithSpan], start: usize, edits: &mut TokenEdits) {
     }
 }
 
-/// What stands in the places of tokens.
+/// The tokens that replace others.
 #[derive(Default)]
 struct TokenEdits(BTreeMap<usize, Vec<Token>>);
 

@@ -8,7 +8,7 @@ use super::call::call;
 
 /// What the function is called (`functions/time_zones.rs`).
 const NAME: &str = "_at_time_zone";
-/// Functions that give a moment, though their type has no zone.
+/// Functions that give a timestamp, though their type has no zone.
 const MOMENTS: [&str; 2] = ["now", "current_timestamp"];
 
 /// The call for `timestamp AT TIME ZONE zone`.
@@ -21,7 +21,7 @@ pub(super) fn at_time_zone(timestamp: Expr, zone: Expr) -> Expr {
     call(NAME, [timestamp, zone])
 }
 
-/// Whether a value is `now()`, or is made of it by adding intervals and cutting digits.
+/// Whether a value is `now()`, or is built from it by adding intervals and cutting digits.
 fn is_moment(expr: &Expr) -> bool {
     match expr {
         Expr::Nested(inner) => is_moment(inner),

@@ -30,8 +30,8 @@ pub(crate) fn unknown(piece: &Piece) -> Error {
         ("CALL", "there are no stored procedures"),
         ("DO", "there are no stored procedures"),
         ("COMMENT", "tables and columns have no comments"),
-        ("GRANT", "users and their rights stand in the file of users of the server"),
-        ("REVOKE", "users and their rights stand in the file of users of the server"),
+        ("GRANT", "the server's file of users defines users and their rights"),
+        ("REVOKE", "the server's file of users defines users and their rights"),
     ];
     // A statement that `StatementKind::of` learns leaves this list.
     let cursor = Cursor::new(piece);

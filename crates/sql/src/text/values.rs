@@ -1,8 +1,8 @@
 //! Rows of VALUES, whose computed values are marked.
 //!
 //! The planner brings the values of a column to one type by casts, and makes decimals of doubles
-//! among them (DataFusion 55). `plan/values.rs` takes these casts back. To tell them from the casts
-//! that are written, it needs a mark around those.
+//! among them (DataFusion 55). `plan/values.rs` takes these casts back. To distinguish them from
+//! the casts that are written, it needs a mark around those.
 //!
 //! It also refuses a text beside a day, a truth value or bytes. So such a text is marked as well:
 //! until `plan/values.rs` reads it, it has no type.

@@ -2,7 +2,7 @@
 //!
 //! sqlparser builds its walk, 700 functions, anew for each type of visitor. Nine types took a third
 //! of the code of this crate, and of the time to build it. So there is one of each kind, and what
-//! it does lies behind a pointer.
+//! it does is after a pointer.
 
 use std::ops::ControlFlow;
 

@@ -9,7 +9,7 @@ const STATEMENTS: [&str; 10] = [
     "SELECT", "VALUES", "TABLE", "FROM", "INSERT", "UPSERT", "REPLACE", "UPDATE", "DELETE", "MERGE",
 ];
 
-/// The tokens of WITH and its tables, none without it, and those of the statement behind them. A
+/// The tokens of WITH and its tables, none without it, and those of the statement after them. A
 /// table may bear the name of a statement: then a parenthesis or AS follows.
 pub(super) fn split_with(tokens: &[TokenWithSpan]) -> (&[TokenWithSpan], &[TokenWithSpan]) {
     if !tokens.first().is_word("WITH") {

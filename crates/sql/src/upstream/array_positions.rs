@@ -38,8 +38,8 @@ pub(crate) fn functions() -> [ScalarUDF; 2] {
     ]
 }
 
-/// The places of a value in the list of each row, from 1; `None` for a list that is NULL. Nothing
-/// where the items are plain values.
+/// The positions of a value in the list of each row, from 1; `None` for a list that is NULL.
+/// Nothing where the items are plain values.
 fn nested(arguments: &ScalarFunctionArgs) -> Result<Option<Vec<Option<Vec<u64>>>>> {
     let [lists, wanted] = arguments.args.as_slice() else { return Ok(None) };
     let item = match lists.data_type() {

@@ -15,7 +15,7 @@ use datafusion::logical_expr::utils::format_state_name;
 
 use crate::aggregate::{RunningSum, scalar};
 
-/// Whether averages of a type are made here.
+/// Whether averages of a type are computed here.
 pub(crate) fn is_own(argument: Option<&DataType>) -> bool {
     matches!(argument, Some(DataType::Decimal256(..)))
 }
@@ -59,7 +59,7 @@ pub(crate) fn state_fields(
 #[derive(Debug)]
 struct DecimalAverage {
     sum: RunningSum<Decimal256Type>,
-    /// How many digits of the numbers stand behind the point.
+    /// How many digits of the numbers follow the point.
     scale: i8,
     result_type: DataType,
 }
@@ -104,7 +104,7 @@ impl Accumulator for DecimalAverage {
         match average {
             Ok(average) => scalar::<Decimal256Type>(Some(average), &self.result_type),
             Err(_) => exec_err!(
-                "avg is out of range: with {scale} digits behind the point it has more than {DECIMAL256_MAX_PRECISION} digits; take avg of CAST(x AS NUMBER(p, s)) with a smaller scale"
+                "avg is out of range: with {scale} digits after the point it has more than {DECIMAL256_MAX_PRECISION} digits; take avg of CAST(x AS NUMBER(p, s)) with a smaller scale"
             ),
         }
     }

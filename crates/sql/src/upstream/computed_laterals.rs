@@ -2,7 +2,7 @@
 //!
 //! Upstream: apache/datafusion#21201. Gone in: open
 //!
-//! DataFusion 55 makes a join of a LATERAL query only where the row beside it stands in conditions.
+//! DataFusion 55 makes a join of a LATERAL query only where the row beside it is in conditions.
 //! So what is computed moves above the join:
 //!
 //! 1. `a, LATERAL (SELECT b.x + a.k AS s FROM b WHERE b.k = a.k)` is `a, LATERAL (SELECT * FROM b
@@ -57,7 +57,7 @@ pub(crate) fn compute_above(join: &Join) -> Result<Option<LogicalPlan>> {
     }
 }
 
-/// A projection with what queries below it compute with the row outside in the places where it reads
+/// A projection with what queries below it compute with the row outside where it reads
 /// that; nothing where they compute nothing.
 fn flattened(projection: &Projection) -> Result<Option<Projection>> {
     if projection.expr.iter().any(holds_subquery) {
@@ -114,10 +114,10 @@ impl ComputedRows {
                 let values = values.collect::<Result<Vec<_>>>()?;
                 Ok(Some(Self { values, rows: below.rows }))
             }
-            // A condition keeps its place above the rows, with the computed values written out.
+            // A condition keeps its position above the rows, with the computed values written out.
             LogicalPlan::Filter(filter) if !holds_subquery(&filter.predicate) => {
                 let Some(below) = Self::of(&filter.input)? else { return Ok(None) };
-                // The condition reads what is computed, and so goes below it written out.
+                // The condition reads what is computed, and so is written out below it.
                 let condition =
                     below.written_out(filter.predicate.clone(), filter.input.schema())?;
                 let rows = LogicalPlanBuilder::from(below.rows).filter(condition)?.build()?;
@@ -148,7 +148,7 @@ fn below(join: &Join, projection: &Projection) -> Result<Option<LogicalPlan>> {
     if has_single_row(&projection.input) {
         return filtered(join.left.as_ref().clone(), &projection.input, outside).map(Some);
     }
-    // Tables of one name on both sides could not be told from each other.
+    // Tables of one name on both sides could not be distinguished.
     if outside.join(projection.input.schema()).is_err() {
         return Ok(None);
     }
@@ -157,7 +157,7 @@ fn below(join: &Join, projection: &Projection) -> Result<Option<LogicalPlan>> {
     let rows = match outer_ref_columns.is_empty() {
         true => rows,
         false => {
-            // The join that is made here is seen by nobody who would check it.
+            // No later check sees the join that is created here.
             check_correlation(&rows, SubqueryUse::Values)?;
             let subquery = Subquery { subquery: rows, outer_ref_columns, spans: Spans::new() };
             Arc::new(LogicalPlan::Subquery(subquery))
@@ -172,7 +172,7 @@ fn below(join: &Join, projection: &Projection) -> Result<Option<LogicalPlan>> {
     }
 }
 
-/// The query behind LATERAL, and its name.
+/// The query after LATERAL, and its name.
 fn lateral_of(plan: &LogicalPlan) -> Option<(&LogicalPlan, Option<&TableReference>)> {
     match plan {
         LogicalPlan::Subquery(subquery) => Some((&subquery.subquery, None)),

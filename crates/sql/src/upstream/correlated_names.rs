@@ -2,12 +2,13 @@
 //!
 //! Upstream: no issue known: docs/upstream/correlated-names.md. Gone in: open
 //!
-//! DataFusion 55 makes a join of a correlated subquery, and tells its columns apart by name alone.
-//! Of `a.x = o.x AND b.x = o.y` both columns become `__correlated_sq_1.x`, and the join gives wrong
-//! rows. An output column of that name is an error: `(SELECT max(y) AS x FROM a WHERE a.x = o.x)`.
+//! DataFusion 55 makes a join of a correlated subquery, and distinguishes its columns by name
+//! alone. Of `a.x = o.x AND b.x = o.y` both columns become `__correlated_sq_1.x`, and the join
+//! gives wrong rows. An output column of that name is an error: `(SELECT max(y) AS x FROM a WHERE
+//! a.x = o.x)`.
 //!
-//! Where names clash, the columns of the condition are added once more, under names that nobody
-//! has:
+//! Where names clash, the columns of the condition are added once more, under names that no
+//! statement has:
 //!
 //! ```text
 //! Filter: a.x = outer_ref(o.x)            Projection: a.x, a.y
@@ -111,7 +112,7 @@ fn has_name_clash(plan: &LogicalPlan, tied: &BTreeSet<Column>) -> Result<bool> {
         if let LogicalPlan::Filter(filter) = node
             && filter.predicate.contains_outer()
         {
-            // The row outside may be one of the same table, where a rule has made the condition.
+            // The row outside may be one of the same table, where a rule has created the condition.
             do_meet |= find_out_reference_exprs(&filter.predicate).iter().any(|outer| {
                 matches!(outer, Expr::OuterReferenceColumn(_, column) if tied.contains(column))
             });

@@ -55,7 +55,7 @@ fn check_node(plan: &LogicalPlan, asked: SubqueryUse, is_last: bool) -> Result<b
             }
             left || right
         }
-        // What stands beside it may be meant, not the row outside.
+        // What is beside it may be meant, not the row outside.
         LogicalPlan::Subquery(_) => false,
         LogicalPlan::Projection(_) | LogicalPlan::SubqueryAlias(_) | LogicalPlan::Sort(_) => {
             check_inputs(plan, asked, is_last)?

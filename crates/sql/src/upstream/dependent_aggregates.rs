@@ -10,7 +10,7 @@
 //! 1. Take the columns that the subquery uses from outside, each combination once.
 //! 2. Join the rows of the subquery to these on its condition, by an outer join: a combination
 //!    without rows stays.
-//! 3. Group by the combination. The aggregates skip the rows that the outer join has made.
+//! 3. Group by the combination. The aggregates skip the rows that the outer join has added.
 //! 4. Join the results to the rows outside. NULL is equal to NULL here.
 
 use std::sync::Arc;
@@ -139,7 +139,7 @@ impl<'a> DependentAggregate<'a> {
             }
             Ok(TreeNodeRecursion::Continue)
         });
-        // A column of a query further out is not among the rows that the join is made with.
+        // A column of a query further out is not among the rows of the join.
         let is_near = noted.is_ok() && outer.iter().all(|column| outside.has_column(column));
         is_near.then_some(Self { value, aggregate, filter, outer })
     }
@@ -163,8 +163,8 @@ impl<'a> DependentAggregate<'a> {
             .project(combinations)?
             .distinct()?
             .alias(groups.as_str())?;
-        // The marker tells a row that was found from the one of NULLs that the left join makes:
-        // `count(*)` would count that too.
+        // The marker distinguishes a row that was found from the one of NULLs that the left join
+        // makes: `count(*)` would count that too.
         let rows = self
             .filter
             .input

@@ -2,12 +2,12 @@
 //!
 //! Upstream: no issue known: docs/upstream/sums-over-moving-frames.md. Gone in: open
 //!
-//! The library subtracts what leaves. Of doubles that leaves a rest: behind 1e17 a sum of 1 and 1
-//! is 0, the deviation of equal numbers may be NaN, and behind NaN or infinity everything is NaN.
+//! The library subtracts what leaves. Of doubles that leaves a rest: after 1e17 a sum of 1 and 1
+//! is 0, the deviation of equal numbers may be NaN, and after NaN or infinity everything is NaN.
 //! What `bit_xor` leaves of no rows is 0, not NULL. So here nothing is subtracted:
 //!
 //! 1. What comes is added up, and its rows are held.
-//! 2. When the first of them leaves, each gets what it and those behind it come to, from the last
+//! 2. When the first of them leaves, each gets what it and those after it come to, from the last
 //!    one to the first. The sum of what comes begins anew.
 //! 3. A row that leaves takes away what it got. The answer is that of the oldest row, with the sum
 //!    of what has come since.
@@ -34,7 +34,7 @@ pub(crate) struct FrameAccumulator {
     sum: Box<dyn Accumulator>,
     /// These rows, as they came.
     held: Vec<Vec<ArrayRef>>,
-    /// What each of the rows before them comes to with those behind it; the oldest row is the last.
+    /// What each of the rows before them comes to with those after it; the oldest row is the last.
     before: Vec<Vec<ScalarValue>>,
 }
 
@@ -88,7 +88,7 @@ impl FrameAccumulator {
         Some(sum.map(|sum| Self { function, sum, held: Vec::new(), before: Vec::new() }))
     }
 
-    /// Gives each row that is held what it and those behind it come to.
+    /// Gives each row that is held what it and those after it come to.
     fn rebuild(&mut self) -> Result<()> {
         self.sum = self.function.accumulator()?;
         let mut sum = self.function.accumulator()?;

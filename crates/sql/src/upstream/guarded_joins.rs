@@ -2,10 +2,10 @@
 //!
 //! Upstream: apache/datafusion#19358. Gone in: open
 //!
-//! One step of such a join may compare billions of pairs before it gives a row (DataFusion 55). Until
-//! then a statement that was cancelled went on, and its threads did nothing else: two such statements
-//! and no other one was answered. So its condition looks at the guard each time, and after a while
-//! leaves its place among the threads to others.
+//! One step of such a join may compare billions of pairs before it gives a row (DataFusion 55).
+//! Until then a statement that was cancelled went on, and its threads did nothing else: two such
+//! statements and no other one was answered. So its condition looks at the guard each time, and
+//! after a while gives its thread to others.
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -71,7 +71,7 @@ fn guarded_join(join: &NestedLoopJoinExec, guard: &Guard) -> Result<NestedLoopJo
 struct GuardedExpr {
     inner: Arc<dyn PhysicalExpr>,
     guard: Guard,
-    /// When it last left its place to others, by [`clock`].
+    /// When it last gave its thread to others, by [`clock`].
     handed_on: AtomicU64,
 }
 
@@ -82,14 +82,14 @@ fn clock() -> u64 {
 }
 
 impl GuardedExpr {
-    /// Whether it is time to leave the place among the threads to others.
+    /// Whether it is time to give the thread to others.
     fn hands_on(&self) -> bool {
         let now = clock();
         if u128::from(now.saturating_sub(self.handed_on.load(Relaxed))) < STEP_MAX.as_millis() {
             return false;
         }
         self.handed_on.store(now, Relaxed);
-        // A runtime of one thread has no place to leave.
+        // A runtime of one thread has no thread to give.
         Handle::try_current()
             .is_ok_and(|handle| handle.runtime_flavor() == RuntimeFlavor::MultiThread)
     }

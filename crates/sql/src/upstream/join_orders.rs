@@ -1,15 +1,16 @@
-//! The order of rows behind a join.
+//! The order of rows after a join.
 //!
 //! Upstream: apache/datafusion#25052. Gone in: open
 //!
 //! DataFusion takes the rows of a join for ordered by the side that it reads row by row, and then
 //! by the other one. But each row of the first side begins the rows of the other anew: where two of
-//! the first are equal, the others come as 1, 2, 1, 2. Sorts by both are then left out, of ORDER BY,
-//! of windows and below a LIMIT.
+//! the first are equal, the others come as 1, 2, 1, 2. Sorts by both are then left out, of ORDER
+//! BY, of windows and below a LIMIT.
 //!
 //! A hash join reads its right side row by row: the order of the left one is hidden from it. A
 //! sort-merge join needs the order of both, and DataFusion also hands a sort down to the wrong one
-//! of them. So of what such a join gives only the order of its left side is told (`plain_rows`).
+//! of them. So of what such a join gives only the order of its left side is declared
+//! (`plain_rows`).
 
 use std::sync::Arc;
 
@@ -24,7 +25,7 @@ use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties};
 
 use super::plain_rows::{Hidden, PlainRowsExec};
 
-/// Hides orders that do not hold behind a join.
+/// Hides orders that do not hold after a join.
 #[derive(Debug)]
 pub(super) struct JoinOrdersRule;
 

@@ -4,7 +4,7 @@
 //!
 //! 1. Ahead, row by row and without NULLs, they lose count. So then they see all rows of a part at
 //!    once.
-//! 2. Below a LIMIT `lag(x, -1)` does not see the row behind the last one, nor does `lag` where its
+//! 2. Below a LIMIT `lag(x, -1)` does not see the row after the last one, nor does `lag` where its
 //!    rows come in the opposite order. Both look ahead, as `lead` does.
 //! 3. An offset that is NULL is none to them. Here it gives NULL.
 
@@ -110,7 +110,7 @@ impl WindowUDFImpl for ShiftFunction {
     }
 
     fn reverse_expr(&self) -> ReversedUDWF {
-        // Backwards it is told so, and looks the other way.
+        // Backwards, it looks the other way.
         let [lag, lead] = shifts();
         ReversedUDWF::Reversed(if self.is_lead() { lead } else { lag })
     }

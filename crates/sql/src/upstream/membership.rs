@@ -89,7 +89,7 @@ fn rewrite_filter(filter: Filter) -> Result<Transformed<LogicalPlan>> {
 fn rewrite_condition(expr: Expr, schema: &DFSchema, is_plain: bool) -> Result<Transformed<Expr>> {
     match expr {
         // A test by itself becomes a join that knows NULL, as long as nothing of the rows outside
-        // stands in the subquery.
+        // is in the subquery.
         Expr::InSubquery(test)
             if is_plain
                 && !(test.negated && (is_correlated(&test) || hides_null(&test, schema))) =>

@@ -64,7 +64,7 @@ impl<'e> ValueList<'e> {
     /// An expression that is a list, or becomes one: `x = 1 OR x = 2`, and `x <> 1 AND x <> 2`.
     fn of(expr: &'e Expr) -> Option<Self> {
         // In step with `as_inlist` of DataFusion 55, which takes a comparison for a list only where
-        // a column stands beside a literal.
+        // a column is beside a literal.
         match expr {
             Expr::InList(list) => Some(ValueList { value: &list.expr, negated: list.negated }),
             Expr::Not(inner) => {
@@ -121,7 +121,7 @@ impl ListCounts {
 }
 
 impl ListChain {
-    /// Visits the lists that the chain joins, whatever NOT stands before them.
+    /// Visits the lists that the chain joins, whatever NOT precedes them.
     fn visit(
         &mut self,
         part: &mut Expr,

@@ -6,7 +6,7 @@
 //! `tests/behaviour/upstream` holds each against bare DataFusion: a test that fails says that the
 //! repair may go.
 //!
-//! What changes the meaning of statements on purpose, and what bounds the cost of planning, lies
+//! What changes the meaning of statements on purpose, and what bounds the cost of planning, is
 //! outside; `DESIGN.md` has the criterion.
 //!
 //! `ANALYZER`, `OPTIMIZER` and `PHYSICAL` name every pass in order: those of DataFusion that

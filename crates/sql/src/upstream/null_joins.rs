@@ -2,10 +2,10 @@
 //!
 //! Upstream: no issue known: docs/upstream/null-joins.md. Gone in: open
 //!
-//! The library makes a join of such a condition whose keys take NULL as equal to NULL, and goes on
-//! with its rules. These forget that when they reorder joins, and apply it to keys that they add,
-//! which `=` compares. Rows are lost, and rows appear that do not match (DataFusion 55). So such
-//! joins are made after all rules have run.
+//! The library makes a join of such a condition whose keys take NULL as equal to NULL, and
+//! continues with its rules. These forget that when they reorder joins, and apply it to keys that
+//! they add, which `=` compares. Rows are lost, and rows appear that do not match (DataFusion 55).
+//! So such joins are created after all rules have run.
 
 use datafusion::common::tree_node::Transformed;
 use datafusion::common::{NullEquality, Result};
@@ -14,7 +14,7 @@ use datafusion::optimizer::extract_equijoin_predicate::ExtractEquijoinPredicate;
 use datafusion::optimizer::optimizer::ApplyOrder;
 use datafusion::optimizer::{OptimizerConfig, OptimizerRule};
 
-/// Takes the place of the rule that finds the keys of joins: it finds those of `=`.
+/// Replaces the rule that finds the keys of joins: it finds those of `=`.
 #[derive(Debug, Default)]
 pub(crate) struct EqualKeysRule {
     keys: ExtractEquijoinPredicate,

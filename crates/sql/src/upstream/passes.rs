@@ -17,7 +17,7 @@ pub(super) type Physical = dyn PhysicalOptimizerRule + Send + Sync;
 pub(super) struct Pass<R: ?Sized> {
     pub(super) name: &'static str,
     step: Step<R>,
-    /// Why it is there, and why at this place.
+    /// Why it is there, and why here.
     pub(super) why: &'static str,
 }
 
@@ -26,7 +26,7 @@ enum Step<R: ?Sized> {
     Kept,
     /// A rule of DataFusion that is left out.
     Removed,
-    /// A rule of our own in place of the one of DataFusion that has the same name.
+    /// A rule of our own instead of the one of DataFusion that has the same name.
     Replaced(fn() -> Arc<R>),
     /// A rule of our own.
     Own(fn() -> Arc<R>),

@@ -3,7 +3,7 @@
 //!
 //! Upstream: apache/datafusion#25266. Gone in: open
 //!
-//! The library rounds the position to six digits behind the point (DataFusion 55), and takes the
+//! The library rounds the position to six digits after the point (DataFusion 55), and takes the
 //! complement of the share for a descending order, which loses a digit. Here the position is the
 //! product that PostgreSQL takes, counted from the end that the order begins with.
 

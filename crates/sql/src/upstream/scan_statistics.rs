@@ -22,7 +22,7 @@ pub(crate) fn statistics_of(spec: &ReadSpec, schema: &SchemaRef) -> Statistics {
     let mut statistics = Statistics::new_unknown(schema);
     let Some(rows) = rows_of(spec) else { return statistics };
     statistics.num_rows = Precision::Inexact(rows as usize);
-    // Whether a join holds a side once, or a part of it for each thread, goes by bytes first.
+    // Whether a join holds a side once, or a part of it for each thread, depends on bytes first.
     let bytes = (rows as usize).saturating_mul(16 * schema.fields().len().max(1));
     statistics.total_byte_size = Precision::Inexact(bytes);
     for (index, column) in spec.columns.iter().enumerate() {
@@ -34,7 +34,7 @@ pub(crate) fn statistics_of(spec: &ReadSpec, schema: &SchemaRef) -> Statistics {
 }
 
 /// About how many rows come. The engine weighs the rows of relatives with those of the table; what
-/// was analysed tells how large a part the table has of that.
+/// was analysed says how large a part the table has of that.
 fn rows_of(spec: &ReadSpec) -> Option<u64> {
     let rows = spec.rows_estimate();
     if spec.table.statistics.is_none() {

@@ -3,8 +3,8 @@
 //! Upstream: apache/datafusion#12955. Gone in: open
 //! Upstream: apache/datafusion#12956. Gone in: open
 //!
-//! The planner knows both, but counts wrongly. So they become a join in parentheses that nobody
-//! writes, which the planner of relations reads (`plan/relations.rs`).
+//! The planner knows both, but counts wrongly. So they become a join in parentheses that no
+//! statement writes, which the planner of relations reads (`plan/relations.rs`).
 
 use datafusion::sql::sqlparser::ast::{
     Join, JoinConstraint, JoinOperator, Query, SetExpr, SetOperator, SetQuantifier, Statement,
@@ -39,7 +39,7 @@ pub(crate) fn rewrite_counted(body: &mut SetExpr) -> Result<()> {
         Ok(derived(query_of(std::mem::replace(side.as_mut(), empty))?))
     };
     let (left, right) = (side(left)?, side(right)?);
-    // GLOBAL, which nobody may write, tells this join from a SEMI or ANTI JOIN.
+    // GLOBAL, which no statement may write, distinguishes this join from a SEMI or ANTI JOIN.
     let join = Join { relation: right, global: true, join_operator };
     let table = TableWithJoins { relation: left, joins: vec![join] };
     let mut whole = all_of_nothing()?;
@@ -53,7 +53,7 @@ pub(crate) fn rewrite_counted(body: &mut SetExpr) -> Result<()> {
     Ok(())
 }
 
-/// The operator of a join that stands for a counted set.
+/// The operator of a join that replaces a counted set.
 pub(crate) fn is_counted(join: &Join) -> bool {
     use JoinOperator::{LeftAnti, LeftSemi};
     join.global && matches!(join.join_operator, LeftSemi(_) | LeftAnti(_))

@@ -7,8 +7,8 @@ use datafusion::sql::sqlparser::ast::{BinaryOperator, Expr, Value, ValueWithSpan
 use tonnage::{Error, Result};
 
 /// `x SIMILAR TO 'pattern'` as the match of a regular expression: the pattern speaks of the whole
-/// text, `%` and `_` stand for any characters, and a point is a point. The planner would take the
-/// pattern for a regular expression as it stands.
+/// text, `%` and `_` match any characters, and a point is a point. The planner would take the
+/// pattern for a regular expression as it is.
 pub(crate) fn similar(
     negated: bool,
     expr: Expr,
@@ -105,7 +105,7 @@ fn push_plain(letter: char, written: &mut String) {
     written.push(letter);
 }
 
-/// What stands in brackets goes over as it is, but for what only a regular expression gives a
+/// What is in brackets goes over as it is, but for what only a regular expression gives a
 /// meaning to.
 fn push_class(rest: &mut std::iter::Peekable<std::str::Chars<'_>>, written: &mut String) {
     written.push('[');

@@ -1,4 +1,4 @@
-//! Sort keys that stand twice: `ORDER BY c, k, k`.
+//! Sort keys that occur twice: `ORDER BY c, k, k`.
 //!
 //! Upstream: apache/datafusion#25398. Gone in: open
 //!

@@ -11,8 +11,8 @@
 //!    a join that finds none. For EXISTS, IN, ANY and ALL it becomes a scalar subquery, which the
 //!    library handles.
 //! 3. HAVING over such an aggregate may leave no row. It becomes a condition on its value.
-//! 4. ANY and ALL tell a value of the row outside from the rows by column name. In a query over one
-//!    table both have one name, so the column of the rows gets another.
+//! 4. ANY and ALL distinguish a value of the outer row from the rows by column name. In a query
+//!    over one table both have one name, so the column of the rows gets another.
 //! 5. A scalar subquery that is tied and does not aggregate finds one row at most (`only_rows.rs`).
 //!
 //! `correlation.rs` checks all other subqueries.
@@ -63,7 +63,7 @@ impl AnalyzerRule for SubqueryRule {
     }
 }
 
-/// The query behind LATERAL.
+/// The query after LATERAL.
 fn lateral_of(plan: &LogicalPlan) -> Option<&Subquery> {
     match plan {
         LogicalPlan::Subquery(subquery) => Some(subquery),
@@ -144,7 +144,7 @@ fn nullable_subquery(subquery: Subquery) -> Result<Transformed<Expr>> {
     }
     let (relation, field) = rows.schema().qualified_field(0);
     let value = volatile_nullable().call(vec![Expr::from((relation, field))]);
-    // Under the name of the column it could not stand beside it, where it ties the rows.
+    // Under the name of the column it could not be beside it, where it ties the rows.
     let value = value.alias("__value");
     let rows = LogicalPlanBuilder::from(rows.as_ref().clone()).project([value])?.build()?;
     Ok(Transformed::yes(Expr::ScalarSubquery(Subquery { subquery: Arc::new(rows), ..subquery })))
@@ -164,7 +164,7 @@ fn correlated_row(subquery: &Subquery) -> Result<Option<SingleRow>> {
 
 /// An aggregate over all rows, and what must hold for its row to be there.
 struct SingleRow {
-    /// The aggregate, and what is made of it: one row.
+    /// The aggregate, and what is computed from it: one row.
     rows: LogicalPlan,
     /// Each gives whether a condition holds, as one row.
     conditions: Vec<LogicalPlan>,

@@ -3,7 +3,7 @@
 //! Upstream: no issue known: docs/upstream/swapped-bounds.md. Gone in: open
 //!
 //! Of several lower bounds of one column the optimizer keeps the narrowest. Of two with one value
-//! it prefers `>`, but it reads the operator of `5 < a` as it stands. So of `a >= 5 AND 5 < a` it
+//! it prefers `>`, but it reads the operator of `5 < a` as it is. So of `a >= 5 AND 5 < a` it
 //! keeps the first alone, which is wrong for 5. It turns plain literals to the right before, but
 //! not what becomes a literal in the same step.
 

@@ -62,7 +62,7 @@ fn may_mislead(plan: &Arc<dyn ExecutionPlan>) -> Result<bool> {
     Ok(misleads || pushes_to_duplicate_names(plan, false))
 }
 
-/// Whether a node with two columns of one name lies below one that hands something down.
+/// Whether a node with two columns of one name is below one that hands something down.
 fn pushes_to_duplicate_names(node: &Arc<dyn ExecutionPlan>, is_below: bool) -> bool {
     if is_below && has_duplicate_names(node) {
         return true;

@@ -7,7 +7,7 @@
 //! ambiguous above a second join by it (DataFusion 55). So this module makes the column:
 //!
 //! 1. RIGHT takes it from the right side, FULL from the side that has it, the others from the left.
-//! 2. It stands before the columns that it is made of, in a table whose name nobody writes. Of
+//! 2. It precedes the columns that it is built from, in a table that no statement names. Of
 //!    columns that a join declares equal the planner takes the first, and for `*` the one whose
 //!    table comes first. So the join declares the new column equal to them.
 //! 3. No side of the join has that column. [`UsingRule`] removes the declaration before any other
@@ -59,7 +59,7 @@ impl UsingColumn {
         Ok(Self { left: left_column, right: right_column, whole, others })
     }
 
-    /// What the column is made of.
+    /// What the column is built from.
     fn value(&self, join_type: JoinType) -> Expr {
         let (left, right) = (Expr::Column(self.left.clone()), Expr::Column(self.right.clone()));
         match join_type {
@@ -79,8 +79,8 @@ impl UsingColumn {
     }
 }
 
-/// A join by columns of the same names, each with the table that the made one comes into where that
-/// is written (`scopes/naming.rs`).
+/// A join by columns of the same names, each with the table that the merged one belongs to where
+/// that is written (`scopes/naming.rs`).
 pub(crate) fn join_using(
     left: LogicalPlan,
     right: LogicalPlan,
@@ -104,7 +104,7 @@ pub(crate) fn join_using(
         columns.push(Expr::Column(column));
     }
     columns.extend(right.schema().columns().into_iter().map(Expr::Column));
-    // Not by the builder, which would look for the made columns in the sides of the join.
+    // Not by the builder, which would look for the merged columns in the sides of the join.
     let join = Join::try_new(
         Arc::new(left),
         Arc::new(right),

@@ -2,7 +2,7 @@
 //!
 //! Upstream: no issue known: docs/upstream/wide-comparisons.md. Gone in: open
 //!
-//! The planner compares NUMBER(38, 0) with `0.5` in a type of 38 digits, one of them behind the
+//! The planner compares NUMBER(38, 0) with `0.5` in a type of 38 digits, one of them after the
 //! point: a number of 38 digits does not fit there, and is an error (DataFusion 55). So:
 //!
 //! 1. A literal that is finer than the column becomes the number of the column below it, and the
@@ -55,7 +55,7 @@ fn is_narrow(parts: &[&Expr], schema: &DFSchema) -> bool {
     has_no_room(parts.iter().map(|part| digits_of(part, schema)))
 }
 
-/// The digits before and behind the point of each; nothing for what is no decimal of 128 bits.
+/// The digits before and after the point of each; nothing for what is no decimal of 128 bits.
 fn has_no_room(digits: impl Iterator<Item = Option<(i16, i16)>>) -> bool {
     let (mut before, mut behind) = (0, 0);
     for digits in digits {
@@ -88,7 +88,7 @@ fn widen(part: &mut Expr, schema: &DFSchema) -> bool {
     true
 }
 
-/// The number of the column below a finer literal in its place, with the operator that says the
+/// The number of the column below a finer literal, with the operator that says the
 /// same of it. False where there is none, as for `=`.
 fn below_literal(left: &Expr, op: &mut Operator, right: &mut Expr, schema: &DFSchema) -> bool {
     let Expr::Literal(ScalarValue::Decimal128(Some(digits), _, scale), _) = right else {

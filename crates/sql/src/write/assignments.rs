@@ -1,4 +1,4 @@
-//! Parses the assignments behind SET.
+//! Parses the assignments after SET.
 
 use datafusion::sql::sqlparser::tokenizer::{Location, Token, TokenWithSpan};
 use tonnage::{ColumnType, Result, TableSchema};
@@ -12,7 +12,7 @@ use crate::text::{Cursor, IsWord};
 /// What ends a list of assignments.
 const ENDS: [&str; 6] = ["WHERE", "FROM", "WHEN", "RETURNING", "ORDER", "LIMIT"];
 
-/// One column behind SET, or a member of a document in it, as it is written.
+/// One column after SET, or a member of a document in it, as it is written.
 pub(super) struct SetItem {
     place: Location,
     column: String,
@@ -41,7 +41,7 @@ impl SetItem {
 /// Reads `column = value, (a, b) = (1, 2), document.member = value, ...`.
 ///
 /// # Errors
-/// `Invalid` with the place, for something else and for lists of different lengths.
+/// `Invalid` with the position, for something else and for lists of different lengths.
 pub(super) fn set_items(cursor: &mut Cursor) -> Result<Vec<SetItem>> {
     let mut items = Vec::new();
     loop {
@@ -76,7 +76,7 @@ fn column_list(cursor: &mut Cursor) -> Result<impl Iterator<Item = SetItem>> {
         Ok((place, cursor.expect_name("the name of a column")?.to_owned()))
     })?;
     cursor.expect_token(&Token::Eq)?;
-    // As PostgreSQL has it: ROW may stand before the values.
+    // As PostgreSQL has it: ROW may precede the values.
     cursor.word("ROW");
     let place = cursor.location();
     if cursor.peek() != Some(&Token::LParen) {
@@ -101,8 +101,8 @@ fn column_list(cursor: &mut Cursor) -> Result<impl Iterator<Item = SetItem>> {
 /// The columns of a table that are set, with their values.
 ///
 /// # Errors
-/// `Invalid` with the place: for a column that there is not or that is part of the key, and for one
-/// that is set twice.
+/// `Invalid` with the position: for a column that there is not or that is part of the key, and for
+/// one that is set twice.
 pub(super) fn assignments(items: &[SetItem], schema: &TableSchema) -> Result<Vec<Assignment>> {
     let mut set = AssignmentReader { schema, assignments: Vec::new(), members: Vec::new() };
     for item in items {
@@ -186,8 +186,8 @@ impl AssignmentReader<'_> {
     }
 }
 
-/// `.member.member[0]` behind a column: names and numbers, one by one. A `$` behind the first point
-/// stands for the document itself.
+/// `.member.member[0]` after a column: names and numbers, one by one. A `$` after the first point
+/// means the document itself.
 fn members(cursor: &mut Cursor) -> Result<Vec<Token>> {
     let mut path = Vec::new();
     loop {
@@ -231,11 +231,11 @@ pub(super) fn expression(
     ends_at_comma: bool,
 ) -> Vec<TokenWithSpan> {
     let (all, mut nesting) = (cursor.rest(), Nesting::default());
-    // The token before this one, unless it is a name behind a point.
+    // The token before this one, unless it is a name after a point.
     let mut before: Option<&Token> = None;
     while let Some(token) = cursor.peek() {
         let (is_outside, is_member) = (nesting.outer.is_empty(), before == Some(&Token::Period));
-        // `a IS DISTINCT FROM b` goes on behind FROM.
+        // `a IS DISTINCT FROM b` continues after FROM.
         let is_distinct = before.is_word("DISTINCT");
         match token {
             Token::LParen | Token::LBracket | Token::LBrace => nesting.open(true),
@@ -264,10 +264,10 @@ pub(super) fn expression(
     all[..all.len() - cursor.rest().len()].to_vec()
 }
 
-/// What is open where a token of an expression stands.
+/// The open brackets and CASEs before a token.
 #[derive(Default)]
 struct Nesting {
-    /// The brackets (`true`), and each CASE behind its first WHEN, with the `cases` outside it.
+    /// The brackets (`true`), and each CASE after its first WHEN, with the `cases` outside it.
     outer: Vec<(bool, usize)>,
     /// How many words CASE no WHEN has followed yet. Until then each may be a column of that name.
     cases: usize,

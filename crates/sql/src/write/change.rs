@@ -31,7 +31,7 @@ pub(super) struct ChangeStatement {
 enum ChangeVerb {
     Update(Vec<SetItem>),
     Delete,
-    /// All rows go, and what is known of them.
+    /// All rows are deleted, with their statistics.
     Truncate,
 }
 
@@ -40,9 +40,9 @@ impl ChangeStatement {
     /// [WHERE condition]`.
     ///
     /// # Errors
-    /// `Invalid` for something else, with the place.
+    /// `Invalid` for something else, with the position.
     pub(super) fn update(piece: &Piece) -> Result<Self> {
-        // WITH is set aside: it goes before the SELECT that `RowChange` makes.
+        // WITH is set aside: it precedes the SELECT that `RowChange` makes.
         let (with, piece) = piece.without_with();
         let mut cursor = Cursor::new(&piece);
         cursor.expect_word("UPDATE")?;
@@ -247,7 +247,7 @@ fn others(cursor: &mut Cursor, keyword: &str) -> Vec<TokenWithSpan> {
     if cursor.word(keyword) { expression(cursor, &FOLLOWING, false) } else { Vec::new() }
 }
 
-/// The tokens behind WHERE, which go to the end of the statement.
+/// The tokens after WHERE, up to the end of the statement.
 pub(super) fn condition(cursor: &mut Cursor) -> Result<Vec<TokenWithSpan>> {
     if cursor.is_at_end() {
         return Ok(Vec::new());
@@ -265,7 +265,7 @@ pub(super) fn condition(cursor: &mut Cursor) -> Result<Vec<TokenWithSpan>> {
     }
 }
 
-/// What is said of ORDER BY and LIMIT, where they stand here.
+/// The error for ORDER BY and LIMIT.
 fn unlimited(cursor: &Cursor) -> Option<Error> {
     (cursor.is_word("LIMIT") || cursor.is_word("ORDER")).then(|| {
         invalid_at(

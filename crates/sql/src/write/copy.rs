@@ -1,6 +1,6 @@
 //! `COPY table [(columns)] FROM 'file'` and `COPY table | (query) TO 'file'`.
 //!
-//! Columns of a file go to the columns of the same name. A file is written beside its place first
+//! Columns of a file fill the columns of the same name. A file is written beside its path first
 //! and takes it when it is whole.
 
 use std::collections::HashSet;
@@ -34,7 +34,7 @@ pub(crate) struct CopyStatement {
 enum CopyDirection {
     /// From the file into a table, and which of its columns; all without names.
     From { target: ChangeTarget, columns: Vec<String> },
-    /// Into the file. A table is copied as a query over it, so that a view may stand in its place.
+    /// Into the file. A table is copied as a query over it, so that it may be a view.
     To(Box<ast::Statement>),
 }
 
@@ -49,7 +49,7 @@ impl CopyStatement {
     /// Reads a statement.
     ///
     /// # Errors
-    /// `Invalid` for something else, with the place.
+    /// `Invalid` for something else, with the position.
     pub(crate) fn read(piece: &Piece) -> Result<Self> {
         let mut cursor = Cursor::new(piece);
         cursor.next();
@@ -63,7 +63,7 @@ impl CopyStatement {
             None => table_and_columns(&mut cursor)?,
         };
         let place = cursor.location();
-        // `place` was noted before, so that an error points at the word and not behind it.
+        // `place` was noted before, so that an error points at the word and not after it.
         let is_from = cursor.word("FROM");
         if !is_from && !cursor.word("TO") {
             return Err(cursor.expected("FROM or TO"));
@@ -170,7 +170,7 @@ fn fill(
     let (cancel, deadline) = (guard.cancel().clone(), guard.clone());
     let stop = StopToken::when(move || cancel.is_cancelled() || deadline.check().is_err());
     let mut batches = file.batches(stop).peekable();
-    // Nested values come as text, so only a batch tells the types that were read.
+    // Nested values come as text, so only a batch has the types that were read.
     let schema = match batches.peek() {
         Some(Ok(first)) => first.schema(),
         _ => file.schema().clone(),
@@ -198,7 +198,7 @@ fn store(
     // A link stays, and leads to the file.
     let path = named.canonicalize().unwrap_or_else(|_| named.to_owned());
     let partial = match named.metadata() {
-        // A pipe or a device is written in place.
+        // A pipe or a device is written directly.
         Ok(there) if !there.is_file() => None,
         there => Some(partial(&path, there.ok().as_ref()).map_err(failed)?),
     };
@@ -223,12 +223,12 @@ fn store(
     Ok(format!("wrote {count} rows to {}", copy.path))
 }
 
-/// A file beside the place that it takes once it is whole, with the rights of the one that is
+/// A temporary file beside the path that it takes once it is complete, with the rights of the file
 /// there.
 fn partial(path: &Path, there: Option<&Metadata>) -> io::Result<NamedTempFile> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     let mut builder = tempfile::Builder::new();
-    // A file of one's own that others may read, as if it had been made in place.
+    // A file of one's own that others may read, as if it had been created there.
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
     let partial = builder.tempfile_in(folder.unwrap_or(Path::new(".")))?;
@@ -246,7 +246,7 @@ fn table_and_columns(cursor: &mut Cursor) -> Result<Vec<String>> {
     }
 }
 
-/// `SELECT columns FROM` the table that stands here; all columns without names.
+/// `SELECT columns FROM` the table that is here; all columns without names.
 fn query_of_table(cursor: &mut Cursor, columns: &[String]) -> Vec<TokenWithSpan> {
     let before = cursor.rest();
     cursor.path();

@@ -16,11 +16,11 @@ use crate::session::{Access, Answer, Changes, Guard, Parameters, TableAccesses};
 use crate::text::{Cursor, IsWord, Piece, StatementKind, parse, single, with_distinct_names};
 use crate::views;
 
-/// A table that is made of a query.
+/// A table that is created from a query.
 pub(crate) struct CreateTableAs {
     path: String,
     if_not_exists: bool,
-    /// What stands between the columns and the query.
+    /// What is between the columns and the query.
     key: Vec<TokenWithSpan>,
     terms: Vec<TokenWithSpan>,
     query: Box<ast::Query>,
@@ -132,7 +132,7 @@ fn name(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
 
-/// The tokens between parentheses, if they stand here.
+/// The tokens between parentheses, if they are here.
 fn parenthesized(cursor: &mut Cursor) -> Vec<TokenWithSpan> {
     let (mut tokens, mut depth) = (Vec::new(), 0_i32);
     while let Some(token) = cursor.rest().first() {
@@ -183,7 +183,7 @@ pub(crate) fn create_as(
     let path: Vec<String> = create.path.split('.').map(name).collect();
     let path = path.join(".");
     // Each value by its name: a child table has the key of the table above first.
-    let filling = format!("INSERT INTO {path} ({}) SELECT NULL", names.join(", "));
+    let filling = format!("INSERT INTO {} ({}) SELECT NULL", name(&create.path), names.join(", "));
     let filled = single(&filling).and_then(|filling| {
         let filling = Piece { end: create.end, ..filling };
         let filling = InsertStatement::read(&filling)?.with_source(create.query.clone());

@@ -8,7 +8,7 @@ use datafusion::sql::sqlparser::parser::Parser;
 use datafusion::sql::sqlparser::tokenizer::Token;
 use tonnage::{ColumnType, DefaultFunction, Error, Result, TableSchema, Value};
 
-/// The source with defaults in the places of DEFAULT among VALUES. A column that has it in every
+/// The source with DEFAULT among VALUES replaced. A column that has it in every
 /// row is taken out, for the store fills it.
 pub(super) fn with_defaults<'a>(
     source: &'a Query,
@@ -65,7 +65,7 @@ fn default_of(schema: &TableSchema, name: &str) -> Result<Expr> {
     parsed.map_err(|error| Error::internal(format!("the default of column '{name}': {error}")))
 }
 
-/// The same as tokens: a literal, a number perhaps behind its sign, or the call of a function.
+/// The same as tokens: a literal, a number perhaps after its sign, or the call of a function.
 pub(super) fn default_tokens(schema: &TableSchema, name: &str) -> Result<Vec<Token>> {
     let column = &schema.columns[schema.require_column(name)?];
     if column.identity.is_some() {

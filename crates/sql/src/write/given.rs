@@ -83,7 +83,7 @@ fn digits_of(expr: &ast::Expr) -> Option<String> {
         _ => None,
     };
     let digits = match signed(expr) {
-        // Numbers with an exponent were made casts of their text.
+        // Numbers with an exponent have become casts of their text.
         ast::Expr::Cast { expr, data_type: ast::DataType::DoublePrecision, .. } => {
             match literal(expr)? {
                 ast::Value::SingleQuotedString(digits) if digits.contains(['e', 'E']) => digits,
@@ -137,7 +137,7 @@ fn moment_of(typed: &ast::TypedString) -> Option<Value> {
 /// Refuses literals and parameters of SET that their columns would round.
 ///
 /// # Errors
-/// `Invalid` with the place of the value and its column.
+/// `Invalid` with the position of the value and its column.
 pub(super) fn refuse_rounded(
     assignments: &[Assignment],
     schema: &TableSchema,
@@ -172,7 +172,7 @@ pub(super) fn refuse_rounded_items(
         let (ast::SelectItem::UnnamedExpr(expr) | ast::SelectItem::ExprWithAlias { expr, .. }) =
             item
         else {
-            // A star gives as many columns as its table has: those behind it have other places.
+            // A star gives as many columns as its table has: those after it have other positions.
             return Ok(());
         };
         let Some(given) = GivenValue::of(expr, parameters)? else { continue };

@@ -68,7 +68,7 @@ impl GivenRows {
     /// Takes the given values out of VALUES and, where a column has no others, the column.
     pub(super) fn take_from(&self, values: &mut ast::Values, names: &mut Vec<String>) {
         names.truncate(self.columns.len());
-        // From the last one on, so that the places of those before stay as they are.
+        // From the last one on, so that the positions of those before stay as they are.
         for (place, column) in self.columns.iter().enumerate().rev() {
             let cells = values.rows.iter_mut().map(|row| &mut row.content);
             let Some(is_given) = &column.is_given else {
@@ -99,8 +99,8 @@ impl GivenRows {
         Box::new(JoinedRows { given: self, computed, row: 0, done: VecDeque::new() })
     }
 
-    /// Rows from `row` on that give the same columns, of which `at` is the place among the computed
-    /// ones.
+    /// Rows from `row` on that give the same columns, of which `at` is the position among the
+    /// computed ones.
     fn batch(
         &self,
         computed: Option<&RecordBatch>,
@@ -146,7 +146,7 @@ fn read_column(
     parameters: &Parameters,
 ) -> Result<GivenColumn> {
     let column = &schema.columns[index];
-    // A value that is computed leaves NULL in its place, which is never looked at.
+    // A value that is computed leaves NULL, which is never looked at.
     let (mut cells, mut is_given) = (Vec::new(), Vec::new());
     for (row, cell) in values.rows.iter().map(|row| &row.content[place]).enumerate() {
         let given = GivenValue::of(cell, parameters)?;
@@ -155,6 +155,7 @@ fn read_column(
             cells.push(Value::Null);
             continue;
         };
+        // An error names the row, since a long INSERT has many of them.
         let held = given.held_by(column.column_type, schema.is_key(index));
         cells.push(held.map_err(|error| {
             let told = format!("row {}: column '{}': {}", row + 1, column.name, error.message());
@@ -169,7 +170,7 @@ fn read_column(
     })
 }
 
-/// Computed rows, with the given values in their places.
+/// Computed rows, with the given values added.
 struct JoinedRows {
     given: GivenRows,
     computed: RowBatches,

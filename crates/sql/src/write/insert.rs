@@ -2,10 +2,10 @@
 //!
 //! 1. The source (VALUES or a query) is planned like any query, its columns named as the table's.
 //! 2. As long as the rows fit into memory they are gathered and checked: values that do not fit,
-//!    keys given twice and keys that exist are told of before anything is written.
+//!    keys given twice and keys that exist are reported before anything is written.
 //! 3. More rows than that are streamed into the store; then a key that exists stops the statement
 //!    midway.
-//! 4. Rows that RETURNING tells of, those of DO UPDATE, and those of a transaction, are written one
+//! 4. Rows that RETURNING reports, those of DO UPDATE, and those of a transaction, are written one
 //!    by one (`row_inserter.rs`).
 
 use std::collections::HashSet;
@@ -73,7 +73,7 @@ impl BoundInsert<'_> {
         let Self { table, mut columns, source, given: own_rows, .. } = self;
         let mut given = None;
         if let ast::SetExpr::Values(values) = source.body.as_ref()
-            // Where rows change their places, or some are left out, nobody knows whose values these
+            // Where rows change their order, or some are left out, it is unknown whose values these
             // were: the planner keeps all of them.
             && !is_ordered(&source)
         {
@@ -190,6 +190,7 @@ pub(super) fn explain(
     let BoundInsert { table, source, on_existing, .. } = statement.bind(&planner.context.store)?;
     let mut source = source.into_owned();
     take_queries(&mut source)?;
+    // DO UPDATE keeps the row for the clause to change, so it is looked at first.
     let existing = match on_existing {
         _ if statement.conflict.as_ref().is_some_and(ConflictClause::updates) => {
             "a row that exists is updated"
@@ -199,7 +200,7 @@ pub(super) fn explain(
         _ => "a key that exists is an error",
     };
     let told = format!("INSERT INTO {}: stores each row; {existing}", table.path());
-    // Behind EXPLAIN and its options any query stands for the one that is explained.
+    // After EXPLAIN and its options any query is a placeholder for the one that is explained.
     let shown = explain.iter().cloned().chain([word("SELECT"), word("NULL")]).collect();
     let mut parsed = parse(shown, statement.end)?;
     if let ast::Statement::Explain { statement: explained, .. } = &mut parsed {
@@ -301,7 +302,7 @@ pub(super) fn write(
     if is_all && on_existing == OnExisting::Fail {
         refuse_existing(table, &gathered)?;
     }
-    // Rows that the store numbers go to it as they are: they have no number yet.
+    // Rows that the store numbers are passed on unchanged: they have no number yet.
     let is_numbered = table.schema().identity_column().is_some();
     let own = move |(given, fitting)| if is_numbered { given } else { fitting };
     let batches = gathered.into_iter().map(own).map(Ok).chain(source);
@@ -322,7 +323,7 @@ pub(super) fn write(
         .store
         .bulk_put(vec![computed_batch_stream("INSERT", table.path(), batches)], &options);
     let told = |counts: Counts| match on_existing {
-        // A row that was overtaken was written just before somebody else's.
+        // A row that was overtaken was written just before that of another writer.
         OnExisting::Replace => Changes {
             inserted: counts.inserted,
             updated: counts.existed + counts.overtaken,

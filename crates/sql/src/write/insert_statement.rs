@@ -5,22 +5,23 @@ use std::sync::Arc;
 
 use datafusion::datasource::MemTable;
 use datafusion::sql::sqlparser::ast::{self, Spanned};
-use datafusion::sql::sqlparser::tokenizer::Location;
+use datafusion::sql::sqlparser::tokenizer::{Location, TokenWithSpan};
 use tonnage::{Error, OnExisting, Result, Store, Table, TableSchema};
 
 use super::conflict::ConflictClause;
 use super::defaults::with_defaults;
+use super::target::ChangeTarget;
+use super::tokens::quoted;
 use super::values::one_row;
 use crate::errors::located;
 use crate::session::{Access, TableAccesses};
-use crate::text::{Piece, StatementKind, parse, without_catalog};
+use crate::text::{Cursor, Piece, StatementKind, parse};
 
 /// An INSERT, UPSERT or REPLACE, parsed.
 pub(super) struct InsertStatement {
     /// With the tables of a WITH before it in its query.
     parsed: ast::Insert,
-    /// The path of the table.
-    path: String,
+    target: ChangeTarget,
     on_existing: OnExisting,
     pub(super) conflict: Option<ConflictClause>,
     pub(super) end: Location,
@@ -44,30 +45,40 @@ impl InsertStatement {
     /// # Errors
     /// `Invalid` for something else, with its position.
     pub(super) fn read(piece: &Piece) -> Result<Self> {
-        let parsed = insert_of(parse(without_catalog(&piece.tokens), piece.end)?)?;
-        let path = match &parsed.table {
-            ast::TableObject::TableName(name) => path_of(name)?,
-            _ => return Err(Error::unsupported("INSERT INTO takes the name of a table")),
-        };
+        let (with, statement) = piece.without_with();
+        let mut cursor = Cursor::new(&statement);
+        cursor.next();
+        if cursor.word("OR") {
+            cursor.next();
+        }
+        for word in ["OVERWRITE", "INTO", "TABLE"] {
+            cursor.word(word);
+        }
+        let (before, span) = (statement.tokens.len() - cursor.rest().len(), cursor.span());
+        let target = ChangeTarget::read(&mut cursor)?;
+        // One name in quotes: the parser need not know catalogs and deep paths.
+        let name = TokenWithSpan { span, ..quoted(&target.path) };
+        let tokens = [&with[..], &statement.tokens[..before], &[name][..], cursor.rest()].concat();
+        let parsed = insert_of(parse(tokens, piece.end)?)?;
         let on_existing = on_existing(&parsed, piece.kind)?;
         let conflict = match &parsed.on {
             Some(_) => Some(ConflictClause::read(piece)?),
             None => None,
         };
-        Ok(Self { parsed, path, on_existing, conflict, end: piece.end })
+        Ok(Self { parsed, target, on_existing, conflict, end: piece.end })
     }
 
     /// What it does to its table, and what it reads.
     pub(super) fn accesses(&self, returned: Option<&ast::Statement>) -> TableAccesses {
         let mut found = TableAccesses::default();
-        found.note(&self.path, Access::Insert);
+        found.note(&self.target.path, Access::Insert);
         let update = do_update(&self.parsed);
         if update.is_some() || self.on_existing == OnExisting::Replace {
-            found.note(&self.path, Access::Update);
+            found.note(&self.target.path, Access::Update);
         }
         // Rows that were there come out: of RETURNING, and of expressions over them.
         if update.is_some() || returned.is_some() {
-            found.note(&self.path, Access::Read);
+            found.note(&self.target.path, Access::Read);
         }
         update.into_iter().for_each(|update| found.read(update));
         returned.into_iter().for_each(|returned| found.read(returned));
@@ -80,8 +91,7 @@ impl InsertStatement {
     /// # Errors
     /// `NotFound` for the table, `Invalid` for a column, with their positions.
     pub(super) fn bind(&self, store: &Store) -> Result<BoundInsert<'_>> {
-        let table = store.table(&self.path);
-        let table = table.map_err(|error| at_name(error, &self.parsed.table))?;
+        let table = self.target.table(store)?;
         let mut columns = columns(&self.parsed, table.schema())?;
         let source = match &self.parsed.source {
             Some(source) => with_defaults(source, &mut columns, table.schema())?,
@@ -148,7 +158,7 @@ fn on_existing(insert: &ast::Insert, kind: StatementKind) -> Result<OnExisting> 
         return Err(Error::unsupported("PARTITION in INSERT: name the columns, and give values"));
     }
     if insert.output.is_some() {
-        return Err(Error::unsupported("OUTPUT in INSERT: write RETURNING behind the rows"));
+        return Err(Error::unsupported("OUTPUT in INSERT: write RETURNING after the rows"));
     }
     let replaces = kind == StatementKind::Upsert
         || insert.replace_into
@@ -188,12 +198,12 @@ fn columns(insert: &ast::Insert, schema: &TableSchema) -> Result<Vec<String>> {
     Ok(columns)
 }
 
-/// The error at the place of a name.
+/// The error at the position of a name.
 fn at_name(error: Error, name: &impl Spanned) -> Error {
     located(error, name.span().start)
 }
 
-/// The path that a name in a statement stands for.
+/// The path of a name in a statement.
 fn path_of(name: &ast::ObjectName) -> Result<String> {
     let part = |part: &ast::ObjectNamePart| part.as_ident().map(|ident| ident.value.clone());
     let parts = name.0.iter().map(part).collect::<Option<Vec<_>>>();

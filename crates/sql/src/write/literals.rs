@@ -5,7 +5,7 @@ use tonnage::{ColumnType, Result, TableSchema};
 
 use crate::text::{as_double, signed};
 
-/// Makes doubles of what goes into columns of such: brought to one type with decimals and among
+/// Makes doubles of values for columns of doubles: brought to one type with decimals and among
 /// each other, values might lose digits.
 pub(super) fn settle_doubles(
     values: &mut ast::Values,

@@ -4,12 +4,12 @@
 //!    the rows that match, clause by clause. A row belongs to the first clause whose condition
 //!    holds.
 //! 2. A row of the table that matches two rows of the source is an error, as is a row to be
-//!    inserted whose key exists; then nothing was written. The two reads do not see one moment: a
-//!    row of the table that comes or goes between them may leave its row of the source to neither.
-//!    The counts tell. A source that may give other rows the next time is read once
+//!    inserted whose key exists; then nothing was written. The two reads do not see the same state:
+//!    a row of the table that appears or disappears between them may leave its row of the source to
+//!    neither. The counts show it. A source that may give other rows the next time is read once
 //!    (`merge_source.rs`).
 //! 3. Each row is written on condition that it is as it was read. One that was written meanwhile is
-//!    read again, and goes to the clause that it belongs to now.
+//!    read again, and is changed by the clause that applies now.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -33,7 +33,7 @@ use super::merge_statement::{
 use super::partial_changes::with_partial_changes;
 use super::returning_rows::WrittenRows;
 use super::row_change::{Assignment, ChangeWriter, NotedRow, ROWS_PER_LOOK, RowChange};
-use super::tokens::{in_parentheses, made, table_name, word};
+use super::tokens::{in_parentheses, made, quoted, word};
 use crate::planner::Planner;
 use crate::session::{Changes, Guard, Parameters};
 use crate::text::{Piece, StatementKind};
@@ -45,7 +45,7 @@ struct MergeRun<'a> {
     statement: &'a MergeStatement,
     table: Table,
     source: Tokens,
-    /// Rows that take the place of a source which may give others the next time.
+    /// Rows that replace a source which may give others the next time.
     given: Option<(String, Arc<MemTable>)>,
     matched: Vec<WhenClause<MatchedAction<Assignment>>>,
 }
@@ -159,7 +159,7 @@ impl<'a> MergeRun<'a> {
         Ok(())
     }
 
-    /// Refuses to go on when a row of the table is gone, or matches no more, and the row of the
+    /// Fails when a row of the table is gone, or matches no more, and the row of the
     /// source would have to be inserted instead.
     fn refuse_lost(&self, change: &RowChange<'_>, batch: &RecordBatch, row: usize) -> Result<()> {
         let MergeStatement { target, with, on, unmatched, end, .. } = self.statement;
@@ -179,7 +179,7 @@ impl<'a> MergeRun<'a> {
             return Ok(());
         }
         Err(Error::conflict(format!(
-            "a row of {} was changed by somebody else meanwhile and matches no more: carry the MERGE out again",
+            "another writer changed a row of {} meanwhile, and it no longer matches: run the MERGE again",
             self.table.path()
         )))
     }
@@ -216,15 +216,14 @@ impl<'a> MergeRun<'a> {
     ) -> Tokens {
         let MergeStatement { target, with, on, .. } = self.statement;
         let mut tokens = with.clone();
-        // WITH stands before INSERT, where the parser takes it; `insert_of` moves it to the query.
-        tokens.extend([word("INSERT"), word("INTO")]);
-        tokens.extend(table_name(self.table.path()));
+        // WITH precedes INSERT, where the parser takes it; `insert_of` moves it to the query.
+        tokens.extend([word("INSERT"), word("INTO"), quoted(self.table.path())]);
         tokens.extend_from_slice(columns);
         tokens.push(word("SELECT"));
         tokens.extend(comma_separated(values.to_vec()));
         tokens.push(word("FROM"));
         tokens.extend_from_slice(&self.source);
-        // The table stands within NOT EXISTS alone: no row of it matches, so values may not name
+        // The table is within NOT EXISTS alone: no row of it matches, so values may not name
         // its columns.
         tokens.extend([word("WHERE"), word("NOT"), word("EXISTS"), made(Token::LParen)]);
         tokens.extend([word("SELECT"), word("NULL"), word("FROM")]);
@@ -257,7 +256,7 @@ pub(super) fn run(
         refuse_existing(&merge.table, &rows)?;
     }
     let mut changes = Changes::default();
-    // A closure, so that an error of either kind of write tells what was changed before it.
+    // A closure, so that an error of either kind of write reports what was changed before it.
     let mut write = || -> Result<()> {
         write_found(&merge, &found, guard, &mut changes, written)?;
         for insert in &inserts {

@@ -3,7 +3,7 @@
 //! A MERGE reads its source for the rows that match none, and again for each clause of rows that
 //! match. A source such as `(SELECT random() AS r)` or one with LIMIT may be another one each time:
 //! a row of it would be updated and inserted, or neither. So the rows of such a source are gathered
-//! first, and take its place.
+//! first, and replace it.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -25,9 +25,9 @@ use crate::views;
 /// The name under which the rows are looked up. No table can have it.
 const ROWS: &str = "rows merged";
 
-/// Rows in the place of a source.
+/// Rows that replace a source.
 pub(super) struct GatheredSource {
-    /// What stands behind USING instead.
+    /// The tokens after USING instead.
     pub(super) tokens: Vec<TokenWithSpan>,
     pub(super) rows: (String, Arc<MemTable>),
 }
@@ -48,7 +48,7 @@ pub(super) fn gathered(
     tokens.extend([word("SELECT"), made(Token::Mul), word("FROM")]);
     tokens.extend_from_slice(source);
     let parsed = parse(tokens, end)?;
-    // Clauses go on to name columns by the name that the source had.
+    // Clauses still name columns by the name that the source had.
     let name = name_of(&parsed);
     let bytes_max = planner.context.options.memory_bytes_max / 4;
     let Some(rows) = planner.rows_if_changing(parsed, parameters, guard)? else { return Ok(None) };
@@ -81,7 +81,7 @@ fn folded_names(schema: &SchemaRef) -> SchemaRef {
     with_distinct_names(&Arc::new(Schema::new(fields.collect::<Vec<_>>())))
 }
 
-/// The name that stands before columns of the source.
+/// The name that precedes columns of the source.
 fn name_of(query: &ast::Statement) -> Option<String> {
     let ast::Statement::Query(query) = query else { return None };
     let ast::SetExpr::Select(select) = query.body.as_ref() else { return None };
@@ -104,11 +104,11 @@ fn name_of(query: &ast::Statement) -> Option<String> {
     }
 }
 
-/// Refuses a condition that differs each time it is looked at: every clause would have its own. What
-/// it reads counts as well, by way of views and WITH.
+/// Refuses a condition that differs each time it is looked at: every clause would have its own.
+/// What it reads counts as well, by way of views and WITH.
 ///
 /// # Errors
-/// `Invalid` with the place of the call, or of the condition.
+/// `Invalid` with the position of the call, or of the condition.
 pub(super) fn refuse_changing(
     store: &Store,
     with: &[TokenWithSpan],
@@ -133,7 +133,7 @@ pub(super) fn refuse_changing(
         return refused(place, format!("{call}()"));
     }
     views::expand(store, &mut parsed)?;
-    // What stands in a view has its place in the text of the view.
+    // Positions within a view belong to the text of the view.
     match changing_call(&parsed, true) {
         Some((call, _)) => {
             refused(first.span.start, format!("a query that is read here calls {call}(), so it"))
@@ -173,7 +173,7 @@ impl Looker for ChangingCall {
             && let Some(name) = function.name.0.last().and_then(ast::ObjectNamePart::as_ident)
             && VOLATILE.iter().any(|known| known.eq_ignore_ascii_case(&name.value))
         {
-            // The first one is told of.
+            // The first one is reported.
             self.found.get_or_insert((name.value.clone(), name.span.start));
         }
         ControlFlow::Continue(())

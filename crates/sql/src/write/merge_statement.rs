@@ -25,7 +25,7 @@ pub(super) struct MergeStatement {
     pub(super) end: Location,
 }
 
-/// What becomes of rows, with the condition that stands behind AND.
+/// What becomes of rows, with the condition that follows AND.
 pub(super) struct WhenClause<T> {
     pub(super) condition: Tokens,
     pub(super) action: T,
@@ -52,7 +52,7 @@ impl MergeStatement {
     /// Reads a statement.
     ///
     /// # Errors
-    /// `Invalid` for something else, with the place.
+    /// `Invalid` for something else, with the position.
     pub(super) fn read(piece: &Piece) -> Result<Self> {
         let (with, statement) = piece.without_with();
         let mut cursor = Cursor::new(&statement);
@@ -61,7 +61,7 @@ impl MergeStatement {
         }
         let target = ChangeTarget::with_alias(&mut cursor, "USING")?;
         cursor.expect_word("USING")?;
-        // An ON in parentheses does not end the source: joins stand in a query there.
+        // An ON in parentheses does not end the source: there, joins belong to a query.
         let ends = ["ON"].into_iter().chain(FOLLOWING).collect::<Vec<_>>();
         let source = tokens_until(&mut cursor, &ends, "a table, or a query in parentheses")?;
         cursor.expect_word("ON")?;
@@ -167,7 +167,7 @@ fn insert(cursor: &mut Cursor) -> Result<UnmatchedAction> {
     cursor.expect_word("VALUES")?;
     let place = cursor.location();
     let mut values = list(cursor)?;
-    // Without names the values go to all columns in order: none can be left out for DEFAULT.
+    // Without names the values fill all columns in order: none can be left out for DEFAULT.
     let Some(mut columns) = columns else {
         return Ok(UnmatchedAction::Insert { columns: Vec::new(), values });
     };
@@ -185,7 +185,7 @@ fn insert(cursor: &mut Cursor) -> Result<UnmatchedAction> {
     Ok(UnmatchedAction::Insert { columns, values })
 }
 
-/// What stands in parentheses, between commas.
+/// What is in parentheses, between commas.
 fn list(cursor: &mut Cursor) -> Result<Vec<Tokens>> {
     cursor.list(|cursor| match expression(cursor, &[], true) {
         item if item.is_empty() => Err(cursor.expected("a value")),

@@ -1,7 +1,7 @@
 //! The query that reads what a statement needs which changes rows.
 //!
 //! Rights to read are asked for this query. So it has all parts that `RowChange` selects by, each
-//! in parentheses of its own, as they stand there.
+//! in parentheses of its own, as they are there.
 
 use datafusion::sql::sqlparser::ast;
 use datafusion::sql::sqlparser::tokenizer::{Location, Token, TokenWithSpan};
@@ -12,7 +12,7 @@ use super::target::ChangeTarget;
 use super::tokens::{in_parentheses, made, word};
 use crate::text::parse;
 
-/// What would go on with the query behind its tables. No such word stands among them.
+/// Words that would continue the query after its tables. None is among them.
 pub(super) const FOLLOWING: [&str; 10] = [
     "WHERE",
     "GROUP",
@@ -34,7 +34,7 @@ pub(super) struct ReadingQuery {
 }
 
 impl ReadingQuery {
-    /// A query of the table that is changed, behind the tokens of WITH.
+    /// A query of the table that is changed, after the tokens of WITH.
     pub(super) fn new(with: &[TokenWithSpan], target: &ChangeTarget) -> Self {
         let values = with.iter().cloned().chain([word("SELECT"), word("NULL")]).collect();
         let from = std::iter::once(word("FROM")).chain(target.tokens()).collect();
@@ -72,7 +72,7 @@ impl ReadingQuery {
     /// The query, parsed.
     ///
     /// # Errors
-    /// `Invalid` for a part that is none, with the place.
+    /// `Invalid` for a part that is none, with the position.
     pub(super) fn parse(self, end: Location) -> Result<ast::Statement> {
         parse([self.values, self.from, self.conditions].concat(), end)
     }

@@ -16,12 +16,12 @@ pub(super) enum ReturningClause {
     Changes,
     /// `RETURNING COUNT(*)`
     Count,
-    /// `RETURNING` and the tokens behind it.
+    /// `RETURNING` and the tokens after it.
     Rows(Vec<TokenWithSpan>),
 }
 
 impl ReturningClause {
-    /// Splits a statement into what stands before RETURNING, and what that wants.
+    /// Splits a statement into the part before RETURNING, and the clause.
     pub(super) fn split(piece: &Piece) -> Result<(Piece, Self)> {
         let Some(at) = piece.tokens.iter().rposition(|token| token.is_word("RETURNING")) else {
             return Ok((piece.clone(), Self::Changes));

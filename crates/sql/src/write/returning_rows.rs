@@ -2,7 +2,7 @@
 //!
 //! They are gathered while they are written, and what is wanted of them is selected at the end. The
 //! list is planned before anything is written, so that a name that there is not changes nothing. An
-//! error in it behind that says what was written, or in a transaction takes it back.
+//! error in it after that says what was written, or in a transaction takes it back.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -28,7 +28,7 @@ const WRITTEN: &str = "rows written";
 /// Rows that are brought into columns at once.
 const ROWS_PER_BATCH: usize = 1_024;
 
-/// Rows written, gathered only if they are to be told of.
+/// Rows written, gathered only for RETURNING.
 pub(super) struct WrittenRows {
     gathers: bool,
     bytes_max: usize,
@@ -36,12 +36,12 @@ pub(super) struct WrittenRows {
     rows: Vec<Row>,
     batches: Vec<RecordBatch>,
     schema: Option<Arc<SqlTable>>,
-    /// The keys of rows that are noted, where somebody asks for them.
+    /// The keys of rows that are noted, where they are needed.
     keys: Option<(Arc<TableSchema>, HashSet<String>)>,
 }
 
 impl WrittenRows {
-    /// For a statement that does not tell of its rows.
+    /// For a statement without RETURNING.
     pub(super) fn discarding() -> Self {
         Self {
             gathers: false,
@@ -141,7 +141,7 @@ impl WrittenRows {
     }
 }
 
-/// The list behind RETURNING, over the rows of a table.
+/// The list after RETURNING, over the rows of a table.
 pub(super) struct ReturningQuery<'a> {
     pub(super) items: &'a [TokenWithSpan],
     pub(super) table: Table,

@@ -1,8 +1,8 @@
 //! The rows that a statement changes: selected, written, selected again.
 //!
 //! 1. The rows wanted are selected like those of any query, with their versions; for UPDATE with
-//!    the new values in the places of the old. A row that is changed keeps the expiry that it has.
-//! 2. Each row is written on condition that it still has that version. So what RETURNING tells is
+//!    the new values instead of the old. A row that is changed keeps the expiry that it has.
+//! 2. Each row is written on condition that it still has that version. So RETURNING gives
 //!    what was written, or what was there last.
 //! 3. A row that was written meanwhile is selected again, by its key and the statement's own
 //!    condition, until it holds or matches no more.
@@ -34,7 +34,7 @@ pub(super) const ROWS_PER_LOOK: usize = 64;
 /// A column with the tokens of its new value.
 pub(super) type Assignment = (usize, Vec<TokenWithSpan>);
 
-/// Writes a row; also gives the row that RETURNING tells of.
+/// Writes a row; also returns the row for RETURNING.
 pub(super) type ChangeWriter =
     dyn Fn(&RecordBatch, usize, NotedRow, &RowChange<'_>) -> Result<(WriteResult, Row)>;
 
@@ -94,7 +94,7 @@ impl<'a> RowChange<'a> {
         }
     }
 
-    /// Writes every row that matches; tells how many.
+    /// Writes every row that matches; returns how many.
     pub(super) fn run(
         &self,
         told: impl Fn(u64) -> Changes,
@@ -133,7 +133,7 @@ impl<'a> RowChange<'a> {
                         self.retry(&batch, row, write, tells_all)?
                     }
                 };
-                // A row that is gone, or matches no more, is neither counted nor told of.
+                // A row that is gone, or matches no more, is neither counted nor returned.
                 if let Some(told) = told {
                     *changed += 1;
                     written.note(told)?;
@@ -176,7 +176,7 @@ impl<'a> RowChange<'a> {
         for _ in 0..TRIES_MAX {
             self.guard.check()?;
             let mut selected = self.select(Some(&columns), &parameters, tells_all)?;
-            // The statement's own condition is asked again: the other write may have made it false.
+            // The statement's own condition is asked again: the other write may have falsified it.
             let Some(batch) = selected.next().transpose()? else {
                 return Ok(None);
             };
@@ -190,7 +190,7 @@ impl<'a> RowChange<'a> {
             }
         }
         Err(Error::unavailable(format!(
-            "a row of {} is written by others all the time; try again",
+            "too many write conflicts on a row of {}: try again",
             self.table.path()
         )))
     }
@@ -223,7 +223,7 @@ impl<'a> RowChange<'a> {
         self.guard.write_options()
     }
 
-    /// The name that stands before its columns.
+    /// The name that qualifies its columns.
     fn qualifier(&self) -> Vec<TokenWithSpan> {
         self.alias
             .as_ref()
@@ -282,7 +282,7 @@ impl<'a> RowChange<'a> {
         self.planner.describe_with(self.names(), parsed, self.parameters).map(drop)
     }
 
-    /// How the rows are found, as EXPLAIN tells it.
+    /// How the rows are found, for EXPLAIN.
     pub(super) fn explain(&self, explain: &[TokenWithSpan]) -> Result<Rows> {
         let tokens = explain.iter().cloned().chain(self.selection(None, false)).collect();
         self.rows(tokens, self.parameters)
@@ -308,7 +308,7 @@ impl<'a> RowChange<'a> {
             tokens.push(made(Token::Comma));
             tokens.extend(self.others.iter().cloned());
         }
-        // In parentheses, so that an OR does not reach the key behind it.
+        // In parentheses, so that an OR does not reach the key after it.
         tokens.push(word("WHERE"));
         tokens.push(made(Token::LParen));
         if self.condition.is_empty() {
@@ -338,7 +338,7 @@ impl<'a> RowChange<'a> {
         self.planner.rows_of(state, self.parsed(tokens)?, parameters, self.guard.clone())
     }
 
-    /// The statement that selects the rows. WITH must not put others in the place of the table's.
+    /// The statement that selects the rows. WITH must not replace those of the table.
     fn parsed(&self, tokens: Vec<TokenWithSpan>) -> Result<Statement> {
         let parsed = parse(tokens, self.end)?;
         let mut statement = &parsed;

@@ -2,7 +2,8 @@
 //!
 //! All rows are read before the first is written, so that a statement that reads the table that it
 //! writes does not meet its own rows. Each is stored on condition that its key is free; then what
-//! is told is what was written. A key that is given twice meets the row that was stored before.
+//! RETURNING gives is what was written. A key that is given twice meets the row that was stored
+//! before.
 
 use std::collections::HashSet;
 
@@ -220,7 +221,7 @@ impl<'a> RowInserter<'a> {
             written.note_keys(self.table.schema());
             let done = change.write_all(&mut self.changes.updated, &write_updated, written);
             let changed = written.take_keys();
-            // Behind `take_keys`, so that `written` notes no more keys after an error either.
+            // After `take_keys`, so that `written` notes no more keys after an error either.
             done?;
             for (row, version) in met {
                 if changed.contains(&key_text(&row, self.table.schema())) {
@@ -240,7 +241,7 @@ impl<'a> RowInserter<'a> {
             }
         }
         Err(Error::unavailable(format!(
-            "rows of {} are written by others all the time; try again",
+            "too many write conflicts on rows of {}: try again",
             self.table.path()
         )))
     }

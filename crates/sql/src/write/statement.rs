@@ -1,5 +1,5 @@
 //! A statement that changes rows: INSERT, UPSERT, UPDATE, DELETE, TRUNCATE or MERGE, with what it
-//! tells of them.
+//! returns of them.
 
 use std::sync::Arc;
 
@@ -222,7 +222,7 @@ impl WriteStatement {
     }
 }
 
-/// Notes what is done to a table, and what is told of it.
+/// Notes what is done to a table, and what is returned of it.
 fn note(
     target: &ChangeTarget,
     accesses: &[Access],

@@ -16,7 +16,7 @@ pub(super) struct ChangeTarget {
 }
 
 impl ChangeTarget {
-    /// Reads the path of a table. Catalog and schema may stand before it: the planner knows these
+    /// Reads the path of a table. Catalog and schema may precede it: the planner knows these
     /// names, the store does not.
     pub(super) fn read(cursor: &mut Cursor) -> Result<Self> {
         let place = cursor.location();
@@ -54,12 +54,12 @@ impl ChangeTarget {
     /// The table itself.
     ///
     /// # Errors
-    /// `NotFound` with the place.
+    /// `NotFound` with the position.
     pub(super) fn table(&self, store: &Store) -> Result<Table> {
         store.table(&self.path).map_err(|error| located(error, self.place))
     }
 
-    /// The table as it stands behind FROM, under its other name.
+    /// The table for FROM, under its other name.
     pub(super) fn tokens(&self) -> Vec<TokenWithSpan> {
         let mut tokens = table_name(&self.path);
         tokens.extend(self.alias.iter().flat_map(|alias| [word("AS"), quoted(alias)]));
@@ -85,6 +85,7 @@ mod tests {
         assert_eq!(path("UPDATE Tonnage.\"PUBLIC\".t.u SET a = 1"), "t.u");
         assert_eq!(path("UPDATE tonnage.public.\"a.b\" SET a = 1"), "a.b");
         assert_eq!(path("UPDATE a /* of */ . -- below\n b SET a = 1"), "a.b");
+        assert_eq!(path("UPDATE public.a.b.c.d SET a = 1"), "a.b.c.d");
     }
 
     #[test]

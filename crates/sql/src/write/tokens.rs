@@ -2,6 +2,8 @@
 
 use datafusion::sql::sqlparser::tokenizer::{Span, Token, TokenWithSpan, Word};
 
+use crate::text::{CATALOG, SCHEMA};
+
 pub(super) fn separated(items: impl Iterator<Item = Vec<TokenWithSpan>>) -> Vec<TokenWithSpan> {
     let mut tokens = Vec::new();
     for item in items {
@@ -11,7 +13,7 @@ pub(super) fn separated(items: impl Iterator<Item = Vec<TokenWithSpan>>) -> Vec<
     tokens
 }
 
-/// A token that stands nowhere in the text.
+/// A token that is not in the text.
 pub(crate) fn made(token: Token) -> TokenWithSpan {
     TokenWithSpan { token, span: Span::empty() }
 }
@@ -26,14 +28,16 @@ pub(crate) fn quoted(name: &str) -> TokenWithSpan {
     made(token)
 }
 
-/// The name of the table under a path. A deep one is one name: the planner takes no more parts.
+/// The name of the table under a path. A deep one is one name, for the planner takes no more parts;
+/// so is one whose first part would be a catalog or a schema.
 pub(super) fn table_name(path: &str) -> Vec<TokenWithSpan> {
     const PARTS_MAX: usize = 3;
     let path = path.to_ascii_lowercase();
-    if path.split('.').count() > PARTS_MAX {
+    let parts: Vec<&str> = path.split('.').collect();
+    if parts.len() > PARTS_MAX || [CATALOG, SCHEMA].contains(&parts[0]) {
         return vec![quoted(&path)];
     }
-    let parts = path.split('.').flat_map(|part| [made(Token::Period), quoted(part)]);
+    let parts = parts.into_iter().flat_map(|part| [made(Token::Period), quoted(part)]);
     parts.skip(1).collect()
 }
 

@@ -142,7 +142,7 @@ fn create(planner: &Planner, view: &NewView, text: &str, guard: &Guard) -> Resul
             schema.fields().len()
         )));
     }
-    // After all checks: a view that is refused leaves no table of views behind.
+    // After all checks: a view that is refused leaves no table of views.
     store.execute(DEFINITION)?;
     let views = store.table(TABLE)?;
     let mut row = Row::new()

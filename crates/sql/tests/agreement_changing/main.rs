@@ -12,11 +12,11 @@ use tempfile::TempDir;
 use tonnage::{RocksDbSettings, Row, Store, Value};
 use tonnage_sql::{Answer, Sql, SqlOptions};
 
-/// The first part goes through; what stands for the table is its name of this case.
+/// The first part goes through; the placeholder of the table becomes its name in this case.
 const TABLE: &str =
     "CREATE TABLE {t} (a INTEGER, c LONG, x DOUBLE, y STRING, d JSON, PRIMARY KEY (SHARD(a), c))";
 
-/// Documents that readers of places might take for one another.
+/// Documents that readers of paths might take for one another.
 const DOCUMENTS: [&str; 20] = [
     r#"{"k": 1e400, "o": {"k": "-inf"}}"#,
     r#"{"k": -1e400}"#,

@@ -8,7 +8,7 @@ use tonnage_sql::{Access, Parameters, Sql};
 
 use super::{rows, session};
 
-/// Tables whose names are words of statements, a child table, and one that others hide behind.
+/// Tables whose names are words of statements, a child table, and one whose name aliases take.
 const TABLES: [&str; 7] =
     ["t", "\"from\"", "\"table\"", "\"into\"", "\"update\"", "\"set\"", "secrets"];
 
@@ -53,7 +53,7 @@ fn asked_for(text: &str) -> Vec<String> {
 }
 
 /// Rights were asked for `t` where `"from"` was changed: the words FROM and TABLE were passed over
-/// behind UPDATE, where they are names.
+/// after UPDATE, where they are names.
 #[test]
 fn rights_are_asked_for_the_table_that_is_changed() {
     for (text, table) in [
@@ -155,7 +155,7 @@ fn rights_to_read_are_asked_for_all_that_a_change_reads() {
 /// The parts of a change are put together to a SELECT. What would end a part of it was taken over:
 /// the condition below deleted all rows.
 #[test]
-fn no_part_of_a_change_ends_the_query_that_is_made_of_it() {
+fn no_part_of_a_change_ends_its_query() {
     for text in [
         "DELETE FROM t WHERE k = 9) OR (TRUE",
         "UPDATE t SET v = 2 WHERE k = 9) OR (TRUE",
@@ -187,7 +187,7 @@ fn no_part_of_a_change_ends_the_query_that_is_made_of_it() {
 }
 
 /// Once such a statement could be carried out, but neither prepared nor let through by a server:
-/// the parser knows no elements behind SET.
+/// the parser knows no elements after SET.
 #[test]
 fn what_can_be_carried_out_can_be_prepared() {
     let sql = session();
@@ -239,6 +239,16 @@ fn a_query_reads_the_table_that_rights_are_asked_for() {
         assert_eq!(read_by(&sql, text), [table], "{text}");
         assert_eq!(rows(&sql, text), [[value]], "{text}");
     }
+    sql.execute("INSERT INTO public.t VALUES (7, 7)").unwrap();
+    assert_eq!(rows(&sql, "SELECT count(*) FROM t"), [["2"]]);
+    // A change writes the name of the child anew, which was `t` then.
+    sql.execute("UPDATE \"public.t\" SET v = v + 0 WHERE x = 1").unwrap();
+    sql.execute("DELETE FROM \"public.t\" WHERE x = 5").unwrap();
+    let merge = "MERGE INTO \"public.t\" AS c USING (SELECT 2 AS i) s ON c.x = s.i \
+                 WHEN NOT MATCHED THEN INSERT (k, x, v) VALUES (1, i, 4)";
+    sql.execute(merge).unwrap();
+    assert_eq!(rows(&sql, "SELECT count(*) FROM t"), [["2"]]);
+    assert_eq!(rows(&sql, "SELECT v FROM \"public.t\" ORDER BY v"), [["3"], ["4"]]);
 }
 
 /// DESCRIBE and SHOW took the schema for a part of the table's name.
@@ -257,9 +267,9 @@ fn what_describes_a_table_takes_the_names_that_queries_take() {
     assert_eq!(sql.accesses("DESCRIBE public.t").unwrap()[0].table, "t");
 }
 
-/// Only INSERT and EXPLAIN were looked at with what stands before them.
+/// Only INSERT and EXPLAIN were looked at with what precedes them.
 #[test]
-fn a_change_finds_its_table_behind_other_words() {
+fn a_change_finds_its_table_after_other_words() {
     for text in [
         "WITH w AS (SELECT 7 AS id) INSERT INTO public.t SELECT id, id FROM w",
         "WITH w AS (SELECT 7 AS id) UPSERT INTO tonnage.public.t SELECT id, id FROM w",
@@ -396,7 +406,7 @@ fn no_clause_of_an_insert_is_left_out() {
     }
 }
 
-/// The values were the beginning of a query: what stood behind them read tables.
+/// The values were the beginning of a query: what was after them read tables.
 #[test]
 fn execute_takes_values_alone() {
     let sql = odd_names();

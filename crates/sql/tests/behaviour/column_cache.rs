@@ -78,7 +78,7 @@ fn every_change_is_seen_by_the_next_scan() {
 }
 
 #[test]
-fn a_table_made_anew_under_a_name_has_its_own_rows() {
+fn a_recreated_table_has_its_own_rows() {
     let (sql, _directory) = filled();
     warm(&sql, QUESTION);
     sql.execute("DROP TABLE t").unwrap();
@@ -169,7 +169,7 @@ fn what_is_kept_stays_within_its_memory() {
 }
 
 #[test]
-fn a_scan_that_ends_early_leaves_nothing_behind() {
+fn a_scan_that_ends_early_keeps_nothing() {
     // So few rows in a batch that the scan waits for its reader.
     let options = SqlOptions { batch_rows_max: 7, ..SqlOptions::default() };
     let sql = Sql::new(Store::open("memory:").unwrap(), options).unwrap();
@@ -178,7 +178,7 @@ fn a_scan_that_ends_early_leaves_nothing_behind() {
     let question = "SELECT k, n, s FROM t WHERE n >= 0";
     drop(rows(&sql, question));
     drop(sql.execute(question).unwrap().into_rows().unwrap());
-    // Its thread ends a moment later.
+    // Its thread ends shortly after.
     let patience = Instant::now() + Duration::from_secs(30);
     while sql.column_cache().bytes > 0 {
         assert!(Instant::now() < patience, "{:?}", sql.column_cache());

@@ -1,4 +1,4 @@
-//! Files in the places of tables, and COPY.
+//! Files as tables, and COPY.
 
 use std::fs;
 use std::path::Path;
@@ -165,7 +165,7 @@ fn a_copy_that_fails_leaves_the_file_as_it_was() {
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
 }
 
-/// A COPY took the place of a link, and nobody else could read what it wrote.
+/// A COPY replaced a link, and no other user could read what it wrote.
 #[cfg(unix)]
 #[test]
 fn a_copy_to_a_link_writes_the_file_that_it_leads_to() {
@@ -179,7 +179,7 @@ fn a_copy_to_a_link_writes_the_file_that_it_leads_to() {
     assert_eq!(fs::metadata(&file).unwrap().permissions(), before);
 }
 
-/// A COPY to a pipe, or to a device such as `/dev/stdout`, put a file into its place.
+/// A COPY to a pipe, or to a device such as `/dev/stdout`, replaced it by a file.
 #[cfg(unix)]
 #[test]
 fn a_copy_replaces_nothing_but_files() {
@@ -252,8 +252,9 @@ fn nested_values_go_to_a_file_and_back() {
     }
 }
 
-/// The columns of files were not known before planning. So a name that two files have, in a subquery,
-/// became the column of the query around it: all rows came where the statement is an error.
+/// The columns of files were not known before planning. So a name that two files have, in a
+/// subquery, became the column of the query around it: all rows came where the statement is an
+/// error.
 #[test]
 fn a_name_that_two_files_have_is_ambiguous_in_a_subquery() {
     let (sql, folder) = ships();

@@ -141,7 +141,7 @@ fn a_statement_does_not_meet_rows_again_that_it_put_further_on_in_its_index() {
 }
 
 #[test]
-fn an_index_that_is_being_made_is_not_read() {
+fn an_index_that_is_being_built_is_not_read() {
     let sql = cities(SqlOptions::default());
     let cancel = tonnage::Cancel::new();
     cancel.cancel();
@@ -171,7 +171,7 @@ fn an_index_that_holds_what_is_asked_for_is_read_alone() {
 }
 
 #[test]
-fn a_change_that_goes_by_an_index_looks_rows_up() {
+fn a_change_by_an_index_looks_rows_up() {
     let sql = cities(SqlOptions::default());
     sql.execute("CREATE INDEX by_age ON people (age) INCLUDE (city)").unwrap();
     let changed = "UPDATE people SET city = 'x' WHERE age = 60 RETURNING COUNT(*)";
@@ -182,8 +182,8 @@ fn a_change_that_goes_by_an_index_looks_rows_up() {
     assert_eq!(rows(&sql, query), count);
 }
 
-/// The entry of a row that moves may be at neither place when it is looked for: `max` gave the value
-/// of the row below it.
+/// The entry of a row that moves may be at neither position when it is looked for: `max` gave the
+/// value of the row below it.
 #[test]
 fn the_end_of_an_index_is_right_while_rows_move() {
     let directory = tempfile::tempdir().unwrap();

@@ -39,7 +39,7 @@ fn a_statement_can_be_cancelled_from_another_thread() {
 /// A join without keys whose first step compares all rows of one side with a batch of the other.
 const LONG_STEP: &str = "WITH t AS (SELECT * FROM generate_series(1, 5000000)) SELECT count(*) FROM t a, t b WHERE a.value + b.value = -1";
 
-/// So long no statement waits, even on a machine that stands still for a while. A step takes longer.
+/// So long no statement waits, even on a machine that pauses for a while. A step takes longer.
 const ANSWERED: Duration = Duration::from_secs(20);
 
 /// The join went on to the end of its step, and its threads did nothing else: each later statement
@@ -113,7 +113,7 @@ fn spilling_session(directory: &Path, parallelism: usize) -> Sql {
 }
 
 #[test]
-fn a_sort_larger_than_its_memory_goes_by_way_of_the_disk() {
+fn a_sort_larger_than_its_memory_spills() {
     let directory = tempfile::tempdir().unwrap();
     let sql = spilling_session(directory.path(), 1);
     let sorted = "SELECT max(value), max(n) FROM (SELECT value, row_number() OVER (ORDER BY (value * 7919) % 1000003) AS n FROM generate_series(1, 2000000))";
@@ -129,7 +129,7 @@ fn a_sort_larger_than_its_memory_goes_by_way_of_the_disk() {
 
 /// A hash join holds one side whole: it failed here, however large the disk.
 #[test]
-fn a_join_larger_than_its_memory_goes_by_way_of_the_disk() {
+fn a_join_larger_than_its_memory_spills() {
     let directory = tempfile::tempdir().unwrap();
     for parallelism in [1, 2] {
         let sql = spilling_session(directory.path(), parallelism);
@@ -199,7 +199,7 @@ fn changed_before(result: tonnage::Result<tonnage_sql::Answer>, named: &str, wha
 
 /// The error once said that a bulk put had run out of time, and not what it had stored.
 #[test]
-fn an_insert_that_takes_too_long_ends_and_tells_what_it_stored() {
+fn an_insert_that_times_out_reports_what_it_stored() {
     let sql = session();
     sql.execute("CREATE TABLE n (n LONG PRIMARY KEY)").unwrap();
     let endless = Request::new("INSERT INTO n SELECT value FROM generate_series(1, 1000000000000)");
@@ -210,7 +210,7 @@ fn an_insert_that_takes_too_long_ends_and_tells_what_it_stored() {
 }
 
 #[test]
-fn a_cancelled_insert_tells_what_it_stored() {
+fn a_cancelled_insert_reports_what_it_stored() {
     let sql = session();
     sql.execute("CREATE TABLE n (n LONG PRIMARY KEY)").unwrap();
     let cancel = Cancel::new();
@@ -233,7 +233,7 @@ fn a_cancelled_insert_tells_what_it_stored() {
 
 /// An UPDATE that was stopped did not say that some of its rows were changed.
 #[test]
-fn an_update_that_fails_midway_tells_what_it_changed() {
+fn an_update_that_fails_midway_reports_what_it_changed() {
     let sql = session_with(SqlOptions {
         batch_rows_max: 10,
         parallelism: Some(1),
@@ -268,7 +268,8 @@ fn several_joins_larger_than_the_memory_go_by_way_of_the_disk() {
     assert_eq!(rows(&sql, &joined), [["200000", "true", "true", "true", "true", "true"]]);
 }
 
-/// The parser by itself reads what is inside of a call once for each way in which it might be meant.
+/// The parser by itself reads what is inside of a call once for each way in which it might be
+/// meant.
 #[test]
 fn calls_in_calls_are_read() {
     let sql = session();
@@ -284,10 +285,10 @@ fn calls_in_calls_are_read() {
     }
 }
 
-/// A word behind a point was tried as an expression first. Where that failed at the last point, it was
-/// tried anew for each point before.
+/// A word after a point was tried as an expression first. Where that failed at the last point, it
+/// was tried anew for each point before.
 #[test]
-fn names_behind_points_are_read_once() {
+fn names_after_points_are_read_once() {
     let sql = session();
     let names = "a.".repeat(16);
     for end in ["(", "b.", "*", "(b", "NULL", "b COLLATE \"C\"", "f(1) +", "1"] {
@@ -404,7 +405,7 @@ fn the_deepest_statements_that_are_taken_fit_on_a_small_stack() {
 }
 
 #[test]
-fn a_statement_that_is_too_deep_is_refused_at_its_place() {
+fn a_statement_that_is_too_deep_is_refused_with_its_position() {
     let sql = session();
     let chains = [
         ("SELECT 1", " UNION ALL SELECT 1", 130),
@@ -419,7 +420,7 @@ fn a_statement_that_is_too_deep_is_refused_at_its_place() {
     }
 }
 
-/// A call of a function asks for the memory of a whole batch, which nobody spills.
+/// A call of a function asks for the memory of a whole batch, which is never spilled.
 #[test]
 fn functions_keep_to_the_memory_of_the_session() {
     let sql = session_with(SqlOptions { memory_bytes_max: 32 << 20, ..SqlOptions::default() });

@@ -71,7 +71,7 @@ fn statements_that_share_a_read_keep_their_own_limits() {
             }
         }
     }
-    // Nobody waits for the read any more.
+    // The read has no waiter any more.
     let mut answers = sql.fetch_all(&requests[..2]).into_iter();
     assert_fails(answers.next().unwrap(), ErrorKind::TimedOut, "timeout");
     assert_fails(answers.next().unwrap(), ErrorKind::Cancelled, "cancelled");

@@ -4,7 +4,7 @@ use tonnage_sql::{Answer, Parameters, Request};
 use super::{assert_fails, fleet, rows, session, texts};
 
 #[test]
-fn numbered_and_named_parameters_stand_for_values() {
+fn numbered_and_named_parameters_have_values() {
     let sql = fleet();
     let numbered = Request::new("SELECT speed FROM positions WHERE ship = $1 AND at = $2")
         .bind(3_i64)
@@ -165,7 +165,7 @@ fn a_query_without_from_reads_the_table_named() {
 }
 
 #[test]
-fn moments_identifiers_and_numbers_are_found_by_key() {
+fn timestamps_identifiers_and_numbers_are_found_by_key() {
     let sql = session();
     sql.execute(
         "CREATE TABLE t (at TIMESTAMP(3), id UUID, n NUMBER(10, 2), b BOOLEAN, PRIMARY KEY (SHARD(at), id, n));

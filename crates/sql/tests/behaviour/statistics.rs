@@ -33,7 +33,7 @@ fn stepped(hook: impl Fn(EngineStep<'_>) -> tonnage::Result<()> + Send + Sync + 
 }
 
 #[test]
-fn it_tells_what_it_read() {
+fn analyze_reports_what_it_read() {
     let sql = session();
     assert_eq!(told(&sql, "ANALYZE"), "there is no table to analyse");
     sql.execute("CREATE TABLE Ships (k LONG, doc JSON, PRIMARY KEY (k))").unwrap();
@@ -81,7 +81,7 @@ fn statistics_survive_reopening() {
 }
 
 #[test]
-fn a_table_that_takes_the_place_of_another_has_its_own() {
+fn a_table_that_replaces_another_has_its_own_statistics() {
     let sql = session();
     for (name, values) in [("t", "(1), (2)"), ("new", "(7)")] {
         sql.execute(format!("CREATE TABLE {name} (k LONG, PRIMARY KEY (k))")).unwrap();
@@ -129,7 +129,7 @@ fn plans_know_what_was_found_and_scale_it() {
 
 /// Each of its columns would have one value for ever.
 #[test]
-fn a_table_that_was_empty_tells_nothing_of_what_is_loaded_later() {
+fn statistics_of_an_empty_table_do_not_count_after_a_load() {
     let sql = session();
     sql.execute("CREATE TABLE t (k LONG, a LONG, PRIMARY KEY (k))").unwrap();
     sql.execute("ANALYZE t").unwrap();
@@ -141,7 +141,7 @@ fn a_table_that_was_empty_tells_nothing_of_what_is_loaded_later() {
 
 /// The engine weighs rows of child tables with those of the table above.
 #[test]
-fn rows_of_relatives_are_told_apart() {
+fn rows_of_relatives_are_counted_apart() {
     let sql = session();
     sql.execute("CREATE TABLE t (k LONG, a LONG, PRIMARY KEY (k))").unwrap();
     sql.execute("CREATE TABLE t.parts (part LONG, PRIMARY KEY (part))").unwrap();

@@ -19,7 +19,7 @@ fn other(sql: &Sql) -> Sql {
 }
 
 #[test]
-fn nobody_else_sees_a_transaction_before_it_is_committed() {
+fn a_transaction_is_invisible_until_commit() {
     let (sql, query) = (shop(), "SELECT item, stock FROM shop WHERE shop = 'delft' ORDER BY item");
     let other = other(&sql);
     sql.execute("BEGIN; UPDATE shop SET stock = 0 WHERE shop = 'delft' AND item = 1; INSERT INTO shop VALUES ('delft', 3, 3)").unwrap();
@@ -31,7 +31,7 @@ fn nobody_else_sees_a_transaction_before_it_is_committed() {
     assert_eq!(rows(&other, query), [["1", "0"], ["2", "20"], ["3", "3"]]);
 }
 
-/// Reads a row in a transaction, lets somebody else write it, and commits.
+/// Reads a row in a transaction, lets another writer write it, and commits.
 #[track_caller]
 fn assert_conflicts(change: &str, meanwhile: &str) {
     let sql = shop();
@@ -46,7 +46,7 @@ fn assert_conflicts(change: &str, meanwhile: &str) {
 }
 
 #[test]
-fn a_row_that_somebody_else_has_changed_stops_the_commit() {
+fn a_row_changed_by_another_writer_fails_the_commit() {
     let update = "UPDATE shop SET stock = 5 WHERE shop = 'delft' AND item = 1";
     assert_conflicts(update, update);
     assert_conflicts(update, "DELETE FROM shop WHERE shop = 'delft' AND item = 1");
@@ -54,7 +54,7 @@ fn a_row_that_somebody_else_has_changed_stops_the_commit() {
 }
 
 #[test]
-fn a_key_that_somebody_else_has_taken_stops_the_commit() {
+fn a_key_taken_by_another_writer_fails_the_commit() {
     let insert = "INSERT INTO shop VALUES ('delft', 9, 9)";
     assert_conflicts(insert, insert);
     assert_conflicts("UPSERT INTO shop VALUES ('delft', 9, 8)", insert);

@@ -14,7 +14,7 @@ fn changes(answer: Answer) -> Changes {
 }
 
 #[test]
-fn counts_tell_rows_apart() {
+fn changes_count_each_kind_of_row() {
     let sql = session();
     sql.execute("CREATE TABLE t (id LONG PRIMARY KEY, n LONG)").unwrap();
     let run = |text: &str| changes(sql.execute(text).unwrap());
@@ -80,7 +80,7 @@ fn a_merge_loses_no_increment_to_another() {
 
 /// Rows that are inserted and deleted meanwhile are met, refused or left, and told as what they were.
 #[test]
-fn a_merge_beside_deletes_tells_what_it_did() {
+fn a_merge_beside_deletes_counts_its_changes() {
     let sql = session();
     sql.execute("CREATE TABLE t (id LONG PRIMARY KEY, n LONG)").unwrap();
     let merge = "MERGE INTO t USING (VALUES (1)) AS s (id) ON t.id = s.id \
@@ -109,7 +109,7 @@ fn a_merge_beside_deletes_tells_what_it_did() {
 }
 
 #[test]
-fn parameters_stand_for_values_that_are_written() {
+fn parameters_give_the_values_that_are_written() {
     let sql = session();
     sql.execute("CREATE TABLE t (id LONG PRIMARY KEY, name STRING, bytes BINARY)").unwrap();
     let insert = Request::new("INSERT INTO t VALUES ($1, :name, $2)")
@@ -191,7 +191,7 @@ fn told_by_all(sql: &Sql, statement: &str) -> Vec<i64> {
 }
 
 #[test]
-fn returning_tells_each_writer_what_it_wrote() {
+fn returning_gives_each_writer_its_own_rows() {
     let sql = session();
     sql.execute("CREATE TABLE t (id LONG PRIMARY KEY, n LONG); INSERT INTO t VALUES (1, 0)")
         .unwrap();

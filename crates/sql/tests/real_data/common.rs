@@ -9,7 +9,7 @@ use tonnage::{BulkPutOptions, Row, Store, record_batch_stream};
 use tonnage_files::{ReadOptions, RecordReader, Source};
 use tonnage_sql::{Answer, Request, Sql, SqlOptions};
 
-/// The records of a CSV file as they stand, without its header.
+/// The records of a CSV file as they are, without its header.
 pub(crate) fn records(path: &Path) -> Vec<Vec<String>> {
     let bytes = std::fs::read(path).unwrap();
     let mut text = String::new();
@@ -51,7 +51,7 @@ impl Place {
         Self { sql: Sql::new(store, SqlOptions::default()).unwrap(), _directory: None }
     }
 
-    /// Loads a file into a table. Tells how many rows went in.
+    /// Loads a file into a table. Returns how many rows went in.
     pub(crate) fn load(&self, table: &str, path: &Path, options: ReadOptions) -> u64 {
         let store = self.sql.store();
         let schema = store.table(table).unwrap().schema().arrow_schema();

@@ -88,7 +88,7 @@ fn makers_are_counted_and_measured() {
 }
 
 #[test]
-fn an_index_on_a_place_gives_the_same_phones_before_and_after_a_change() {
+fn an_index_on_a_path_gives_the_same_phones_before_and_after_a_change() {
     let Some((place, mut phones)) = loaded() else { return };
     place.sql.execute("CREATE INDEX by_version ON phones (doc.os.type, doc.os.ver)").unwrap();
     let by_index = |version: &str| {

@@ -55,7 +55,7 @@ fn loaded() -> Option<(Place, Fleet)> {
     Some((place, fleet))
 }
 
-/// The kilometres between two places on the great circle, and the same in SQL.
+/// The kilometres between two positions on the great circle, and the same in SQL.
 fn kilometres((lat, lon): (f64, f64), (other_lat, other_lon): (f64, f64)) -> f64 {
     let (north, east) = ((other_lat - lat).to_radians(), (other_lon - lon).to_radians());
     let half = (north / 2.0).sin().powi(2)
@@ -156,7 +156,7 @@ fn the_ten_fastest_ships() {
     assert_eq!(rows, expected);
 }
 
-/// A table of ships, each as its first position tells of it.
+/// A table of ships, each as its first position reports it.
 fn with_ships(place: &Place) {
     place
         .sql

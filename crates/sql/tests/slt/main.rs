@@ -1,7 +1,7 @@
 //! Runs the files under `tests/slt` on every kind of store, and each with and without the ways that
 //! only make statements faster.
 //!
-//! A file is run as it stands; `UPDATE_SLT=1` writes what came out into it.
+//! A file is run as it is; `UPDATE_SLT=1` writes what came out into it.
 
 use std::path::{Path, PathBuf};
 
@@ -34,7 +34,7 @@ impl Database {
             ..RocksDbSettings::default()
         };
         let store = Store::builder(url).rocksdb_settings(settings).open().unwrap();
-        // Plans tell of it.
+        // Plans report it.
         let options = SqlOptions { parallelism: Some(2), ..options };
         Self { sql: Sql::new(store, options).unwrap(), _directory: directory }
     }
@@ -71,7 +71,7 @@ impl DB for Database {
     fn shutdown(&mut self) {}
 }
 
-/// A row as it stands in a file: one whose last cell has several lines becomes several rows.
+/// A row as it is in a file: one whose last cell has several lines becomes several rows.
 fn split(mut row: Vec<String>, lines: &mut Vec<Vec<String>>) {
     let last = row.pop().unwrap_or_default();
     let mut parts = last.split('\n');
@@ -91,7 +91,7 @@ fn letter(column_type: Option<ColumnType>) -> DefaultColumnType {
     }
 }
 
-/// A cell as the files hold it; how deep a line of a plan stands is shown by dashes, for blanks do
+/// A cell as the files hold it; the depth of a line of a plan is shown by dashes, for blanks do
 /// not count there.
 fn text(array: &arrow::array::ArrayRef, field: &arrow::datatypes::Field, row: usize) -> String {
     if array.is_null(row) {
@@ -150,8 +150,8 @@ fn run(backend: Backend, options: &SqlOptions) {
     assert!(failures.is_empty(), "on {backend:?}:\n{}", failures.join("\n"));
 }
 
-/// The lines of queries whose rows come in no order, and are compared in one: such a file fails when
-/// the threads of a query end in another order.
+/// The lines of queries whose rows come in no order, and are compared in one: such a file fails
+/// when the threads of a query end in another order.
 fn unordered(file: &Path) -> Vec<String> {
     let records = sqllogictest::parse_file::<DefaultColumnType>(file).unwrap();
     let mut lines = Vec::new();
@@ -180,7 +180,7 @@ fn unordered(file: &Path) -> Vec<String> {
     lines
 }
 
-/// What stands outside of all parentheses and literals.
+/// What is outside of all parentheses and literals.
 fn outermost(text: &str) -> String {
     let (mut depth, mut is_literal) = (0, false);
     let keeps = |letter: &char| {

@@ -11,9 +11,9 @@ use super::selectivity::{selectivity, selectivity_of_all};
 use super::source::column_source;
 use crate::plan::above_scan::{store_table, unaliased};
 
-/// The rows of what tells nothing of them.
+/// The rows of a plan without statistics.
 const UNKNOWN_ROWS: f64 = 1_000.0;
-/// Rows that share what they are grouped by, where nothing tells how many do.
+/// Rows that share what they are grouped by, where their number is unknown.
 const ROWS_PER_GROUP: f64 = 10.0;
 /// Rows that share the first column of their key.
 const ROWS_PER_LEADING_KEY: f64 = 4.0;

@@ -37,7 +37,7 @@ pub(in crate::plan) fn selectivity(condition: &Expr, input: &LogicalPlan) -> f64
 
 fn condition_selectivity(condition: &Expr, input: &LogicalPlan) -> f64 {
     let part = match unaliased(condition) {
-        // Conditions count as independent: nothing is known of how columns go together.
+        // Conditions count as independent: correlations of columns are unknown.
         Expr::BinaryExpr(BinaryExpr { op: Operator::Or, .. }) => {
             let one_of = split_binary(unaliased(condition), Operator::Or);
             1.0 - one_of.into_iter().map(|one| 1.0 - selectivity(one, input)).product::<f64>()
@@ -86,7 +86,7 @@ fn binary_selectivity(left: &Expr, op: Operator, right: &Expr, input: &LogicalPl
 fn equality_selectivity(expr: &Expr, input: &LogicalPlan) -> f64 {
     let column = match unaliased(expr) {
         Expr::Column(column) => column,
-        // The other side tells.
+        // The other side decides.
         Expr::Literal(..) => return 1.0,
         _ => return EQUAL,
     };

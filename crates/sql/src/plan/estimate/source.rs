@@ -11,7 +11,7 @@ use crate::statistics::ColumnStatistics;
 /// A column of a table of the store.
 pub(in crate::plan) struct ColumnSource {
     pub(in crate::plan) table: StoreTable,
-    /// Its place in the table's SQL schema.
+    /// Its position in the table's SQL schema.
     pub(in crate::plan) column: usize,
 }
 
@@ -37,13 +37,14 @@ fn column_source_at(plan: &LogicalPlan, place: usize) -> Option<ColumnSource> {
             expression_source(&projection.input, projection.expr.get(place)?)
         }
         LogicalPlan::Aggregate(aggregate) => {
-            // Behind the groups stand the aggregates, which no table has.
+            // After the groups are the aggregates, which no table has.
             expression_source(&aggregate.input, aggregate.group_expr.get(place)?)
         }
         LogicalPlan::Join(join) => {
             let [left, right] = [&join.left, &join.right].map(|side| side.schema().fields().len());
             match join.join_type {
-                // These give the right side alone, so its places are not behind those of the left.
+                // These give the right side alone, so its positions are not after those of the
+                // left.
                 JoinType::RightSemi | JoinType::RightAnti | JoinType::RightMark
                     if place < right =>
                 {
@@ -51,7 +52,7 @@ fn column_source_at(plan: &LogicalPlan, place: usize) -> Option<ColumnSource> {
                 }
                 JoinType::RightMark => None,
                 _ if place < left => column_source_at(&join.left, place),
-                // The mark behind the columns of the one side is of no table.
+                // The mark after the columns of one side belongs to no table.
                 JoinType::LeftMark => None,
                 _ => column_source_at(&join.right, place - left),
             }

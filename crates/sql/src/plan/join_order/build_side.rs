@@ -19,7 +19,7 @@ pub(super) fn build_on_smaller(plan: LogicalPlan) -> Result<Transformed<LogicalP
     Ok(swapped.map_or_else(|| Transformed::no(plan), Transformed::yes))
 }
 
-/// The same join with its sides the other way round; its columns keep their places.
+/// The same join with its sides the other way round; its columns keep their positions.
 fn swap_sides(join: &Join) -> Result<Option<LogicalPlan>> {
     let swapped = Join::try_new(
         join.right.clone(),

@@ -85,7 +85,7 @@ impl TreeConditions {
         Some(conditions)
     }
 
-    /// The conditions that can be told once two parts are joined, and not before.
+    /// The conditions that can be evaluated once two parts are joined, and not before.
     pub(super) fn between(&self, left: RelationSet, right: RelationSet) -> JoinConditions {
         let mut between = JoinConditions::default();
         // One pair of a class is enough: within each part its columns are equal already.
@@ -130,7 +130,7 @@ impl OtherCondition {
     }
 }
 
-/// Two columns whose equality may be carried on to others: a = b and b = c tell that a = c.
+/// Two columns whose equality may be carried on to others: a = b and b = c imply a = c.
 fn equality(
     found: &FoundCondition,
     relations_by_column: &ColumnRelations,
@@ -164,7 +164,7 @@ fn other_condition(
         FoundCondition::Filter(filter) => [relations_of(filter, relations_by_column)?; 2],
     };
     let all = relations[0] | relations[1];
-    // One on a single relation has its place below, unless something holds it.
+    // One on a single relation belongs below, unless something holds it.
     (all.count_ones() > 1).then(|| OtherCondition { found: found.clone(), relations })
 }
 
@@ -190,7 +190,7 @@ fn relations_of(expr: &Expr, relations_by_column: &ColumnRelations) -> Option<Re
         .try_fold(0, |all, column| Some(all | 1 << relations_by_column.get(*column)?.relation))
 }
 
-/// Classes of columns that are equal, each with the equalities that tell so.
+/// Classes of columns that are equal, each with its equalities.
 fn equivalence_classes(
     equalities: &[([ClassMember; 2], &FoundCondition)],
 ) -> Vec<(EquivalenceClass, Vec<usize>)> {
@@ -200,7 +200,7 @@ fn equivalence_classes(
         let known = [0, 1].map(|side| of.get(&members[side].column).copied());
         let class = match known {
             [Some(one), Some(two)] if one != two => {
-                // The emptied class keeps its place, for `of` names classes by place.
+                // The emptied class keeps its index, since `of` returns indexes.
                 let (moved, told) = std::mem::take(&mut classes[two]);
                 for member in &moved {
                     of.insert(member.column.clone(), one);
@@ -220,7 +220,7 @@ fn equivalence_classes(
                 classes[class].0.push(member.clone());
             }
         }
-        // Also one that tells nothing new: a class that falls back gives all its equalities.
+        // Also one that adds nothing: a class that falls back gives all its equalities.
         classes[class].1.push(place);
     }
     classes.retain(|(class, _)| !class.is_empty());

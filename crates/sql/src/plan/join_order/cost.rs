@@ -91,7 +91,7 @@ impl<'a> JoinCost<'a> {
     fn condition_selectivity(&self, found: &FoundCondition, rows: f64) -> f64 {
         match found {
             FoundCondition::Equal(..) => 1.0 / rows.max(1.0),
-            // Its columns come from several relations, none of which tells of all.
+            // Its columns come from several relations, none of which has all.
             FoundCondition::Filter(filter) => selectivity(filter, &LogicalPlan::default()),
         }
     }

@@ -20,7 +20,7 @@ pub(super) fn greedy_shape(tree: &JoinTree, cost: &JoinCost) -> JoinShape {
     parts.remove(0).1
 }
 
-/// The places of the two parts to join next, the lower one first, and what they become.
+/// The indexes of the two parts to join next, the lower one first, and what they become.
 fn smallest_join(parts: &[(JoinedPart, JoinShape)], cost: &JoinCost) -> (usize, usize, JoinedPart) {
     let pairs =
         (0..parts.len()).flat_map(|one| (one + 1..parts.len()).map(move |other| (one, other)));

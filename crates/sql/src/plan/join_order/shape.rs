@@ -6,7 +6,7 @@ pub(super) type RelationSet = u64;
 /// The most relations that a tree has.
 pub(super) const RELATIONS_MAX: usize = RelationSet::BITS as usize;
 
-/// The order of joins: what stands on the left is held in memory.
+/// The order of joins: what is on the left is held in memory.
 #[derive(Clone, Debug)]
 pub(super) enum JoinShape {
     Relation(usize),

@@ -78,7 +78,7 @@ impl JoinTreeBuilder {
         }
     }
 
-    /// The relation of each column, if no two go by one name.
+    /// The relation of each column, if no two share a name.
     fn column_relations(&self) -> Option<ColumnRelations> {
         if self.relations.len() > RELATIONS_MAX {
             return None;

@@ -20,7 +20,7 @@ use datafusion::physical_plan::{
     DisplayAs, DisplayFormatType, ExecutionPlan, ExecutionPlanProperties, PlanProperties,
 };
 
-/// What nobody above is to know.
+/// What operators above must not see.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Hidden {
     /// Which expressions are constant, and which are equal to each other.
@@ -98,7 +98,7 @@ impl ExecutionPlan for PlainRowsExec {
         vec![&self.input]
     }
 
-    /// Where the order is hidden nobody may count on it, and no sort goes below.
+    /// Where the order is hidden no operator may count on it, and no sort goes below.
     fn maintains_input_order(&self) -> Vec<bool> {
         vec![self.hidden != Hidden::Order]
     }
@@ -156,7 +156,7 @@ impl ExecutionPlan for PlainRowsExec {
         CardinalityEffect::Equal
     }
 
-    /// A join tells its side the keys of the other.
+    /// A join passes to its side the keys of the other.
     fn gather_filters_for_pushdown(
         &self,
         _: FilterPushdownPhase,

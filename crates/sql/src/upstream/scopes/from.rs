@@ -27,7 +27,7 @@ impl NameResolver<'_> {
         table: &mut TableWithJoins,
         before: &VisibleColumns,
     ) -> Result<VisibleColumns> {
-        // Sets are told apart by nothing but their places.
+        // Sets are distinguished by position alone.
         let hides = !self.scopes.is_empty() && !table.joins.iter().any(is_counted);
         if hides || table.joins.iter().any(is_by_names) {
             self.name(&mut table.relation);
@@ -63,7 +63,7 @@ impl NameResolver<'_> {
                     Some(alias) => Some(vec![alias.name.clone()]),
                     None => name.0.iter().map(|part| part.as_ident().cloned()).collect(),
                 };
-                // Only the plan sees the new name: before columns the query goes on writing its
+                // Only the plan sees the new name: before columns the query continues writing its
                 // own.
                 if let Some(written) = self.given(name).and_then(|given| given.written.clone()) {
                     let own = name.0.last().and_then(|part| part.as_ident()).cloned();
@@ -81,7 +81,7 @@ impl NameResolver<'_> {
                 Ok(VisibleColumns::of_table(table, columns))
             }
             TableFactor::Derived { lateral, subquery, alias, .. } => {
-                // Only LATERAL may name what stands before it in FROM: any other subquery sees the
+                // Only LATERAL may name what precedes it in FROM: any other subquery sees the
                 // queries around it alone.
                 let columns = match lateral {
                     true => self.in_scope(before.clone(), |names| names.query(subquery, true))?,
@@ -131,7 +131,7 @@ impl NameResolver<'_> {
         join: &mut Join,
     ) -> Result<VisibleColumns> {
         use JoinOperator::{LeftAnti, LeftSemi, RightAnti, RightSemi};
-        // It stands for INTERSECT ALL or EXCEPT ALL: no condition, and columns of the left side
+        // It replaces INTERSECT ALL or EXCEPT ALL: no condition, and columns of the left side
         // alone.
         if is_counted(join) {
             return Ok(left);
@@ -154,7 +154,7 @@ impl NameResolver<'_> {
             }
             Some(constraint) if is_own => return self.joined_by_names(left, right, constraint),
             Some(JoinConstraint::Using(names)) => {
-                // The planner makes no column of these: the one of the left side stands for both.
+                // The planner makes no column of these: the one of the left side means both.
                 let names: Vec<String> = names.iter().filter_map(last).collect();
                 return Ok(match (is_left, is_right) {
                     (true, true) => left.followed_by(right.without(&names)),

@@ -17,8 +17,8 @@ pub(super) fn outputs(select: &Select, from: &VisibleColumns) -> ColumnNames {
             SelectItem::ExprWithAliases { .. } => all.is_whole = false,
             SelectItem::UnnamedExpr(expr) => match name_of(expr) {
                 Some(name) => all.names.push(name),
-                // Nobody writes the name of a computed value. A path or subquery has one, which is
-                // not known here.
+                // A computed value has no name that a statement writes. A path or subquery has one,
+                // which is not known here.
                 None => all.is_whole &= !is_path(expr),
             },
             SelectItem::Wildcard(options) => {
@@ -49,7 +49,7 @@ pub(super) fn outputs(select: &Select, from: &VisibleColumns) -> ColumnNames {
     all
 }
 
-/// The name that a column gets by what is written; none for what nobody writes as a name.
+/// The name that a column gets by what is written; none for what is never written as a name.
 pub(super) fn name_of(expr: &Expr) -> Option<String> {
     match expr {
         Expr::Identifier(name) => Some(folded(name)),
@@ -84,7 +84,7 @@ fn optional(mut names: Vec<String>, options: &WildcardAdditionalOptions) -> Vec<
     names
 }
 
-/// The names behind EXCLUDE or EXCEPT.
+/// The names after EXCLUDE or EXCEPT.
 pub(super) fn excluded(options: &WildcardAdditionalOptions) -> Vec<String> {
     let mut names: Vec<String> = match &options.opt_exclude {
         Some(ExcludeSelectItem::Single(name)) => last(name).into_iter().collect(),

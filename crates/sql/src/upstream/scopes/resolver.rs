@@ -31,7 +31,7 @@ pub(crate) fn resolve(statement: &mut Statement, known: KnownColumns<'_>) -> Res
     }
 }
 
-/// What is known at a place of the statement.
+/// What is known at a node of the statement.
 pub(super) struct NameResolver<'a> {
     pub(super) known: KnownColumns<'a>,
     /// The tables that WITH gives.
@@ -161,7 +161,7 @@ impl NameResolver<'_> {
             }
             Ok(())
         })?;
-        // Whoever takes the keys of an order away again reads the columns by their names.
+        // The query that removes the keys of an order again reads the columns by their names.
         match (is_read || hidden.is_some()) && name_twins(select, &from) {
             true => match twin {
                 Some(key) => Err(from.ambiguous(&key)),
@@ -201,7 +201,7 @@ impl NameResolver<'_> {
             }
             self.expressions(&mut key.expr)?;
         }
-        // By their names `add_hidden_keys` tells which keys mean the same in the query around.
+        // By their names `add_hidden_keys` says which keys mean the same in the query around.
         Ok(hidden.into_some(columns))
     }
 

@@ -21,7 +21,7 @@ use super::visible::{ColumnMatch, ColumnNames, VisibleColumns};
 use crate::text::{Rewriter, folded, walk_mut};
 use crate::upstream::{derived, read};
 
-/// The places of such keys, and of those that must go with them.
+/// The positions of such keys, and of those that belong to them.
 #[derive(Debug, Default)]
 pub(super) struct HiddenKeys {
     places: Vec<usize>,
@@ -30,7 +30,7 @@ pub(super) struct HiddenKeys {
 }
 
 impl HiddenKeys {
-    /// Takes a key that is no bare name. Tells whether it is done: written by an alias.
+    /// Takes a key that is no bare name. Returns whether it is done: written by an alias.
     pub(super) fn note(
         &mut self,
         place: usize,
@@ -78,7 +78,7 @@ impl HiddenKeys {
         if select.projection.iter().any(is_same) {
             return Ok(false);
         }
-        // A key beside the list would be one more column by which DISTINCT tells rows apart.
+        // A key beside the list would be one more column by which DISTINCT distinguishes rows.
         if select.distinct.is_some() {
             return Err(Error::unsupported(format!(
                 "ORDER BY {key}: {column} is a column that another one of the list hides; give that one another name"
@@ -104,7 +104,7 @@ impl HiddenKeys {
     }
 }
 
-/// Does something to each part of a key that stands in no subquery.
+/// Does something to each part of a key that is in no subquery.
 fn each_part(key: &mut Expr, work: impl FnMut(&mut Expr)) -> Result<()> {
     walk_mut(key, &mut KeyParts { work, depth: 0 })
 }

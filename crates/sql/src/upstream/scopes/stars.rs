@@ -69,13 +69,13 @@ pub(super) fn spell_out_stars(select: &mut Select, from: &VisibleColumns) {
     select.projection = items;
 }
 
-/// Whether no more than EXCLUDE stands behind a star.
+/// Whether no more than EXCLUDE follows a star.
 fn is_plain(options: &WildcardAdditionalOptions) -> bool {
     options.opt_replace.is_none() && options.opt_rename.is_none() && options.opt_ilike.is_none()
 }
 
 /// Gives the later ones of columns that are called alike names of their own, each star among them
-/// written out. Whoever reads the SELECT knows its columns by their names alone. Tells whether
+/// written out. Readers of the SELECT know its columns by their names alone. Returns whether
 /// there were any.
 pub(super) fn name_twins(select: &mut Select, from: &VisibleColumns) -> bool {
     let mut items = Vec::new();
@@ -85,7 +85,7 @@ pub(super) fn name_twins(select: &mut Select, from: &VisibleColumns) -> bool {
             None => return false,
         }
     }
-    // What has no name is told apart by its text.
+    // What has no name is distinguished by its text.
     let names: Vec<String> = items.iter().map(|item| item_name(item).unwrap_or_default()).collect();
     let mut is_changed = false;
     for (item, distinct) in items.iter_mut().zip(distinct_names(&names, str::to_owned)) {

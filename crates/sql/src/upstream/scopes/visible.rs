@@ -45,7 +45,7 @@ pub(super) struct VisibleColumn {
     pub(super) name: String,
     /// The name of its table, as far as it can be written before it.
     table: Vec<Ident>,
-    /// What a join by names made it.
+    /// The expression that a join by names gave it.
     pub(super) shared: Option<Expr>,
 }
 
@@ -128,7 +128,7 @@ impl VisibleColumns {
         self
     }
 
-    /// Both sides of a join that makes one column of each pair: where it stands on the left side.
+    /// Both sides of a join that makes one column of each pair: where it is on the left side.
     pub(super) fn joined(mut self, mut other: Self, made: Vec<(String, Expr)>) -> Self {
         for (name, shared) in made {
             other.columns.retain(|column| column.name != name);

@@ -18,7 +18,7 @@ fn swapped_bounds() {
     );
 }
 
-/// One draw in five lies there; of two draws that count as one, more than one in three.
+/// One draw in five falls there; of two draws that count as one, more than one in three.
 #[test]
 fn between_of_random() {
     still_wrong(

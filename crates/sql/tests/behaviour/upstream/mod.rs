@@ -4,7 +4,7 @@
 //! question that it answers wrongly today. If the test fails because the answer is right, the fault
 //! has gone: take the repair out, with its test and its entry.
 //!
-//! Queries that crash, hang or fill the memory do not stand here. The registry says of such a
+//! Queries that crash, hang or fill the memory are not here. The registry says of such a
 //! repair why it has no test.
 
 mod aggregates;
