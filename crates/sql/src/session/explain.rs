@@ -14,7 +14,7 @@ pub(crate) enum ExplainStatement {
     Query {
         parsed: Box<ast::Statement>,
         /// The query alone, where nothing but its plan is wanted.
-        query: Option<CachedQuery>,
+        query: Option<Box<CachedQuery>>,
     },
     /// EXPLAIN with its options, and a statement that changes rows.
     Write(Vec<TokenWithSpan>, WriteStatement),
@@ -56,7 +56,7 @@ impl ExplainStatement {
             ));
         }
         let is_plain = options == 0 && rest.first().is_word("SELECT");
-        Ok(Self::Query { parsed, query: is_plain.then(|| CachedQuery::new(explained)) })
+        Ok(Self::Query { parsed, query: is_plain.then(|| Box::new(CachedQuery::new(explained))) })
     }
 
     /// The tables that it touches.

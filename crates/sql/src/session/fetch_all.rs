@@ -159,7 +159,7 @@ impl Sql {
             Ok(ParsedStatement::Query) => (&statement.query, false),
             Ok(ParsedStatement::Explain(ExplainStatement::Query {
                 query: Some(query), ..
-            })) => (query, true),
+            })) => (query.as_ref(), true),
             _ => return Ok(MultiJob::Statement(index, statement.clone())),
         };
         let guard = self.guard(request);

@@ -20,7 +20,7 @@ use crate::text::{Cursor, Piece, StatementKind, parse};
 /// An INSERT, UPSERT or REPLACE, parsed.
 pub(super) struct InsertStatement {
     /// With the tables of a WITH before it in its query.
-    parsed: ast::Insert,
+    parsed: Box<ast::Insert>,
     target: ChangeTarget,
     on_existing: OnExisting,
     pub(super) conflict: Option<ConflictClause>,
@@ -59,7 +59,7 @@ impl InsertStatement {
         // One name in quotes: the parser need not know catalogs and deep paths.
         let name = TokenWithSpan { span, ..quoted(&target.path) };
         let tokens = [&with[..], &statement.tokens[..before], &[name][..], cursor.rest()].concat();
-        let parsed = insert_of(parse(tokens, piece.end)?)?;
+        let parsed = Box::new(insert_of(parse(tokens, piece.end)?)?);
         let on_existing = on_existing(&parsed, piece.kind)?;
         let conflict = match &parsed.on {
             Some(_) => Some(ConflictClause::read(piece)?),

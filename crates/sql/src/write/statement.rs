@@ -31,6 +31,9 @@ pub(crate) struct WriteStatement {
     end: Location,
 }
 
+/// The names of parameters, with the columns that are set to them.
+pub(crate) type AssignedParameters<'a> = Vec<(&'a str, &'a str)>;
+
 enum WriteBody {
     Insert(InsertStatement),
     Change(ChangeStatement),
@@ -197,7 +200,7 @@ impl WriteStatement {
 
     /// The query that an UPDATE, DELETE or MERGE reads by, and the columns that are set to a
     /// parameter alone.
-    pub(crate) fn reading(&self) -> Result<Option<(ast::Statement, Vec<(&str, &str)>)>> {
+    pub(crate) fn reading(&self) -> Result<Option<(ast::Statement, AssignedParameters<'_>)>> {
         let (reading, set) = match &self.body {
             WriteBody::Insert(_) => return Ok(None),
             WriteBody::Change(change) => match change.reading()? {

@@ -26,7 +26,7 @@ pub(crate) struct NewView {
     replaces: bool,
     if_not_exists: bool,
     query: Piece,
-    parsed: Statement,
+    parsed: Box<Statement>,
 }
 
 impl ViewStatement {
@@ -71,7 +71,7 @@ impl ViewStatement {
             return Err(invalid_at(parameter.span.start, "a view has no parameters"));
         }
         let query = Piece { tokens: tokens.into(), kind, end: piece.end };
-        let parsed = query.parse()?;
+        let parsed = Box::new(query.parse()?);
         Ok(Some(Self::Create(NewView { name, columns, replaces, if_not_exists, query, parsed })))
     }
 
@@ -81,7 +81,7 @@ impl ViewStatement {
         match self {
             Self::Create(view) => {
                 found.note(&view.name, Access::Define);
-                found.read(&view.parsed);
+                found.read(view.parsed.as_ref());
             }
             Self::Drop { name, .. } => found.note(name, Access::Define),
         }
@@ -134,7 +134,8 @@ fn create(planner: &Planner, view: &NewView, text: &str, guard: &Guard) -> Resul
         return Err(Error::invalid(format!("the view {name} would read itself")));
     }
     // Planned now, so that a query with an error fails here and not at the first reader.
-    let (schema, _) = planner.describe_statement(view.parsed.clone(), &Parameters::default())?;
+    let (schema, _) =
+        planner.describe_statement(view.parsed.as_ref().clone(), &Parameters::default())?;
     if !view.columns.is_empty() && view.columns.len() != schema.fields().len() {
         return Err(Error::invalid(format!(
             "the view {name} names {} columns, and its query has {}",
