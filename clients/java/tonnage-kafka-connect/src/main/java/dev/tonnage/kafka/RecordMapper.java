@@ -54,7 +54,6 @@ final class RecordMapper {
         if (record.value() == null) {
             return List.of(deletion(record));
         }
-        Map<String, Object> fields = new LinkedHashMap<>(keyColumns(record));
         Map<String, Object> value = fieldsOf(record.value());
         if (value == null) {
             throw new DataException("the value has no fields: it is a "
@@ -62,9 +61,14 @@ final class RecordMapper {
                     + "records, such as JSON or Avro, or a transformation that makes one "
                     + "(HoistField)");
         }
-        fields.putAll(value);
+        Map<String, Object> fields = keyColumns(record);
+        if (fields.isEmpty()) {
+            fields = value;
+        } else {
+            fields.putAll(value);
+        }
         String name = settings.table(record.topic());
-        String field = settings.getString(SinkSettings.TABLE_FIELD);
+        String field = settings.tableField();
         if (field != null) {
             Object named = fields.remove(field);
             if (named == null) {
@@ -137,7 +141,7 @@ final class RecordMapper {
 
     /** The columns that the key of a record gives. */
     private Map<String, Object> keyColumns(SinkRecord record) {
-        List<String> wanted = settings.getList(SinkSettings.KEY_FIELDS);
+        List<String> wanted = settings.keyFields();
         Map<String, Object> fields = record.key() == null ? null : fieldsOf(record.key());
         Map<String, Object> columns = new LinkedHashMap<>();
         if (fields == null) {
@@ -218,7 +222,7 @@ final class RecordMapper {
                         + (isChild ? SinkSettings.CHILD_TABLES : SinkSettings.TABLE_FORMAT + " or "
                         + SinkSettings.TABLE_MAP);
                 // A table that a record names is that record's own fault.
-                throw isChild || settings.getString(SinkSettings.TABLE_FIELD) == null
+                throw isChild || settings.tableField() == null
                         ? new ConnectException(told, error) : new DataException(told, error);
             }
             throw error;

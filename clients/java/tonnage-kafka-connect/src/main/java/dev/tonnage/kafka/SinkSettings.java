@@ -73,13 +73,24 @@ final class SinkSettings extends ServerSettings {
             .define(RETRY_MS, Type.LONG, 3_000L, ConfigDef.Range.atLeast(1), Importance.LOW,
                     "The pause before records are put again that a server was not there for.");
 
+    // What is asked for each record is looked up once: Connect's own look-ups are slow.
     private final Map<String, String> tables;
     private final Map<String, String> childTables;
+    private final List<String> keyFields;
+    private final String tableField;
+    private final int batchRowsMax;
+    private final long batchBytesMax;
+    private final boolean ignoresUnknownFields;
 
     SinkSettings(Map<String, String> properties) {
         super(DEFINITION, properties);
         tables = SettingPairs.of(getList(TABLE_MAP));
         childTables = SettingPairs.of(getList(CHILD_TABLES));
+        keyFields = List.copyOf(getList(KEY_FIELDS));
+        tableField = getString(TABLE_FIELD);
+        batchRowsMax = getInt(BATCH_ROWS);
+        batchBytesMax = getLong(BATCH_BYTES);
+        ignoresUnknownFields = getString(UNKNOWN_FIELDS).equals("ignore");
     }
 
     @Override
@@ -105,8 +116,22 @@ final class SinkSettings extends ServerSettings {
 
     /** The table of a topic. */
     String table(String topic) {
-        String table = tables.get(topic);
-        return table == null ? getString(TABLE_FORMAT).replace(TOPIC, topic) : table;
+        return tables.computeIfAbsent(topic,
+                name -> getString(TABLE_FORMAT).replace(TOPIC, name));
+    }
+
+    /** The field of the value that names the table; null without one. */
+    String tableField() {
+        return tableField;
+    }
+
+    List<String> keyFields() {
+        return keyFields;
+    }
+
+    /** Whether so many rows of so many bytes are a batch. */
+    boolean isBatch(int rows, long bytes) {
+        return rows >= batchRowsMax || bytes >= batchBytesMax;
     }
 
     /** The child table for the records of each field that holds some. */
@@ -128,6 +153,6 @@ final class SinkSettings extends ServerSettings {
     }
 
     boolean ignoresUnknownFields() {
-        return getString(UNKNOWN_FIELDS).equals("ignore");
+        return ignoresUnknownFields;
     }
 }

@@ -118,8 +118,7 @@ public final class TonnageSinkTask extends SinkTask {
             pending.add(row);
             pendingBytes += row.bytes();
         }
-        if (pending.size() >= settings.getInt(SinkSettings.BATCH_ROWS)
-                || pendingBytes >= settings.getLong(SinkSettings.BATCH_BYTES)) {
+        if (settings.isBatch(pending.size(), pendingBytes)) {
             send();
         }
     }
