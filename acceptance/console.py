@@ -324,6 +324,38 @@ def pages_go_on_and_back(server):
     page.context.close()
 
 
+def a_row_is_changed_and_deleted(server):
+    fill(server)
+    page = page_of(server, "tables", path="phones")
+    page.get_by_role("button", name="Edit").click()
+    page.locator("#field-maker").fill("Zeta")
+    page.locator("#field-price").fill("12345678.25")
+    page.locator("#field-spec").fill('{"a": [1, 2')
+    page.get_by_role("button", name="Save").click()
+    page.locator(".edit .failure", has_text="spec is no JSON").wait_for()
+    page.locator("#field-spec").fill('{"a": [1, 2]}')
+    page.get_by_role("button", name="Save").click()
+    page.get_by_role("button", name="Edit").wait_for()
+    query = "SELECT maker, price, spec, image IS NULL FROM phones WHERE id = 0"
+    assert sql(server, query)["rows"] == [["Zeta", 12345678.25, {"a": [1, 2]}, True]]
+    # Somebody else was faster.
+    page.get_by_role("button", name="Edit").click()
+    page.locator("#field-maker").fill("Late")
+    sql(server, "UPDATE phones SET maker = 'Early' WHERE id = 0")
+    page.get_by_role("button", name="Save").click()
+    page.locator(".edit .failure", has_text="changed the row meanwhile").wait_for()
+    page.get_by_role("button", name="Leave it").click()
+    assert sql(server, query)["rows"][0][0] == "Early"
+    page.get_by_role("button", name="Delete").click()
+    assert sql(server, "SELECT count(*) FROM phones")["rows"] == [[500]], "it asks once more"
+    page.get_by_role("button", name="Delete for good").click()
+    page.locator("[role=gridcell]", has_text="Borea").first.wait_for()
+    page.wait_for_function("document.querySelectorAll('[role=gridcell]')[0].innerText === '1'")
+    assert sql(server, "SELECT count(*) FROM phones")["rows"] == [[499]]
+    assert not page.failures, page.failures
+    page.context.close()
+
+
 def the_keyboard_is_enough(server):
     fill(server)
     page = page_of(server, "sql")
@@ -858,6 +890,7 @@ run_cases(
         cells_are_those_of_the_json_answer,
         a_million_rows_scroll,
         pages_go_on_and_back,
+        a_row_is_changed_and_deleted,
         the_keyboard_is_enough,
         a_ship_is_drawn_in_the_middle_of_its_own_map,
         a_click_shows_the_track_within_a_second,

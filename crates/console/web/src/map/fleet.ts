@@ -1,7 +1,7 @@
 // What a map shows of a table: which of its columns are places, and the latest row of each shard key.
 import { type Cell, type Column, post, parseExactly, type Rows, type TableInfo } from "../api";
 import { quoted } from "../quoted";
-import { xOf, yOf } from "./world";
+import { type Box, xOf, yOf } from "./world";
 
 const LATITUDES = ["lat", "latitude", "y"];
 const LONGITUDES = ["lon", "lng", "long", "longitude", "x"];
@@ -36,9 +36,23 @@ export function layerOf(table: TableInfo): Layer | null {
   return { table, lat, lon, shard: names.slice(0, count), rest: names.slice(count) };
 }
 
-/** The statement for the latest row of each shard key. */
-export function latest({ table, shard, rest }: Layer): string {
-  if (rest.length === 0) return `SELECT * FROM ${path(table.path)}`;
+/** The conditions of a box: each side of the date line by itself, for no index answers OR. */
+export function between(layer: Layer, { west, south, east, north }: Box): string[] {
+  const degrees = (number: number): string => number.toFixed(6);
+  const within = (name: string, low: number, high: number): string =>
+    `${quoted(name)} BETWEEN ${degrees(low)} AND ${degrees(high)}`;
+  const sides: [number, number][] = west <= east ? [[west, east]] : [[west, 180], [-180, east]];
+  return sides.map(([low, high]) => `${within(layer.lat, south, north)} AND ${within(layer.lon, low, high)}`);
+}
+
+/** The statement for the latest row of each shard key; of one row a key those in a box, if any. */
+export function latest(layer: Layer, box: Box | null = null): string {
+  const { table, shard, rest } = layer;
+  if (rest.length === 0) {
+    const all = `SELECT * FROM ${path(table.path)}`;
+    if (!box) return all;
+    return between(layer, box).map((side) => `${all} WHERE ${side}`).join(" UNION ALL ");
+  }
   return `SELECT DISTINCT ON (${list(shard)}) * FROM ${path(table.path)} ORDER BY ${list(shard)}, ${list(rest, " DESC")}`;
 }
 
@@ -51,12 +65,14 @@ export interface Fleet {
   /** Rows without a place on earth: AIS says 91 and 181 for unknown. */
   nowhere: number;
   more: boolean;
+  /** Whether it is what lies about the view, and not all that there is. */
+  isPart: boolean;
 }
 
 const isPlace = (lat: Cell | undefined, lon: Cell | undefined): boolean =>
   typeof lat === "number" && typeof lon === "number" && Math.abs(lat) <= 90 && Math.abs(lon) <= 180;
 
-export function fleetOf(layer: Layer, told: Rows): Fleet {
+export function fleetOf(layer: Layer, told: Rows, isPart = false): Fleet {
   const lat = told.columns.findIndex(({ name }) => name === layer.lat);
   const lon = told.columns.findIndex(({ name }) => name === layer.lon);
   // NUMBER comes as text where it is long.
@@ -69,16 +85,17 @@ export function fleetOf(layer: Layer, told: Rows): Fleet {
     ys: Uint32Array.from(rows, (row) => yOf(row[lat] as number)),
     nowhere: told.rows.length - rows.length,
     more: told.more,
+    isPart,
   };
 }
 
-async function ask(layer: Layer, body: object, signal: AbortSignal): Promise<Fleet> {
+async function ask(layer: Layer, body: object, signal: AbortSignal, isPart = false): Promise<Fleet> {
   const answer = await post("/v1/sql", body, "application/json", signal);
-  return fleetOf(layer, parseExactly(await answer.text()) as Rows);
+  return fleetOf(layer, parseExactly(await answer.text()) as Rows, isPart);
 }
 
-export const loadFleet = (layer: Layer, signal: AbortSignal): Promise<Fleet> =>
-  ask(layer, { sql: latest(layer), limit: FLEET_MAX }, signal);
+export const loadFleet = (layer: Layer, box: Box | null, signal: AbortSignal): Promise<Fleet> =>
+  ask(layer, { sql: latest(layer, box), limit: FLEET_MAX }, signal, box !== null);
 
 /** All places of what a row shows, the latest ones first where there are too many. */
 export async function loadTrack(layer: Layer, fleet: Fleet, row: number, signal: AbortSignal): Promise<Fleet> {

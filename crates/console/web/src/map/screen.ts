@@ -8,16 +8,15 @@ import { loadTables, tables } from "../sql/catalog";
 import { isDark } from "../theme";
 import { colourable, colouringOf, type Scheme, schemeOf } from "./colour";
 import { drawCoast, loadCoast, type Ring } from "./coast";
-import { type Fleet, FLEET_MAX, latest, type Layer, layerOf, loadFleet, loadTrack } from "./fleet";
+import { type Fleet, FLEET_MAX, latest, type Layer, layerOf, loadTrack } from "./fleet";
 import { goOn, type Motion, setOut } from "./motion";
+import { useFleet } from "./reading";
 import { drawShips, drawTrack, inView, nearest, packed, type Tints } from "./ships";
 import { latOf, lonOf, moved, type View, viewOf } from "./world";
 
 /** More pixels than these cost time, and show no more. */
 const PIXELS_MAX = 2_000_000;
 const LISTED_MAX = 1_000;
-/** At least so long between two reads; and four times as long as the last one took. */
-const PAUSE_MS = 2_000;
 /** Beyond so many ships a motion is drawn in every other frame. */
 const SMOOTH_MAX = 20_000;
 const still = matchMedia("(prefers-reduced-motion: reduce)");
@@ -37,35 +36,6 @@ function fit(canvas: HTMLCanvasElement): number {
   return ratio;
 }
 
-/** The latest rows, read again and again while somebody looks. */
-function useFleet(layer: Layer | undefined): { fleet: Fleet | null; failure: string } {
-  const [fleet, setFleet] = useState<Fleet | null>(null);
-  const [failure, setFailure] = useState("");
-  useEffect(() => {
-    setFleet(null);
-    if (!layer) return;
-    const ended = new AbortController();
-    let timer = 0;
-    const read = async () => {
-      const started = performance.now();
-      try {
-        if (!document.hidden) setFleet(await loadFleet(layer, ended.signal));
-        setFailure("");
-      } catch (error) {
-        if (!ended.signal.aborted) setFailure(said(error));
-      }
-      const pause = Math.max(PAUSE_MS, 4 * (performance.now() - started));
-      if (!ended.signal.aborted) timer = window.setTimeout(() => void read(), pause);
-    };
-    void read();
-    return () => {
-      ended.abort();
-      clearTimeout(timer);
-    };
-  }, [layer?.table.path]);
-  return { fleet, failure };
-}
-
 const toggled = (all: ReadonlySet<string>, one: string): Set<string> => {
   const next = new Set(all);
   if (!next.delete(one)) next.add(one);
@@ -77,7 +47,9 @@ function Map({ layer, colour }: { layer: Layer; colour: string }) {
   const top = useRef<HTMLCanvasElement>(null);
   const coast = useRef<Ring[]>([]);
   const [view, setView] = useState<View | null>(null);
-  const { fleet, failure } = useFleet(layer);
+  const canvas = top.current;
+  const sight = view && canvas ? { view, width: canvas.clientWidth, height: canvas.clientHeight } : null;
+  const { fleet, failure } = useFleet(layer, sight);
   const [track, setTrack] = useState<Fleet | null>(null);
   const [chosen, setChosen] = useState<string | null>(place.value.query.get("key"));
   const [moment, setMoment] = useState(0);
@@ -250,7 +222,7 @@ function Map({ layer, colour }: { layer: Layer; colour: string }) {
         <button aria-label="Zoom out" onClick=${() => go(0, 0, 1 / 0.6)}>−</button>
       </div>
       <div class="legend">${!fleet ? html`<p role="status">${trouble ? "" : "Loading"}</p>` : html`<p>
-        <b>${count(fleet.rows.length)}</b> at their latest place${fleet.more ? `, the first ${count(FLEET_MAX)}` : ""}${
+        <b>${count(fleet.rows.length)}</b> ${fleet.isPart ? "in and about the view" : "at their latest place"}${fleet.more ? `, the first ${count(FLEET_MAX)}` : ""}${
           fleet.nowhere > 0 ? `; ${count(fleet.nowhere)} without a place` : ""}</p>
         ${colouring && html`<ul class="entries" aria-label=${colour}>${colouring.entries.filter(({ count }) => count > 0).map((entry) => html`<li><button class="entry" aria-pressed=${!hidden.has(entry.label)}
           title=${hidden.has(entry.label) ? "show" : "hide"} onClick=${() => setHidden((all) => toggled(all, entry.label))}>

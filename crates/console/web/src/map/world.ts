@@ -29,6 +29,36 @@ export interface View {
   step: number;
 }
 
+/** Degrees; where west is greater than east it goes across the date line. */
+export interface Box {
+  west: number;
+  south: number;
+  east: number;
+  north: number;
+}
+
+/** What of the world is in so many pixels about the middle of a view. */
+export function boxOf(view: View, width: number, height: number): Box {
+  const [aside, above] = [(width / 2) * view.step, (height / 2) * view.step];
+  const isWhole = 2 * aside >= TURN;
+  // Where Mercator ends the view has all that lies behind.
+  const lat = (y: number): number => (y <= 0 ? 90 : y >= TURN - 1 ? -90 : latOf(y));
+  return {
+    west: isWhole ? -180 : lonOf(view.x - aside),
+    east: isWhole ? 180 : lonOf(view.x + aside),
+    south: lat(view.y + above),
+    north: lat(view.y - above),
+  };
+}
+
+/** Whether a box has all of another. */
+export function holds(box: Box, other: Box): boolean {
+  if (other.south < box.south || other.north > box.north) return false;
+  const east = (lon: number): number => (lon - box.west + 360) % 360;
+  const wide = box.east - box.west >= 360 ? 360 : east(box.east);
+  return wide === 360 || (east(other.west) <= east(other.east) && east(other.east) <= wide);
+}
+
 export const STEP_MIN = 20;
 /** The largest step: the whole world in so few pixels. */
 export const STEP_MAX = TURN / 360;

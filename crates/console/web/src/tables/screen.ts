@@ -1,10 +1,11 @@
 // The tables: a tree, and what each is and holds.
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { type Cell, type Column, read, said, type TableInfo } from "../api";
 import { Grid } from "../grid";
 import { html } from "../html";
 import { address, note, place } from "../router";
 import { loadTables, tables } from "../sql/catalog";
+import { DeleteButton, RowEditor } from "./edit";
 import { RowView } from "./row";
 
 const PAGE = 200;
@@ -38,6 +39,8 @@ function RowsOf({ table }: { table: TableInfo }) {
   const [ends, setEnds] = useState({ hasBefore: false, hasAfter: false });
   const [failure, setFailure] = useState("");
   const [row, setRow] = useState(0);
+  const [isEdited, setEdited] = useState(false);
+  const asked = useRef<Record<string, string>>({});
   const go = async (query: Record<string, string>) => {
     try {
       const path = `/v1/tables/${encodeURIComponent(table.path)}/scan`;
@@ -46,8 +49,10 @@ function RowsOf({ table }: { table: TableInfo }) {
       setEnds(isBack
         ? { hasBefore: next.more, hasAfter: query["before"] !== "" }
         : { hasBefore: "after" in query, hasAfter: next.more });
+      asked.current = query;
       setPage(next);
       setRow(0);
+      setEdited(false);
       setFailure("");
     } catch (error) {
       setFailure(said(error));
@@ -57,6 +62,14 @@ function RowsOf({ table }: { table: TableInfo }) {
   if (failure) return html`<p class="failure" role="alert">${failure}</p>`;
   if (!page) return html`<p class="hint" role="status">Loading</p>`;
   if (page.rows.length === 0 && !ends.hasBefore) return html`<p class="hint">The table is empty.</p>`;
+  const picked = page.rows[row];
+  const cells = picked && Object.fromEntries(page.columns.map(({ name }, at) => [name, picked[at] ?? null]));
+  const choose = (at: number) => {
+    setRow(at);
+    setEdited(false);
+  };
+  // The same page again: the row may be another one, or gone.
+  const look = () => void go(asked.current);
   return html`<div class="tools" role="group" aria-label="Pages">
       <button onClick=${() => go({})} disabled=${!ends.hasBefore}>First</button>
       <button onClick=${() => go({ before: page.first ?? "" })} disabled=${!ends.hasBefore}>Earlier</button>
@@ -65,8 +78,15 @@ function RowsOf({ table }: { table: TableInfo }) {
       <span class="hint">${page.rows.length} rows by key</span>
     </div>
     <div class="rows">
-      <${Grid} columns=${page.columns} rows=${page.rows} label=${`Rows of ${table.path}`} selected=${row} onSelect=${setRow} />
-      ${page.rows[row] && html`<${RowView} columns=${page.columns} cells=${page.rows[row]} />`}
+      <${Grid} columns=${page.columns} rows=${page.rows} label=${`Rows of ${table.path}`} selected=${row} onSelect=${choose} />
+      ${cells && html`<div class="beside">
+        <div class="tools">
+          ${table.allow.includes("update") && !isEdited && html`<button onClick=${() => setEdited(true)}>Edit</button>`}
+          ${table.allow.includes("delete") && !isEdited && html`<${DeleteButton} table=${table} cells=${cells} onChanged=${look} />`}
+        </div>
+        ${isEdited
+          ? html`<${RowEditor} key=${row} table=${table} cells=${cells} onChanged=${look} onClosed=${() => setEdited(false)} />`
+          : html`<${RowView} columns=${page.columns} cells=${picked} />`}</div>`}
     </div>`;
 }
 
