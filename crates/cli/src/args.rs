@@ -19,7 +19,7 @@ pub(crate) struct Globals {
     /// The store: a path, rocksdb:PATH, memory:, cassandra://HOST,HOST/KEYSPACE, or a server:
     /// grpc://HOST:PORT, grpc+tls://HOST:PORT
     /// [env: TONNAGE_STORE] [default: ./tonnage-data]
-    // Were clap told of the variable, it would print --store in every usage line.
+    // If clap knew the variable, it would print --store in every usage line.
     #[arg(long, global = true, default_value_t = Globals::default_store(), hide_default_value = true, value_name = "URL")]
     pub(crate) store: String,
     /// Whether the command line names the store by --store.
@@ -57,7 +57,7 @@ impl Globals {
         self.open_or_create(false)
     }
 
-    /// Opens the store; whether it may be made when there is none is up to the verb.
+    /// Opens the store; the verb decides whether a missing one may be created.
     pub(crate) fn open_or_create(&self, create: bool) -> CliResult<Store> {
         let opened = self.builder()?.create_if_missing(create).open();
         Ok(opened.map_err(|error| with_server_hint(&self.store, error))?)
@@ -94,7 +94,7 @@ impl Globals {
         self.connection_or_create(false)
     }
 
-    /// The same; a store may be made when there is none.
+    /// The same; a missing store may be created.
     pub(crate) fn connection_or_create(&self, create: bool) -> CliResult<Connection> {
         match self.is_server() {
             true => Ok(Connection::Remote(self.client()?)),
@@ -117,7 +117,7 @@ impl Globals {
         self.server.connect(&self.store, timeout)
     }
 
-    /// Whether the store is behind a server.
+    /// Whether the store is on a server.
     pub(crate) fn is_server(&self) -> bool {
         RemoteStore::is_address(&self.store)
     }

@@ -17,7 +17,7 @@ pub(crate) fn noting_broken_pipe<T>(written: io::Result<T>) -> io::Result<T> {
     written
 }
 
-/// Whether a write found that nobody reads any more.
+/// Whether a write found that no reader is left.
 pub(crate) fn reader_has_gone() -> bool {
     IS_GONE.load(Relaxed)
 }

@@ -2,7 +2,7 @@
 //! have on the command line.
 //!
 //! 1. The command line is read once for what is given there.
-//! 2. Each key of the file that is not given there becomes an option behind the command line.
+//! 2. Each key of the file that is not given there becomes an option after the command line.
 //! 3. The result is parsed like any command line: a wrong value gives the same error as a typed
 //!    one.
 
@@ -37,7 +37,7 @@ pub(crate) fn with_file(
     program: Command,
     mut arguments: Vec<OsString>,
 ) -> CliResult<Vec<OsString>> {
-    // What is wrong with the command line is told of when it is read for good.
+    // Errors of the command line are reported when it is finally read.
     let lenient = program.clone().ignore_errors(true);
     let Ok(matches) = lenient.try_get_matches_from(&arguments) else { return Ok(arguments) };
     let Some((verb, given)) = matches.subcommand().filter(|(verb, _)| VERBS.contains(verb)) else {

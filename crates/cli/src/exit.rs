@@ -55,7 +55,7 @@ impl Failure {
         Self { exit, error }
     }
 
-    /// A failure of somebody who asked for something impossible.
+    /// The failure of an impossible request.
     pub(crate) fn usage(message: impl Into<String>) -> Self {
         Self::new(Exit::Usage, Error::invalid(message))
     }
@@ -123,7 +123,7 @@ impl Failure {
     }
 }
 
-/// The message, and behind it what caused it, unless the message says so already.
+/// The message, followed by its cause, unless the message says so already.
 pub(crate) fn with_causes(error: &Error) -> String {
     let mut text = error.to_string();
     let mut source = error.source();

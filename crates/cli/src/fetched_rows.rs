@@ -31,8 +31,8 @@ impl From<AnyBulkGet> for FetchedRows {
     }
 }
 
-/// The failure of a read that breaks off. Behind a server it was done in part by then: errors that
-/// speak against the call itself came before.
+/// The failure of a read that breaks off. Through a server it was done in part by then: errors of
+/// the call itself came before.
 pub(crate) fn read_failure(is_remote: bool) -> fn(Error) -> Failure {
     if is_remote { Failure::stopped } else { Failure::from }
 }

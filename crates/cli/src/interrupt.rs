@@ -3,8 +3,8 @@
 //! - A verb that can stop in good order calls [`cancel`] first and then polls it. The first signal
 //!   sets it. Without it, or at the second signal, the program ends at once with the exit code for
 //!   interrupted runs.
-//! - In a shell the signal stops the running statement ([`begin_statement`]), and the shell goes
-//!   on.
+//! - In a shell the signal stops the running statement ([`begin_statement`]), and the shell
+//!   continues.
 //! - A server drains at the first signal ([`drain_with`]).
 //!
 //! When the time of a run is over ([`stop_after`]), the program acts as at the first signal, and
@@ -95,7 +95,7 @@ impl SignalListener {
             }
             SignalListener::Statement { cancel, stopped_at } => match stopped_at {
                 None => {
-                    // The terminal shows ^C where the cursor stands.
+                    // The terminal shows ^C at the cursor.
                     stderr::line("");
                     cancel.cancel();
                     *stopped_at = Some(Instant::now());
@@ -120,7 +120,7 @@ impl SignalListener {
     }
 }
 
-/// What the signal sets; whoever asks promises to look at it.
+/// What the signal sets; a caller that takes it promises to check it.
 pub(crate) fn cancel() -> Cancel {
     let mut listener = listener();
     if let SignalListener::Verb(cancel) = &*listener {

@@ -145,7 +145,7 @@ pub(crate) fn from_file(
             schema.path
         )));
     }
-    // A key is a prefix of the key columns: one behind a gap does not count as given.
+    // A key is a prefix of the key columns: one after a gap does not count as given.
     let columns = wanted
         .fields()
         .iter()
@@ -173,7 +173,7 @@ fn given_by_first(keys: Option<&Result<RecordBatch>>, wanted: &Schema) -> Result
     Ok(wanted.fields().iter().take_while(is_given).count().max(1))
 }
 
-/// The keys of one batch; a record that cannot be read is an error, for nobody could tell which
+/// The keys of one batch; a record that cannot be read is an error: else it would be unknown which
 /// rows are missing.
 fn keys_of(read: tonnage_files::ReadBatch) -> Result<RecordBatch> {
     match read.rejected.first() {

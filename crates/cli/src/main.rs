@@ -12,8 +12,8 @@
 //!   `interrupt` listens to signals. `plain` escapes the control characters that a terminal would
 //!   obey.
 //!
-//! Data goes to standard output, everything else to standard error. The exit code says how a run
-//! ended, see [`exit`].
+//! Data is written to standard output, everything else to standard error. The exit code says how a
+//! run ended, see [`exit`].
 
 mod args;
 mod backup_location;
@@ -55,7 +55,7 @@ static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 fn main() {
     interrupt::install();
     let exit = run();
-    // Whoever writes there has looked whether it could.
+    // Writers there have checked whether they can.
     let _ = std::io::stdout().flush();
     exit.exit_now();
 }
@@ -73,8 +73,8 @@ fn run() -> Exit {
     let mut cli = match Cli::try_parse_from(arguments) {
         Ok(cli) => cli,
         Err(usage) => {
-            // Help and version go to standard output and are no failure; that nobody reads them is
-            // none either.
+            // Help and version are written to standard output and are no failure; nor is a missing
+            // reader.
             let usage = unknown_verb::with_tip(usage);
             let _ = usage.print();
             return if usage.use_stderr() { Exit::Usage } else { Exit::Success };

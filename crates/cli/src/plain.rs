@@ -36,7 +36,7 @@ fn escape(text: &str, stays: impl Fn(char) -> bool) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Marks that let the text behind them be shown in another order than it has.
+/// Marks that let the following text be shown in another order than it has.
 fn turns_text_round(char: char) -> bool {
     matches!(char, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }

@@ -13,7 +13,7 @@ use crate::interrupt;
 /// Where the password is: on the command line other users of the machine would see it.
 const PASSWORD_VARIABLE: &str = "TONNAGE_PASSWORD";
 
-/// Options for a store behind a server.
+/// Options for a store on a server.
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Options for a server")]
 pub(crate) struct ServerArgs {

@@ -23,8 +23,7 @@ pub(crate) fn over() -> Option<Duration> {
     LIMIT.get().filter(|_| IS_OVER.load(Ordering::Relaxed)).map(|(_, timeout)| *timeout)
 }
 
-/// What is left of the time, if there is a limit: a moment at least, since no time at all is
-/// refused as a mistake.
+/// What is left of the time, if there is a limit: never zero, which is refused as a mistake.
 pub(crate) fn remaining() -> Option<Duration> {
     let (began, timeout) = LIMIT.get()?;
     Some(timeout.saturating_sub(began.elapsed()).max(Duration::from_millis(1)))

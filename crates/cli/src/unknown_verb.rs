@@ -20,7 +20,7 @@ const ELSEWHERE: &[(&[&str], &str)] = &[
     (&["export", "dump"], "rows are written to files with: tonnage unload"),
 ];
 
-/// The same of what other stores of pairs have, behind `kv`.
+/// The same of what other stores of pairs have, after `kv`.
 const PAIRS_ELSEWHERE: &[(&[&str], &str)] = &[
     (&["list", "ls", "keys", "all", "dump"], "pairs are listed with: tonnage kv scan"),
     (&["set", "insert", "add", "update"], "a pair is stored with: tonnage kv put"),

@@ -223,8 +223,8 @@ pub(crate) fn duration_or_zero(text: &str) -> Result<Duration, String> {
     Duration::try_from_secs_f64(count * seconds).map_err(|_| wrong())
 }
 
-/// A number that may have K, M, G (thousands, millions, thousands of millions) behind it: `10M`,
-/// `250k`, `1_000_000`.
+/// A number that K, M or G (thousands, millions, thousands of millions) may follow: `10M`, `250k`,
+/// `1_000_000`.
 pub(crate) fn count(text: &str) -> Result<u64, String> {
     let wrong = || format!("'{text}' is no number: write one such as 1000000, 1_000_000 or 1M");
     let digits = text

@@ -32,7 +32,7 @@ pub struct RemoteBulkGet {
     waiting: std::vec::IntoIter<TableBatch>,
 }
 
-/// The columns behind those of the table.
+/// The columns after those of the table.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Stamps {
     pub(crate) has_versions: bool,

@@ -47,7 +47,7 @@ impl RemoteStore {
                         Ok(batch) => sender.blocking_send(Ok(batch)),
                         Err(error) => return note(&failed, error),
                     };
-                    // Nobody wants further keys.
+                    // No reader wants further keys.
                     if sent.is_err() {
                         return;
                     }

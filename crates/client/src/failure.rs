@@ -71,7 +71,7 @@ pub(crate) fn of_label(label: &str) -> Option<ErrorKind> {
     }
 }
 
-/// The same error, with the cause that its code stands for.
+/// The same error, with the cause of its code.
 pub(crate) fn with_code(error: Error, code: Option<&str>) -> Error {
     match code {
         Some("too-many-errors") => error.with_source(TooManyErrors),
@@ -87,7 +87,7 @@ pub(crate) fn of_flight(server: &str, error: FlightError) -> Error {
     }
 }
 
-/// A connection that could not be made.
+/// A connection that could not be established.
 pub(crate) fn of_connecting(server: &str, error: &tonic::transport::Error) -> Error {
     let causes = causes(error);
     let remedy = match &causes {

@@ -150,7 +150,7 @@ fn full_key(table: &TableSchema, key: BulkKey) -> Result<Row> {
 fn fits_key_columns(table: &TableSchema, key: &Row) -> bool {
     table.key_columns().all(|column| {
         let Some(value) = key.get(&column.name) else { return true };
-        // What is no value of the column is an error, told with its batch.
+        // What is no value of the column is an error, reported with its batch.
         value.convert_to(column.column_type).map_or(true, |held| value.is_kept_as(&held))
     })
 }

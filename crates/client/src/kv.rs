@@ -1,4 +1,4 @@
-//! The key/value pairs behind a server.
+//! The key/value pairs on a server.
 
 use arrow_flight::Ticket;
 use serde_json::{Map, Value as Json, json};
@@ -17,7 +17,7 @@ use crate::store::RemoteStore;
 /// Keys that one message has.
 const KEYS_MAX: usize = 4_096;
 
-/// A handle on the pairs of a store behind a server, with the calls of [`tonnage::KeyValue`].
+/// A handle on the pairs of a store on a server, with the calls of [`tonnage::KeyValue`].
 #[derive(Clone, Debug)]
 pub struct RemoteKeyValue {
     pub(crate) store: RemoteStore,
@@ -116,8 +116,8 @@ impl RemoteKeyValue {
         self.delete_if(key, Condition::IfVersion(version), options)
     }
 
-    /// Deletes the value under a key if a condition holds of it. Without one, a pair that is not
-    /// there is told as a condition that failed: the server tells whether there was one.
+    /// Deletes the value under a key if a condition holds of it. Without one, a missing pair is
+    /// reported as a failed condition: the server says whether there was one.
     ///
     /// # Errors
     /// As [`RemoteKeyValue::put`].
@@ -138,7 +138,7 @@ impl RemoteKeyValue {
         self.get_with(key, &GetOptions::default())
     }
 
-    /// The same, told how fresh the pair must be, and by when the server must have it.
+    /// The same with a consistency and a deadline for the server.
     ///
     /// # Errors
     /// As [`RemoteKeyValue::get`]; `TimedOut`.

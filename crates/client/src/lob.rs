@@ -40,9 +40,9 @@ enum LobWriteMode {
     Resume,
 }
 
-/// Writes a large object behind a server, as [`tonnage::LobWriter`] does in a store. The object is
-/// there when [`RemoteLobWriter::finish`] returns, and not at all before. A writer that is dropped, or
-/// loses its connection, leaves what the server has stored, for [`RemoteKeyValue::resume_lob`].
+/// Writes a large object on a server, as [`tonnage::LobWriter`] does in a store. The object is
+/// there when [`RemoteLobWriter::finish`] returns, and not at all before. A writer that is dropped,
+/// or loses its connection, leaves what the server has stored, for [`RemoteKeyValue::resume_lob`].
 #[derive(Debug)]
 pub struct RemoteLobWriter {
     client: RemoteStore,
@@ -201,8 +201,9 @@ impl RemoteKeyValue {
         self.write_lob(key, options, LobWriteMode::Append)
     }
 
-    /// Goes on with a writer that was cut short; nothing when there is none.
-    /// [`RemoteLobWriter::position`] tells how many bytes the server has: write what comes behind them.
+    /// Resumes a writer that was cut short; nothing when there is none.
+    /// [`RemoteLobWriter::position`] is the number of bytes that the server has: write what follows
+    /// them.
     ///
     /// # Errors
     /// As [`RemoteKeyValue::put_lob`].
@@ -261,7 +262,7 @@ impl RemoteKeyValue {
         self.get_lob_with(key, &GetOptions::default())
     }
 
-    /// The same, told how fresh the object must be.
+    /// The same with a consistency.
     ///
     /// # Errors
     /// As [`RemoteKeyValue::get_lob`].
@@ -269,10 +270,10 @@ impl RemoteKeyValue {
         self.get_lob_part(key, 0, None, options)
     }
 
-    /// The same from a place on, and no more than so many bytes; told how fresh the object must be.
+    /// The same from a position on, and no more than so many bytes, with a consistency.
     ///
     /// # Errors
-    /// As [`RemoteKeyValue::get_lob`]; `Invalid` for a place behind the end.
+    /// As [`RemoteKeyValue::get_lob`]; `Invalid` for a position after the end.
     pub fn get_lob_part(
         &self,
         key: &Key,

@@ -15,7 +15,7 @@ use crate::store::RemoteStore;
 /// What a repair did.
 #[derive(Clone, Debug, Default, Deserialize)]
 pub struct Repaired {
-    /// The statements of the indexes that were made to their end.
+    /// The statements of the indexes that were finished.
     pub indexes: Vec<String>,
     /// Stale entries that were taken out of indexes.
     pub entries: u64,
@@ -96,7 +96,7 @@ impl RemoteStore {
         Ok(told.into())
     }
 
-    /// The same; then finishes indexes, and removes what nobody needs.
+    /// The same; then finishes indexes, and removes what is not needed.
     ///
     /// # Errors
     /// As [`RemoteStore::check`].

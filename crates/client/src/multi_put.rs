@@ -86,7 +86,7 @@ impl RemoteStore {
             return Ok(MultiPutReport::default());
         }
         let puts = self.table_puts(rows)?;
-        // The server judges what it is sent: where too much stays here, nothing goes out.
+        // The server judges what it is sent: where too much stays here, nothing is sent.
         let misfits: u64 = puts.iter().map(|put| put.misfits.len() as u64).sum();
         let read: u64 = puts.iter().map(TablePut::read).sum();
         if is_exceeded(options.errors_max, misfits, read, true) {

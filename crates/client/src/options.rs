@@ -11,7 +11,7 @@ use tonnage::Cancel;
 /// How to connect. The defaults are good without users and TLS.
 #[derive(Clone, Debug)]
 pub struct ClientOptions {
-    /// Who the caller is; nobody in particular, unless it is given.
+    /// The caller; anonymous, unless it is given.
     pub credentials: Option<Credentials>,
     /// Certificates that the server's certificate is checked against (PEM). Default: those of the
     /// system.

@@ -112,7 +112,7 @@ impl Drop for PreparedStatement {
         let body = asked.as_any().encode_to_vec();
         let mut flight = self.client.flight();
         let request = self.client.request(Action::new("ClosePreparedStatement", body));
-        // Nobody waits; a server that does not hear it forgets the statement by itself.
+        // No call waits; a server that does not get it forgets the statement by itself.
         let _ = self.client.spawn(async move {
             let _ = flight.do_action(request).await;
         });

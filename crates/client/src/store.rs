@@ -29,7 +29,7 @@ const LOOK: Duration = Duration::from_millis(20);
 /// One for the connection, one for what encodes and decodes.
 const THREADS: usize = 2;
 
-/// A store behind a server, with the calls of [`tonnage::Store`]. Clones share the connection. Calls
+/// A store on a server, with the calls of [`tonnage::Store`]. Clones share the connection. Calls
 /// block the thread that makes them, and may be made from several at a time.
 #[derive(Clone)]
 pub struct RemoteStore {
@@ -69,7 +69,7 @@ impl ClientRuntime {
 
 impl Drop for ClientRuntime {
     fn drop(&mut self) {
-        // Waits for nothing, so that it can go wherever the last clone goes.
+        // Waits for nothing, so that it can run wherever the last clone is dropped.
         if let Some(runtime) = self.0.take() {
             runtime.shutdown_background();
         }
@@ -88,8 +88,8 @@ impl RemoteStore {
     ///
     /// # Errors
     /// `Invalid` for an address that is none, certificates that cannot be read, and credentials
-    /// that the server does not know. `Unavailable` when nobody answers, `TimedOut` when it takes
-    /// too long.
+    /// that the server does not know. `Unavailable` without an answer, `TimedOut` when it takes too
+    /// long.
     pub fn connect(address: &str, options: ClientOptions) -> Result<RemoteStore> {
         let address = ServerAddress::parse(address)?;
         if !address.is_tls && (options.tls_ca.is_some() || options.tls_certificate.is_some()) {

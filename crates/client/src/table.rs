@@ -1,4 +1,4 @@
-//! A table behind a server: single rows, and the way to bulk reads.
+//! A table on a server: single rows, and the way to bulk reads.
 
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -13,8 +13,8 @@ use crate::definition::quoted;
 use crate::sql::Answer;
 use crate::store::RemoteStore;
 
-/// A handle on a table behind a server, as [`tonnage::Table`] is on one of a store. It knows the
-/// columns that the table had when the handle was made.
+/// A handle on a table on a server, as [`tonnage::Table`] is on one of a store. It knows the
+/// columns that the table had when the handle was opened.
 #[derive(Clone, Debug)]
 pub struct RemoteTable {
     store: RemoteStore,
@@ -153,7 +153,7 @@ impl RemoteTable {
         self.get_with(key, &GetOptions::default())
     }
 
-    /// The same, told how fresh the row must be, and by when the server must have it.
+    /// The same with a consistency and a deadline for the server.
     ///
     /// # Errors
     /// As [`RemoteTable::get`]; `TimedOut`.

@@ -1,7 +1,7 @@
 //! Rows of files, Arrow tables and data frames as a stream of entries.
 //!
 //! All of them are cast by the rules of files, so that a table and the file that it was written to
-//! store the same. Rows that do not fit are told of as failed.
+//! store the same. Rows that do not fit are reported as failed.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ pub(crate) struct ArrowRowStream<R> {
 /// The rows of an Arrow table, a data frame, or another source of record batches.
 ///
 /// # Errors
-/// For columns that cannot be told apart by their names.
+/// For columns that their names do not distinguish.
 pub(crate) fn rows_of_batches(
     table: &TableSchema,
     name: String,

@@ -222,8 +222,8 @@ impl PutMonitor<'_, '_> {
     ) -> PutOutcome {
         let mut is_over = false;
         loop {
-            // Taken before the callbacks and returned behind them: they hear of all that came
-            // before the end.
+            // Taken before the callbacks and returned after them: they get of all that came before
+            // the end.
             let end = py.detach(|| ended.recv_timeout(STEP));
             let told = py.check_signals().and_then(|()| match is_over {
                 // The load waits for room among the reports, and would never end.
@@ -256,7 +256,7 @@ impl PutMonitor<'_, '_> {
         }
         let (failed, exists) = (PyList::empty(py), PyList::empty(py));
         let mut completed = Vec::new();
-        // The load goes on meanwhile: an endless batch would leave no time to look for Ctrl-C.
+        // The load continues meanwhile: an endless batch would leave no time to look for Ctrl-C.
         for report in self.reported.try_iter().take(REPORTS_MAX) {
             match report {
                 EntryReport::Failed { stream, position, column, reason } => {
@@ -281,7 +281,7 @@ impl PutMonitor<'_, '_> {
                 callback.call1((reports,))?;
             }
         }
-        // Last: whoever hears that a stream is complete has heard of all its rows.
+        // Last: a callback for a complete stream comes after those of all its rows.
         if let Some(callback) = &self.arguments.on_completed {
             for stream in &completed {
                 callback.call1((stream_report(py, stream)?,))?;
@@ -373,7 +373,7 @@ fn rows_of(
         let file = Source::file(source.extract::<PathBuf>()?);
         return rows_of_file(table, name, &file).or_raise();
     }
-    // A dict of columns is read as the rows that it stands for.
+    // A dict of columns is read as its rows.
     if let Ok(columns) = source.cast::<PyDict>() {
         return rows_of(table, name, &rows_of_columns(columns)?, raised);
     }

@@ -4,7 +4,7 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use tonnage::{Error, ErrorKind};
 
-/// The exception for an error, of the class that goes with its kind.
+/// The exception for an error, of the class for its kind.
 pub(crate) fn to_exception(error: &Error) -> PyErr {
     exception_of(error.kind(), error.message())
 }

@@ -1,7 +1,7 @@
 //! A store in a process that may fork.
 //!
-//! A forked child has the memory of its parent, but none of its threads: locks may be held by
-//! nobody, and RocksDB would wait for threads that do not exist. So what was opened before a fork
+//! A forked child has the memory of its parent, but none of its threads: locks may be held by no
+//! thread, and RocksDB would wait for threads that do not exist. So what was opened before a fork
 //! refuses every call in the child, and is never dropped there. RocksDB's thread pools belong to
 //! the process, not to a store: when the parent has used them, the child can open no store on disk.
 
@@ -20,7 +20,7 @@ use crate::error::{OrRaise, exception_of, to_exception};
 static FORKS: AtomicU64 = AtomicU64::new(0);
 /// Whether a store on disk was opened in this process or, before a fork, in one above it.
 static OPENED_ON_DISK: AtomicBool = AtomicBool::new(false);
-/// Whether RocksDB's threads were left behind by a fork.
+/// Whether RocksDB's threads were lost by a fork.
 static LOST_THREADS: AtomicBool = AtomicBool::new(false);
 
 /// How statements run: threads that share a store know nothing of each other. Columns that are kept
@@ -82,7 +82,7 @@ fn exit_early() {
 #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
 fn exit_early() {}
 
-/// What belongs to the process that made it.
+/// What belongs to the process that created it.
 pub(crate) struct ProcessBound<T> {
     /// There until it is dropped.
     value: Option<T>,
@@ -120,7 +120,7 @@ impl<T> Drop for ProcessBound<T> {
     }
 }
 
-/// An open store, or a connection to one behind a server, until it is closed.
+/// An open store, or a connection to one on a server, until it is closed.
 #[derive(Clone)]
 pub(crate) struct StoreHandle {
     opened: Arc<ProcessBound<RwLock<Option<Arc<OpenedStore>>>>>,
@@ -157,7 +157,7 @@ impl StoreHandle {
         })
     }
 
-    /// The store, wherever it is.
+    /// The store, here or on a server.
     ///
     /// # Errors
     /// When it was closed, or opened before a fork.
@@ -168,7 +168,7 @@ impl StoreHandle {
     /// The store of this process, for what a server does not offer: `what`.
     ///
     /// # Errors
-    /// As [`StoreHandle::store`]; `Unsupported`, with the remedy, for one behind a server.
+    /// As [`StoreHandle::store`]; `Unsupported`, with the remedy, for one on a server.
     pub(crate) fn embedded(&self, what: &str, remedy: &str) -> PyResult<Store> {
         match self.store()? {
             Connection::Embedded(store) => Ok(store),
@@ -195,8 +195,7 @@ impl StoreHandle {
         }
     }
 
-    /// The SQL session of a store of this process, with threads of its own, made when it is first
-    /// asked for.
+    /// The SQL session of a store of this process, with threads of its own, created on first use.
     ///
     /// # Errors
     /// As [`StoreHandle::embedded`]; when no threads can be had.
@@ -210,7 +209,7 @@ impl StoreHandle {
         Ok(opened.sql.get_or_init(|| sql).clone())
     }
 
-    /// Lets go of the store. It closes when what was made from it is gone, too.
+    /// Lets go of the store. It closes when all its handles are gone, too.
     ///
     /// # Errors
     /// In a forked child.

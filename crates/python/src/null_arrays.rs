@@ -67,7 +67,7 @@ pub(crate) unsafe fn forget_null_buffers(array: &mut FFI_ArrowArray, schema: &FF
     }
 }
 
-/// The wrapped stream behind one that `without_null_buffers` made.
+/// The stream that `without_null_buffers` wrapped.
 ///
 /// # Safety
 /// `stream` must be such a stream, and not released.

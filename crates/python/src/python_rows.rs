@@ -130,7 +130,8 @@ impl EntryStream for RowStream {
                     rows.push(row);
                     positions.push(*position);
                 }
-                // An item that is no row fails alone: errors_max decides whether the load goes on.
+                // An item that is no row fails alone: errors_max decides whether the load
+                // continues.
                 Err(error) => unread.push(UnreadEntry {
                     position: *position,
                     column: None,
@@ -182,7 +183,8 @@ impl EntryStream for PairStream {
                 .and_then(|(key, value)| {
                     pairs.push(&key, &value).map_err(|error| error.message().to_owned())
                 });
-            // An item that is no pair fails alone, and errors_max decides whether the load goes on.
+            // An item that is no pair fails alone, and errors_max decides whether the load
+            // continues.
             match pushed {
                 Ok(()) => positions.push(*position),
                 Err(reason) => {
@@ -202,7 +204,7 @@ impl EntryStream for PairStream {
 /// What makes a key out of an item.
 type MakeKey<K> = Box<dyn Fn(&Bound<'_, PyAny>) -> PyResult<K> + Send>;
 
-/// An iterator of keys, each made by `make`.
+/// An iterator of keys, each built by `make`.
 pub(crate) struct KeyItems<K> {
     items: PythonItems,
     waiting: std::vec::IntoIter<K>,

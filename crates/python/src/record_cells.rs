@@ -64,7 +64,7 @@ pub(crate) fn rows_of<'py>(
     // Names become objects of Python once for all rows: dicts then hash each of them once.
     let names: Vec<Bound<'py, PyString>> =
         schema.fields().iter().map(|field| PyString::new(py, field.name())).collect();
-    // Cells are made column by column first: a type that Python lacks fails before any row is
+    // Cells are built column by column first: a type that Python lacks fails before any row is
     // built.
     let columns = schema
         .fields()
@@ -138,7 +138,7 @@ fn cell_of<'py>(
             PyBytes::new(py, array.as_fixed_size_binary().value(row)).into_any()
         }
         DataType::Decimal128(..) => {
-            // By way of text: a Decimal made of a float would have other digits.
+            // Through text: a Decimal of a float would have other digits.
             let text = array.as_primitive::<Decimal128Type>().value_as_string(row);
             constructors(py)?.decimal.bind(py).call1((text,))?
         }

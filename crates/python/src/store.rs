@@ -29,7 +29,7 @@ use crate::write_options::{to_condition, write_options};
 /// `put` or `delete`, the path of the table, the row or key, and a condition.
 type OperationArgument<'py> = (String, String, Bound<'py, PyAny>, Option<Bound<'py, PyAny>>);
 
-/// An open store, or a connection to one behind a server.
+/// An open store, or a connection to one on a server.
 #[pyclass(frozen, module = "tonnage._tonnage")]
 pub(crate) struct Store {
     pub(crate) handle: StoreHandle,
@@ -57,7 +57,7 @@ impl Store {
         Ok(Self { handle: StoreHandle::new(store, url, cache_bytes) })
     }
 
-    /// Connects to a store behind a server.
+    /// Connects to a store on a server.
     #[staticmethod]
     fn connect(py: Python<'_>, url: String, arguments: ConnectArguments) -> PyResult<Self> {
         let options = arguments.options()?;
@@ -114,7 +114,7 @@ impl Store {
         Ok(told)
     }
 
-    /// The paths of all tables; of those behind a server, of the ones that the caller may see.
+    /// The paths of all tables; of those on a server, of the ones that the caller may see.
     fn tables(&self, py: Python<'_>) -> PyResult<Vec<String>> {
         let store = self.handle.store()?;
         py.detach(|| store.table_paths()).or_raise()
@@ -163,7 +163,7 @@ impl Store {
         arguments: ReadArguments<'py>,
     ) -> PyResult<Bound<'py, PyList>> {
         let store = self.handle.store()?;
-        // Nobody holds this cancel: the answers are complete when the call returns.
+        // No caller holds this cancel: the answers are complete when the call returns.
         let options = arguments.bulk_get(&NativeCancel::new())?;
         let raised = RaisedError::default();
         let mut asked = Vec::new();

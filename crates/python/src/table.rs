@@ -18,7 +18,7 @@ use crate::write_options::{
 };
 
 /// A table by its path. One of this process is looked up anew for each call, so that it is as it is
-/// defined then. One behind a server is as it was when it was asked for: a look would be a call.
+/// defined then. One on a server is as it was when it was opened: a refresh would be a call.
 #[pyclass(frozen, module = "tonnage._tonnage")]
 pub(crate) struct Table {
     handle: StoreHandle,

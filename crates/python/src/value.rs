@@ -175,8 +175,8 @@ fn is_missing_in_pandas(object: &Bound<'_, PyAny>) -> PyResult<bool> {
     Ok(matches!(name.to_str()?, "NaTType" | "NAType"))
 }
 
-/// A scalar of NumPy that its own `item` would change: a moment of nanoseconds becomes a number, and
-/// a float of 32 bits gets digits that it does not have.
+/// A scalar of NumPy that its own `item` would change: a timestamp of nanoseconds becomes a number,
+/// and a float of 32 bits gets digits that it does not have.
 fn numpy_value(object: &Bound<'_, PyAny>) -> PyResult<Option<Value>> {
     let name = object.get_type().name()?;
     let precision = match name.to_str()? {
@@ -194,7 +194,7 @@ fn numpy_value(object: &Bound<'_, PyAny>) -> PyResult<Option<Value>> {
         _ => return Ok(None),
     };
     let count = object.call_method1("astype", ("int64",))?.call_method0("item")?;
-    // NumPy keeps the least number for the moment that is missing.
+    // NumPy keeps the least number for a missing timestamp.
     Ok(Some(match count.extract::<i64>()? {
         i64::MIN => Value::Null,
         value => Value::Timestamp { value, precision },

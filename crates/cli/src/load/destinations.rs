@@ -1,5 +1,5 @@
 //! The files that a load writes: rejected records, resume notes and the summary. They are checked
-//! for write access before the load begins, and the check leaves nothing behind.
+//! for write access before the load begins, and the check leaves nothing.
 
 use std::fs::File;
 use std::io::{self, ErrorKind};

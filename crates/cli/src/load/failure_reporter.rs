@@ -1,9 +1,9 @@
 //! Prints the entries that could not be stored, and keeps them in files to be fixed.
 //!
-//! Each input has its own pair of files, made when its first record fails:
+//! Each input has its own pair of files, created when its first record fails:
 //!
-//! - The records as they stood, CSV with the header, so that the file can be fixed and loaded
-//!   again. With `--folders` they go into folders of the same names.
+//! - The unchanged records, CSV with the header, so that the file can be fixed and loaded again.
+//!   With `--folders` they go into folders of the same names.
 //! - A `.reasons.jsonl` with file, record, line, column and reason of each.
 
 use std::collections::HashSet;
@@ -31,8 +31,8 @@ pub(crate) struct FailureReporter {
     streams: Vec<Arc<StreamState>>,
     kept: Mutex<RejectState>,
     resume: Option<Arc<ResumeFile>>,
-    /// Why the last note could not be written. Each note tells of all inputs, so a later one makes
-    /// up for it.
+    /// Why the last note could not be written. Each note covers all inputs, so a later one replaces
+    /// it.
     not_noted: Mutex<Option<Error>>,
 }
 

@@ -11,7 +11,7 @@ const KEYWORDS: [&str; 18] = [
     "and", "as", "between", "case", "cast", "distinct", "false", "for", "from", "ilike", "in",
     "is", "like", "not", "null", "or", "true", "try_cast",
 ];
-/// Words that name no field where a type stands.
+/// Words that name no field in the position of a type.
 const TYPES: [&str; 3] = ["date", "interval", "timestamp"];
 /// Words that name no field between CASE and its END.
 const OF_CASES: [&str; 4] = ["else", "end", "then", "when"];
@@ -35,7 +35,7 @@ pub(super) fn names_in(text: &str) -> Vec<String> {
     (0..said.len()).filter_map(name).collect()
 }
 
-/// Whether a word belongs to the language where it stands.
+/// Whether a word belongs to the language at its position.
 fn is_keyword(word: &str, before: &[&str], next: &str) -> bool {
     let is_one_of = |words: &[&str]| words.iter().any(|known| known.eq_ignore_ascii_case(word));
     let last = before.last().copied().unwrap_or_default();
@@ -51,7 +51,7 @@ fn is_keyword(word: &str, before: &[&str], next: &str) -> bool {
         || is_one_of(&["to"]) && last.eq_ignore_ascii_case("similar")
 }
 
-/// Whether a CASE is open behind these words.
+/// Whether a CASE is open after these words.
 fn is_in_case(words: &[&str]) -> bool {
     let open = words.iter().fold(0_usize, |open, word| match *word {
         word if word.eq_ignore_ascii_case("case") => open + 1,

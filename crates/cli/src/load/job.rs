@@ -38,8 +38,8 @@ pub(crate) struct JobArgs {
     /// batch in which it finds that, and stores what was good until then [default: never stop]
     #[arg(long, value_parser = values::errors_max, value_name = "N|N%")]
     errors_max: Option<ErrorsMax>,
-    /// Keep rejected records in this directory, in their original form and with their reasons. What it
-    /// holds of other inputs stays; a load that goes on with --resume adds to what it kept
+    /// Keep rejected records in this directory, in their original form and with their reasons. What
+    /// it holds of other inputs stays; a load that continues with --resume adds to what it kept
     #[arg(long, value_name = "DIR")]
     pub(crate) rejects: Option<PathBuf>,
     /// Note in this file what is stored, and go on where an earlier run ended. An input that has
@@ -106,7 +106,7 @@ pub(crate) struct InputArgs {
     /// as any other [default: a double quote]
     #[arg(long, value_parser = values::quote, value_name = "CHARACTER")]
     quote: Option<CsvQuote>,
-    /// Character that makes a delimiter, a quote, a line end or itself behind it a plain character,
+    /// Character that makes a following delimiter, quote, line end or itself a plain character,
     /// such as a backslash. With it, \N without quotes is NULL [default: none; doubled quotes stand
     /// for a quote always]
     #[arg(long, value_parser = values::escape, value_name = "CHARACTER")]
@@ -225,8 +225,8 @@ impl JobArgs {
         self.sync_every.or(BulkPutOptions::default().flush_interval)
     }
 
-    /// Tries what [`JobArgs::run`] refuses before it begins, on a store in memory: for a table that is
-    /// to be made.
+    /// Tries what [`JobArgs::run`] refuses before it begins, on a store in memory: for a table that
+    /// is to be created.
     pub(crate) fn check(
         &self,
         globals: &Globals,
@@ -238,7 +238,7 @@ impl JobArgs {
         }
         let none =
             |put: BulkPutError| Failure::new(Exit::Usage, error_wording::reworded(put.error, &[]));
-        // Nothing is put, so there is nothing to be told of.
+        // Nothing is put, so there is nothing to report.
         let options = self.options(BulkPutOptions::default().callbacks);
         in_memory.bulk_put(vec![pair_stream("nothing", [])], &options).map(drop).map_err(none)
     }
@@ -313,7 +313,7 @@ impl JobArgs {
         self.errors_max.unwrap_or_default()
     }
 
-    /// A note that outlives the rows that it tells of would have them skipped.
+    /// A note that outlives its rows would have them skipped.
     fn durability(&self) -> Durability {
         if self.resume.is_some() { Durability::Fsync } else { self.durability }
     }
@@ -393,7 +393,7 @@ fn into_report(
     }
 }
 
-/// Shows how the load goes: by bytes of the files, for nobody knows how many records they hold.
+/// Shows the progress of the load by bytes of the files, since the number of records is unknown.
 fn watch(console: &Console, states: &[Arc<StreamState>], progress: Progress) -> Option<Watch> {
     let states = states.to_vec();
     // One input of unknown size makes the total unknown: a share of the rest would mislead.
@@ -445,8 +445,8 @@ mod tests {
         args: JobArgs,
     }
 
-    /// The note was on the disk, the rows that it told of were not: after a power failure the next
-    /// run skipped rows that were lost.
+    /// The note was on the disk, its rows were not: after a power failure the next run skipped rows
+    /// that were lost.
     #[test]
     fn a_load_that_notes_what_is_stored_stores_it_on_the_disk_first() {
         for durability in ["none", "write", "fsync"] {

@@ -194,8 +194,7 @@ impl RowMapping {
             (records, rows) = fitting(&records, &rows, &mask)?;
         }
         let mut faults = RowFaults::new();
-        // Only records that the condition takes are here: others could fail for values that nobody
-        // wants.
+        // Only records that the condition takes are here: others could fail for unwanted values.
         let mut filled = Vec::with_capacity(self.columns.len());
         for (name, expression) in &self.columns {
             filled.push(values(expression, &records, &mut |row, reason| {

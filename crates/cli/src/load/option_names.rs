@@ -2,7 +2,7 @@
 
 use tonnage::Error;
 
-/// The names in messages of the library, and what stands for them in messages of the program.
+/// The names in messages of the library, and their names in messages of the program.
 const NAMES: [(&str, &str); 6] = [
     ("errors_max", "--errors-max"),
     ("memory_bytes_max", "--memory"),
@@ -66,7 +66,7 @@ mod tests {
         }
     }
 
-    /// A header `id,flush_interval,flush_interval` was told to have the column --sync-every twice,
+    /// A header `id,flush_interval,flush_interval` was said to have the column --sync-every twice,
     /// and a damaged `errors_max.csv` was called --errors-max.csv.
     #[test]
     fn columns_and_files_that_are_called_like_an_option_keep_their_names() {

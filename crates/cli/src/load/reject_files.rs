@@ -40,7 +40,7 @@ impl RejectFiles {
         let name = state.file_name();
         let stem = name.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let ending = match (state.format.is_text(), name.extension()) {
-            // What stands in a sheet or an archive is kept as text.
+            // Records of a sheet or an archive are kept as text.
             (true, Some(ending))
                 if PACKED.iter().any(|packed| ending.eq_ignore_ascii_case(packed)) =>
             {

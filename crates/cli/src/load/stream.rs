@@ -270,7 +270,7 @@ impl EntryStream for FileStream {
             column: rejected.column.clone(),
             reason: rejected.reason.clone(),
         }));
-        // Two lists became one, each in its order: faults are told in that of the file.
+        // Two lists became one, each in its order: faults are reported in that of the file.
         batch.unread.sort_by_key(|unread| unread.position);
         // Without positions the put counts on by itself, which holds while no record is missing.
         if batch.positions.is_none()
@@ -316,7 +316,7 @@ fn pairs_of(read: &ReadBatch) -> Result<EntryBatch> {
         });
         match pushed {
             Ok(()) => positions.push(position),
-            // A bad key costs its own pair: the load goes on and reports it like any record at
+            // A bad key costs its own pair: the load continues and reports it like any record at
             // fault.
             Err(error) => unread.push(UnreadEntry {
                 position,

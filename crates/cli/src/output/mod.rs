@@ -100,7 +100,7 @@ impl RowFormat {
     }
 }
 
-/// Refuses a name that tells of a format that is not written.
+/// Refuses a name of a format that is not written.
 fn check_written(path: &Path) -> CliResult<()> {
     let name = path.to_string_lossy();
     let ending = name.rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase());
@@ -188,7 +188,7 @@ enum OutputBody {
 }
 
 impl RowOutput {
-    /// Rows for whoever sits before a screen.
+    /// Rows for a reader at a terminal.
     pub(crate) fn on_screen(
         format: RowFormat,
         screen: Box<dyn Write + Send>,

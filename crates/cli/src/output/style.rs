@@ -26,7 +26,7 @@ pub(crate) enum Expanded {
     Auto,
 }
 
-/// What stands for NULL.
+/// The text that means NULL.
 const NULL: &str = "NULL";
 
 impl TableStyle {

@@ -115,7 +115,7 @@ fn readable(batch: &RecordBatch) -> Result<RecordBatch, ArrowError> {
                 fields.push(Field::new(name, DataType::Utf8, true));
                 columns.push(text);
             }
-            // Even where values stay, the name is made plain: it comes from the user as well.
+            // Even where values stay, the name is escaped: it comes from the user as well.
             None => {
                 let column = spans_as_intervals(column)?;
                 let kind = column.data_type().clone();

@@ -34,7 +34,7 @@ pub(super) enum OutputTarget {
     Stdout(BufWriter<Stdout>),
     /// Rows that someone looks at.
     Terminal(PlainWriter<BufWriter<Stdout>>),
-    /// A file under another name beside the one that is asked for; it goes away when it is dropped
+    /// A file under another name beside the one that is asked for; it is removed when it is dropped
     /// unfinished.
     File {
         partial: BufWriter<NamedTempFile>,
@@ -87,7 +87,7 @@ impl OutputTarget {
             return Err(Failure::new(Exit::Usage, Error::unavailable(message)));
         }
         let mut builder = tempfile::Builder::new();
-        // A file of one's own that others may read, as if it had been made in place.
+        // A file of one's own that others may read, as if it had been created in place.
         #[cfg(unix)]
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
         let partial = builder

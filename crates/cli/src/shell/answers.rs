@@ -31,7 +31,7 @@ impl Shell {
                 ));
             }
         };
-        // Taken before the first statement, because the script shrinks as it goes.
+        // Taken before the first statement, because the script shrinks as it runs.
         let count = script.len();
         for done in 1.. {
             let started = Instant::now();
@@ -107,7 +107,7 @@ impl Shell {
         RowOutput::on_screen(format, self.screen.rows(), schema, self.settings.style(&self.screen))
     }
 
-    /// Shows a list that the shell made: as a table, if the terminal is wide enough.
+    /// Shows a list of the shell's own: as a table, if the terminal is wide enough.
     pub(super) fn show_list(&self, rows: &RecordBatch) -> CliResult<()> {
         let style = TableStyle { expanded: Expanded::Auto, width: self.screen.width };
         let mut output =
@@ -142,7 +142,7 @@ fn write(
             break;
         }
     }
-    // The output is closed before the error is told, so the rows stand above it.
+    // The output is closed before the error is printed, so the rows are above it.
     if let Some(error) = broken {
         output.finish_partial()?;
         return Err(error.into());

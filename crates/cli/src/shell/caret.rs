@@ -6,17 +6,17 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// The widest part of a line that is shown.
 const SHOWN_MAX: usize = 100;
-/// What of it stands before the place, when a line is longer.
+/// The part of it before the position, when a line is longer.
 const BEFORE_MAX: usize = 60;
 const CUT: &str = "...";
 
-/// The message of an error; behind it the line that it names, with a token under the place. Messages
-/// that name no place stay as they are.
+/// The message of an error, followed by the line that it names, with a mark under the position.
+/// Messages that name no place stay as they are.
 pub(crate) fn with_excerpt(text: &str, error: &Error) -> String {
     with_excerpt_from(text, 0, error.message())
 }
 
-/// The same for a text that stands this many lines below the beginning of its file.
+/// The same for a text that begins this many lines below the beginning of its file.
 pub(super) fn with_excerpt_from(text: &str, lines_before: u64, message: &str) -> String {
     let Some((line, column, what)) = error_location(message) else { return message.to_owned() };
     let told = format!("line {}, column {column}: {what}", line as u64 + lines_before);

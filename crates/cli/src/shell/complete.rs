@@ -41,7 +41,7 @@ impl Completer {
         if typed.trim_start().starts_with('\\') {
             return self.command(typed);
         }
-        // Only what stands before the cursor says whether it is in a text or a comment.
+        // Only the text before the cursor says whether it is in a text or a comment.
         let tokens = SqlTokens::read(typed);
         if matches!(tokens.open(), Some(Unclosed::Text | Unclosed::Comment | Unclosed::Dollar))
             || in_comment(&tokens, typed)
@@ -54,7 +54,7 @@ impl Completer {
             .iter()
             .filter(|token| token.range.end <= path.start)
             .collect::<Vec<_>>();
-        // The whole text is read: columns after SELECT belong to tables in the FROM behind the
+        // The whole text is read: columns after SELECT belong to tables in the FROM after the
         // cursor.
         let statement = StatementTables::at_cursor(self, text, cursor);
         match previous_words(typed, &before).as_slice() {
@@ -197,8 +197,7 @@ fn in_comment(tokens: &SqlTokens, typed: &str) -> bool {
     })
 }
 
-/// The names parted by points that end at the end of the text; nothing where a blank or a sign
-/// stands there.
+/// The names parted by points that end at the end of the text; nothing after a blank or a sign.
 fn path_at_end(typed: &str, tokens: &[SqlToken]) -> Range<usize> {
     let mut start = typed.len();
     for token in tokens.iter().rev() {
@@ -234,7 +233,7 @@ struct TableReference {
 }
 
 impl StatementTables {
-    /// The statement that the cursor stands in.
+    /// The statement at the cursor.
     fn at_cursor(completer: &Completer, text: &str, cursor: usize) -> Self {
         let tokens = SqlTokens::read(text);
         let tokens = tokens.tokens();
@@ -287,7 +286,7 @@ fn table_references(completer: &Completer, text: &str, tokens: &[SqlToken]) -> V
         if let Ok(table) = completer.store.table(&path) {
             rest.next_if(|token| word(token).eq_ignore_ascii_case("AS"));
             let alias = rest
-                // WHERE or JOIN behind a table is no alias.
+                // WHERE or JOIN after a table is no alias.
                 .next_if(|token| is_name(token) && !is_keyword(word(token)))
                 .map(|token| unquote_path(word(token)));
             tables.push(TableReference { path: table.path().to_owned(), alias });

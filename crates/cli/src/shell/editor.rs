@@ -142,7 +142,7 @@ impl Highlighter for EditorHelper {
     }
 }
 
-/// How the statement goes on; nothing that could be taken over.
+/// How the statement continues; nothing that could be taken over.
 struct ContinuationHint(&'static str);
 
 impl Hint for ContinuationHint {

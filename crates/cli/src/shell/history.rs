@@ -6,7 +6,7 @@ use std::path::PathBuf;
 /// Names another file; `off`, or nothing, keeps none.
 pub(super) const VARIABLE: &str = "TONNAGE_HISTORY";
 
-/// The file of the history, made with its directory if need be.
+/// The file of the history, created with its directory if need be.
 pub(super) fn file() -> Option<PathBuf> {
     let path = history_path(|name| std::env::var_os(name))?;
     // Without the directory nothing is kept, which is no reason to end a shell.

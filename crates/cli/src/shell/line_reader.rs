@@ -2,7 +2,7 @@
 
 use crate::exit::CliResult;
 
-/// A terminal, or whatever stands for one.
+/// A terminal, or a substitute for one.
 pub(super) trait LineReader {
     /// The next line. `before` are the lines of the same statement that came already.
     fn next(&mut self, prompt: &str, before: &str) -> CliResult<InputLine>;

@@ -47,7 +47,7 @@ pub(crate) struct Shell {
     reading: Vec<String>,
 }
 
-/// Whether the shell goes on.
+/// Whether the shell continues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ShellFlow {
     Continue,
@@ -202,7 +202,7 @@ fn counted(count: usize, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
 }
 
-/// How long something took, as it stands behind its answer.
+/// The time that something took, as shown after its answer.
 fn seconds(took: Duration) -> String {
     format!("({:.3} s)", took.as_secs_f64())
 }

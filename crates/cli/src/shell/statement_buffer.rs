@@ -116,7 +116,7 @@ mod tests {
         );
     }
 
-    /// Behind a forgotten semicolon they became part of the statement, and nothing said so.
+    /// After a forgotten semicolon they became part of the statement, and nothing said so.
     #[test]
     fn commands_are_obeyed_while_a_statement_waits() {
         let (units, prompt) = units("SELECT 1\n\\x on\n;\nSELECT 'a\n\\x off\n';");

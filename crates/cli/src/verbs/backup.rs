@@ -18,7 +18,7 @@ use crate::values::{self, counted, grouped};
 /// Back up a store, or list, verify and prune its backups
 #[derive(Args)]
 pub(crate) struct BackupArgs {
-    /// The directory that holds the backups of one store, and takes none of another; made if it
+    /// The directory that holds the backups of one store, and takes none of another; created if it
     /// does not exist. With a server a directory below that of its --backups, such as nightly
     #[arg(value_name = "BACKUPS")]
     directory: PathBuf,

@@ -20,16 +20,16 @@ use crate::values::{self, counted, grouped};
 pub(crate) struct CheckArgs {
     #[command(flatten)]
     output: OutputArgs,
-    /// Open a store whose write-ahead log or list of data files is damaged, with what lies before
-    /// the damage. What lies behind it is lost for good
+    /// Open a store whose write-ahead log or list of data files is damaged, with what precedes the
+    /// damage. What follows it is lost for good
     #[arg(long)]
     cut_log: bool,
-    /// Then repair: finish indexes, remove stale entries from the others, delete chunks of large
-    /// objects that nobody needs. Damage needs a backup
+    /// Then repair: finish indexes, remove stale entries from the others, delete chunks that no
+    /// large object needs. Damage needs a backup
     #[arg(long)]
     repair: bool,
     /// With --repair on a cluster: remove stale entries that were stored longer ago than this
-    /// [default: 1h]. A shorter time is for tables that nobody writes
+    /// [default: 1h]. A shorter time is for tables without writers
     #[arg(long, requires = "repair", value_name = "DURATION", value_parser = values::duration_or_zero)]
     older_than: Option<Duration>,
     #[command(flatten)]
@@ -41,7 +41,7 @@ impl CheckArgs {
         self.time.start();
         let started = Instant::now();
         let connection = self.connection(globals)?;
-        // Told first: what opening gave up stays known if the check itself ends early.
+        // Printed first: what opening gave up stays known if the check itself ends early.
         report_cut_logs(&connection.statistics()?);
         let watch = Console::new(globals).watch(|| ProgressSample {
             done: 0,
@@ -184,8 +184,8 @@ fn report_repairs(globals: &Globals, repaired: &Repaired) {
     ));
 }
 
-/// What was given up of logs and MANIFESTs when the store was opened: what a crash had torn, or what lay behind
-/// damage.
+/// What was given up of logs and MANIFESTs when the store was opened: what a crash had torn, or
+/// what followed damage.
 fn report_cut_logs(statistics: &Statistics) {
     for shard in &statistics.shards {
         for (name, bytes) in &shard.details {
@@ -210,7 +210,7 @@ fn report_cut_logs(statistics: &Statistics) {
     }
 }
 
-/// Whoever checks a store asks for damage: that there is some is an answer, not a stop.
+/// A check asks for damage: finding some is an answer, not a failure to run.
 fn damage_is_a_finding(failure: Failure) -> Failure {
     match failure.error.kind() {
         ErrorKind::Corruption => Failure { exit: Exit::Rejected, ..failure },

@@ -85,7 +85,7 @@ impl GetArgs {
             ..BulkGetOptions::default()
         };
         let rows = table.bulk_get(keys.source(), &options)?;
-        // With --output-dir one table goes the way of several, too: only that fills a directory.
+        // With --output-dir one table is written like several, too: only that fills a directory.
         let found = match self.with.is_empty() && self.output_dir.is_none() {
             true => self.write_rows(rows.into())?,
             false => self.write_several(path, rows.into())?,
@@ -265,7 +265,7 @@ impl GetArgs {
                 }
             }
         }
-        // Files get their names only now: a read that breaks off leaves none of them behind.
+        // Files get their names only now: a read that breaks off leaves none of them.
         outputs.into_values().try_for_each(|output| output.finish().map(drop))?;
         Ok(own)
     }
@@ -311,7 +311,7 @@ impl GetArgs {
                 let row = Row::from_batch(rows, taken[batch])?;
                 taken[batch] += 1;
                 own += u64::from(&**table == path);
-                // A comma goes before each row but the first: nobody knows which row is the last.
+                // A comma precedes each row but the first: which row is the last is unknown.
                 let separator = match (is_array, count) {
                     (false, _) => "",
                     (true, 0) => "[\n",

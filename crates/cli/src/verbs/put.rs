@@ -261,8 +261,8 @@ mod tests {
         assert!(value_of("\"x\"", ColumnType::Integer).is_err());
     }
 
-    /// The reader of JSON made doubles of numbers, in documents too: 12345678901234567890.123 was stored
-    /// as 1.2345678901234567e19. Of two members of one name the first was lost.
+    /// The reader of JSON turned numbers into doubles, in documents too: 12345678901234567890.123
+    /// was stored as 1.2345678901234567e19. Of two members of one name the first was lost.
     #[test]
     fn what_is_put_is_stored_as_it_is_written() {
         let document = "{\"z\": 12345678901234567890.123, \"a\": 1.10, \"z\": 2}";

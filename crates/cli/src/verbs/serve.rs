@@ -39,7 +39,7 @@ impl ServeArgs {
             true => ["https", "grpc+tls", "rediss", "https"],
             false => ["http", "grpc", "redis", "http"],
         };
-        // What is wrong with the configuration shows before a store is made.
+        // Errors of the configuration show before a store is created.
         let listeners = BoundListeners::bind(config)?;
         let server = listeners.over(globals.open_or_create(self.create)?)?;
         let stop = ShutdownHandle::default();

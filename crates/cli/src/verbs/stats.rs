@@ -28,7 +28,7 @@ impl StatsArgs {
             names.push(name.to_owned());
             values.push(value);
         };
-        // Tables belong to no shard, so their number stands under a place of its own.
+        // Tables belong to no shard, so their number has a key of its own.
         add("store", "tables", tables as u64);
         for shard in statistics.shards {
             add(&shard.location, "rows_estimate", shard.rows_estimate);

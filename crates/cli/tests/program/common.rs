@@ -8,7 +8,7 @@ use std::time::Duration;
 use tempfile::TempDir;
 use tonnage_testkit::wait_until;
 
-/// What a run of the program left behind.
+/// What a run of the program left.
 #[derive(Debug)]
 pub(crate) struct Run {
     pub(crate) code: i32,
@@ -136,12 +136,12 @@ pub(crate) fn wait_for_work(pid: u32, ticks: u64) {
         behind_name.nth(10)?.parse().ok()
     };
     let enough = worked().unwrap_or_default() + ticks;
-    // A process that is gone works no more: what the test does next tells of it.
+    // A process that is gone works no more: the next step of the test shows it.
     wait_until("it works", || worked().is_none_or(|worked| worked >= enough));
 }
 
-/// Once whoever waited for a child that had ended waited for a minute, and was told that it does not
-/// work, and not why it ended.
+/// A wait for a child that had ended took a minute, and the error was that it does not work, and
+/// not why it ended.
 #[cfg(target_os = "linux")]
 #[test]
 fn nobody_waits_for_the_work_of_a_child_that_has_ended() {

@@ -174,7 +174,7 @@ fn lists_of_tables_and_columns_come_in_the_format_that_is_asked_for() {
     assert!(place.run(&["sql", "DESCRIBE t"]).ends(0).out.starts_with("CREATE TABLE t"));
 }
 
-/// The time between two moments stood as `PT3600S` beside `1 hours`.
+/// The time between two timestamps was `PT3600S` beside `1 hours`.
 #[test]
 fn intervals_have_one_form() {
     let place = Place::new();

@@ -273,7 +273,7 @@ fn a_get_without_keys_says_how_to_give_them() {
         let run = place.run(arguments).ends(3);
         run.says(&["there are no keys", "--keys FILE", "`tonnage scan ships` reads all rows"]);
     }
-    // It is told before a store is looked for.
+    // It is reported before a store is looked for.
     place.run(&["get", "--store", "none", "gear"]).ends(3).says(&["`tonnage scan gear`"]);
 }
 

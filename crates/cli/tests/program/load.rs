@@ -83,7 +83,7 @@ fn records_of_json_take_the_defaults_that_rows_take() {
 }
 
 /// The rows were stored, and only then was it found that the summary cannot be written; notes that
-/// cannot be written were told of and forgotten.
+/// cannot be written were reported and forgotten.
 #[test]
 fn what_cannot_be_written_beside_the_store_is_told_before_anything_is_done() {
     let place = Place::new().with_ships();
@@ -234,7 +234,7 @@ fn quiet_says_nothing() {
     assert_eq!((run.out.as_str(), run.err.as_str()), ("", ""));
 }
 
-/// The entry of a stream was named, which nobody can look up.
+/// The entry of a stream was named, which no user can look up.
 #[test]
 fn a_key_that_exists_is_named_with_its_file_and_line() {
     let place = Place::new().with_ships();
@@ -250,7 +250,7 @@ fn a_key_that_exists_is_named_with_its_file_and_line() {
     place.run_with_input(&[&["load", "ships", "-"], &fail[..]].concat(), text.as_bytes()).ends(2).says(
         &["-, record 1 from 0 (its line is not known: a pipe cannot be read again): the row (ship 2"],
     );
-    // A key far behind a first one, whose batch is gone when the load finds out.
+    // A key far after a first one, whose batch is gone when the load finds out.
     let many: String = (0..200_000).map(|ship| format!("{ship},2023-01-03T00:00:00\n")).collect();
     place.write("c.csv", format!("ship,at\n{many}150000,2023-01-03T00:00:00\n"));
     let run = place.run(&[&["load", "ships", "c.csv"], &fail[..]].concat()).ends(2);
@@ -319,7 +319,7 @@ fn folders_are_columns() {
         .run(&["load", "t", "e/year=soon/a.csv", "--folders"])
         .ends(3)
         .says(&["e/year=soon/a.csv", "`soon`"]);
-    // A record is kept as it stands in its file, in folders that tell the rest of it.
+    // A record is kept as its file has it, in folders that show the rest of it.
     place.write("e/year=2023/a.csv", "id,v\nx,a\n");
     place.run(&["load", "t", "e/year=2023/a.csv", "--folders", "--rejects", "R"]).ends(1);
     assert_eq!(place.read("R/year=2023/a.csv"), "id,v\nx,a\n");

@@ -56,7 +56,7 @@ fn records_that_do_not_fit_the_condition_are_left_out_and_counted() {
     let records: String =
         (0..40_000).map(|ship| format!("{ship},{}.5,s{ship}\n", ship % 90)).collect();
     place.write("a.csv", format!("ship,knots,name\n{records}40000,,none\n"));
-    // As text, 9.5 would come behind 80.
+    // As text, 9.5 would come after 80.
     let fitting = (0..40_000).filter(|ship| ship % 90 > 80).count();
     let load = ["load", "t", "a.csv", "--where", "knots > 81 AND name LIKE 's%'"];
     let more = ["--progress", "json", "--summary", "s.json"];
@@ -87,7 +87,7 @@ fn records_that_do_not_fit_the_condition_are_left_out_and_counted() {
     assert!(rows(&place, "SELECT count(*) AS n FROM t").contains(&fitting.to_string()));
 }
 
-/// Fields that are called as words of SQL were read as text: a T came behind a blank, and ten before
+/// Fields that are called as words of SQL were read as text: a T came after a blank, and ten before
 /// nine. Where the table lacks them and --ignore-columns was given, that was an internal error.
 #[test]
 fn fields_may_be_called_as_words_of_the_language() {
@@ -253,7 +253,7 @@ fn wrong_expressions_are_refused_before_anything_is_written() {
     assert_eq!(rows(&place, "SELECT count(*) AS n FROM t"), "n\n0\n");
 }
 
-/// The default of the column stood for the field, or its type was not that of the field.
+/// The default of the column replaced the field, or its type was not that of the field.
 #[test]
 fn a_field_has_no_default_where_an_expression_fills_its_column() {
     let place = Place::new();

@@ -228,7 +228,7 @@ fn a_table_with_another_key_is_not_taken_for_the_one_asked_for() {
     run.ends(3).says(&["another primary key", "choose another name"]);
 }
 
-/// A child table could not be made: the key columns of its parent were made once more.
+/// A child table could not be created: the key columns of its parent were created once more.
 #[test]
 fn a_child_table_is_made_below_its_parent() {
     let place = Place::new();
@@ -321,7 +321,7 @@ fn a_record_in_place_of_a_header_is_told() {
     assert!(!years.err.contains("header"), "{}", years.err);
 }
 
-/// The key that the store gives was looked for in the file, after the table was made.
+/// The key that the store gives was looked for in the file, after the table was created.
 #[test]
 fn rows_of_a_file_without_a_header_are_numbered() {
     let place = Place::new();
@@ -333,7 +333,7 @@ fn rows_of_a_file_without_a_header_are_numbered() {
     assert_eq!(place.run(&["sql", rows]).ends(0).out, "column_1,column_2\n5,abc\n6,def\n");
 }
 
-/// The columns of the folders were looked for in the file, after the table was made.
+/// The columns of the folders were looked for in the file, after the table was created.
 #[test]
 fn a_file_without_a_header_may_have_columns_from_its_folders() {
     let place = Place::new();
@@ -345,7 +345,7 @@ fn a_file_without_a_header_may_have_columns_from_its_folders() {
     assert_eq!(rows.out, "column_1,column_2,country\n5,abc,FR\n6,def,FR\n");
 }
 
-/// A load that did nothing left an empty table, of types that nobody wanted; the next try met it.
+/// A load that did nothing left an empty table, of unwanted types; the next try met it.
 #[test]
 fn a_load_that_does_nothing_makes_no_table() {
     let place = Place::new();
@@ -405,7 +405,7 @@ fn lines_above_the_header_escapes_and_other_quotes_are_options() {
     place.run(&[&["load", "--config", "load.toml"], &made[..]].concat()).ends(1);
     let rows = place.run(&["sql", "SELECT * FROM t ORDER BY id"]).ends(0).out;
     assert_eq!(rows, "id,name,note\n1,\"it's, so\",\n2,C:\\,\"a,b\"\n");
-    // A record is kept as it stood. It is loaded without the lines above the header.
+    // A record is kept unchanged. It is loaded without the lines above the header.
     assert_eq!(place.read("R/a.csv"), "id,name,note\nx,'y',z\n");
     let plain = ["load", "u", "a.csv", "--skip-lines", "2", "--quote", "none"];
     place.run(&[&plain[..], &made[..5]].concat()).ends(1).says(&["4 fields instead of 3"]);

@@ -165,7 +165,7 @@ fn the_files_of_a_directory_become_large_objects() {
     place.run(&["kv", "load-lobs", "nowhere", "--under", "/a"]).ends(3).says(&["nowhere"]);
 }
 
-/// Names of files became keys, and what keys held was sent to the terminal when they were told.
+/// Names of files became keys, and what keys held was sent to the terminal when they were printed.
 #[test]
 fn keys_are_told_without_what_a_terminal_obeys() {
     let place = Place::new();

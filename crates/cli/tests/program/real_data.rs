@@ -92,7 +92,7 @@ fn a_day_of_positions_from_csv_and_back() {
         .says(&["0 inserted, 99,999 existed"]);
     assert_eq!(place.run(&["count", "positions"]).out, "99924\n");
 
-    // What is unloaded is what stood in the file, every field of every row.
+    // What is unloaded equals the file, every field of every row.
     let unloaded = place.run(&["unload", "positions", "--format", "csv"]).ends(0).out;
     let mut seen = HashSet::new();
     for line in unloaded.lines().skip(1) {

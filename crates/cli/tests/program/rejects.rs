@@ -54,8 +54,8 @@ fn rejected_files_can_be_mended_and_loaded() {
     place.run(&["load", "ships", "mended.csv"]).ends(0).says(&["1 inserted"]);
 }
 
-/// A record was kept up to 64 KiB. Whoever mended it there and loaded it stored a part of its text, and
-/// nothing said so.
+/// A record was kept up to 64 KiB. A user who mended it there and loaded it stored a part of its
+/// text, and nothing said so.
 #[test]
 fn long_records_are_kept_whole() {
     let place = Place::new();
@@ -146,8 +146,8 @@ fn a_load_stops_when_more_fails_than_allowed() {
     place.run(&["load", "ships", "a.csv", "--errors-max", "50%"]).ends(2).says(&["50%"]);
 }
 
-/// Of the batch in which a load stopped the bad records were counted, and the good ones were neither
-/// stored nor counted. The message told another count than the summary.
+/// Of the batch in which a load stopped the bad records were counted, and the good ones were
+/// neither stored nor counted. The message had another count than the summary.
 #[test]
 fn a_load_that_stops_counts_all_records_of_its_last_batch() {
     let place = Place::new();

@@ -1,4 +1,4 @@
-//! Verbs whose store is behind a server: the same answers and exit codes as with a store at hand.
+//! Verbs whose store is on a server: the same answers and exit codes as with a store at hand.
 
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -93,7 +93,7 @@ fn a_load_reports_as_it_does_into_a_store() {
     let key = ["--create", "--primary-key", "SHARD(ship), at"];
     let run = remote.run(&[&["load", "ships", "good.csv"], &key[..]].concat()).ends(0);
     run.says(&["5,000 read, 5,000 inserted, 0 existed, 0 failed"]);
-    // Whoever makes it again finds it there.
+    // A second creation finds it there.
     let run = remote.run(&[&["load", "ships", "good.csv"], &key[..]].concat()).ends(0);
     run.says(&["5,000 read, 0 inserted, 5,000 existed, 0 failed"]);
     assert_eq!(remote.run(&["count", "ships"]).ends(0).out, "5000\n");
@@ -370,7 +370,7 @@ fn a_load_whose_server_is_killed_is_not_complete() {
     let rows = ships_csv(50_000);
     let writer = std::thread::spawn(move || {
         use std::io::Write;
-        // More rows come until nobody reads them: the load cannot end by itself.
+        // More rows come until no reader is left: the load cannot end by itself.
         let (header, rows) = rows.split_once('\n').unwrap();
         let _ = writeln!(input, "{header}");
         while input.write_all(rows.as_bytes()).is_ok() {}

@@ -82,8 +82,8 @@ fn a_file_that_was_rewritten_is_read_anew() {
     again().says(&["20 read, 0 inserted, 20 existed"]);
 }
 
-/// Whoever mended the options of a load that rejected all records, and gave the same notes, loaded
-/// nothing: the records were passed over, and the exit code was 0.
+/// A user who mended the options of a load that rejected all records, and gave the same notes,
+/// loaded nothing: the records were passed over, and the exit code was 0.
 #[test]
 fn a_file_that_is_read_with_other_options_is_read_anew() {
     let place = Place::new();
@@ -143,7 +143,7 @@ fn a_resumed_load_goes_on_where_damage_stopped_it() {
     assert_eq!(place.json("notes.json")["files"]["a.csv.gz"]["records"], before);
 }
 
-/// After a crash the records behind the last note were stored again, each under a further number.
+/// After a crash the records after the last note were stored again, each under a further number.
 #[test]
 fn records_that_the_store_numbers_are_not_resumed() {
     let place = Place::new();
@@ -210,7 +210,7 @@ fn a_resumed_load_adds_to_the_rejected_records() {
 }
 
 /// The note was on the disk before the rejected records were, and stayed where these could not be
-/// kept: nobody would have read them again.
+/// kept: they would never have been read again.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_file_whose_rejected_records_are_lost_is_not_noted_as_done() {

@@ -39,8 +39,8 @@ fn the_second_signal_ends_it_at_once() {
     assert_eq!(served.ended().0, Some(4));
 }
 
-/// The thread that hears signals told of the drain on standard error, and panicked where nobody had
-/// it any more. The server heard no later signal either.
+/// The thread that hears signals reported the drain on standard error, and panicked where that was
+/// closed. The server heard no later signal either.
 #[test]
 fn a_server_whose_standard_error_is_closed_still_ends() {
     let place = Place::new();
@@ -101,7 +101,7 @@ fn a_unix_socket_is_taken_over_from_a_server_that_was_killed() {
     let socket = place.path("http.sock");
     let listen = format!("unix:{}", socket.display());
     let mut served = Served::new(&place, &["--http", &listen], &[]);
-    // It was told as http://unix:, which no client takes.
+    // It was printed as http://unix:, which no client takes.
     assert_eq!(served.lines[0], format!("HTTP    {listen}"));
     let asked = served.lines.iter().find(|line| line.contains("curl")).unwrap();
     let path = socket.display();
@@ -113,7 +113,7 @@ fn a_unix_socket_is_taken_over_from_a_server_that_was_killed() {
     assert_eq!(served.lines.last().unwrap(), "ready");
     let other = Place::new();
     other.run(&["serve", "--create", "--http", &listen]).ends(3).says(&["a server listens there"]);
-    // A store was made, for nothing, and before that the file of users was looked at.
+    // A store was created for nothing, and before that the file of users was read.
     assert!(!other.path("S").exists());
     for wrong in [["--users", "nowhere.toml"], ["--audit", "nowhere/audit.log"]] {
         other.run(&[["serve", "--create"], wrong].concat()).ends(3).says(&["nowhere"]);
@@ -124,7 +124,7 @@ fn a_unix_socket_is_taken_over_from_a_server_that_was_killed() {
     assert!(!socket.exists());
 }
 
-/// Once such a file went unnoticed until somebody asked for a reload.
+/// Once such a file stayed unnoticed until a reload was asked for.
 #[test]
 fn a_file_of_users_that_breaks_is_told_once() {
     let place = Place::new();

@@ -226,7 +226,7 @@ fn the_shell_works_through_a_server() {
     terminal.sees("by_price");
     terminal.types("\\d phones\r");
     terminal.sees("index: by_price (price)");
-    // What somebody else made is there, too.
+    // A table that another process created is there, too.
     served.request("POST /v1/tables", "CREATE TABLE boats (id LONG, PRIMARY KEY (id))");
     terminal.types("\\d\r");
     terminal.sees("boats");

@@ -118,7 +118,7 @@ fn the_commands_of_the_readme_succeed() {
     assert_eq!(count, 3);
 }
 
-/// The pages had the store before the command, behind it, in a variable, and as the first word of a
+/// The pages had the store before the command, after it, in a variable, and as the first word of a
 /// shell.
 #[test]
 fn the_pages_name_the_store_behind_the_command() {

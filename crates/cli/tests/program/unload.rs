@@ -196,7 +196,7 @@ fn ended(mut child: Child) -> Run {
 }
 
 /// When every writer had failed, the thread that draws rows waited for ever for room in the queue
-/// that nobody emptied.
+/// that no thread emptied.
 #[test]
 fn an_unload_whose_writers_all_fail_ends() {
     let place = Place::new();

@@ -30,7 +30,7 @@ fn the_help_of_a_scan_says_how_far_its_order_goes() {
     assert!(help.contains("under each shard key alone"), "{help}");
 }
 
-/// SHOW TABLES on a misspelt store once made an empty one, which `check` then called sound.
+/// SHOW TABLES on a misspelt store once created an empty one, which `check` then called sound.
 #[test]
 fn only_a_statement_that_makes_a_table_makes_a_store() {
     let place = Place::new();
@@ -343,7 +343,7 @@ fn the_store_of_the_demo_can_stay() {
     place.run(&["demo", "--dir", "D"]).ends(3).says(&["give a new directory"]);
 }
 
-/// A single word was taken for a store, and a query behind DESCRIBE for a table.
+/// A single word was taken for a store, and a query after DESCRIBE for a table.
 #[test]
 fn statements_of_one_word_are_statements() {
     let place = Place::new();

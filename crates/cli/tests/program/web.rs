@@ -18,7 +18,7 @@ use crate::common::{Place, Run, finished};
 const CERTIFICATE: &str = "../server/tests/listeners/tls/cert.pem";
 const KEY: &str = "../server/tests/listeners/tls/key.pem";
 
-/// Whoever runs the tests may have profiles of their own.
+/// The user who runs the tests may have profiles.
 const NO_PROFILES: [(&str, &str); 2] =
     [("AWS_SHARED_CREDENTIALS_FILE", "/dev/null"), ("AWS_CONFIG_FILE", "/dev/null")];
 
@@ -43,7 +43,7 @@ fn serve(stream: &mut (impl Read + Write), answer: impl Fn(&str, &Headers) -> An
         false => format!("Content-Length: {}\r\n", body.len()),
     };
     let head = format!("HTTP/1.1 {status}\r\n{length}Connection: close\r\n{more}\r\n");
-    // Whoever has seen enough closes.
+    // A reader that has seen enough closes the connection.
     let _ = stream.write_all(head.as_bytes());
     let _ = stream.write_all(&body);
     let _ = stream.flush();
@@ -129,7 +129,7 @@ fn certificates_are_checked() {
     let trusted = std::path::absolute(CERTIFICATE).unwrap();
     let trusted = [("SSL_CERT_FILE", trusted.to_str().unwrap())];
     run_with(&place, &["load", "t", &url], &trusted).ends(0).says(&["500 inserted"]);
-    // From a way that nobody can listen to none leads that somebody can.
+    // A path that cannot be intercepted never leads to one that can.
     let plain = server(|_, _| ("200 OK", String::new(), csv(0, 5)));
     let port = safe_server(move |_, _| {
         ("302 Found", format!("Location: http://{plain}/a.csv\r\n"), Vec::new())

@@ -62,7 +62,7 @@ pub(super) fn of(
     set("job", json!(job));
     // A source that fails ends its stream in good order, too: only the marker tells that all came.
     set("end", json!("required"));
-    // Callbacks hear of each row that failed; of those that exist nobody asks for the places.
+    // Callbacks get each row that failed; the positions of existing ones are not asked for.
     set("reports", json!("failed"));
     set("reports_max", json!(0));
     if let Some(ttl) = ttl {

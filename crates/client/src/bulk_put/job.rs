@@ -39,7 +39,7 @@ impl PutJob {
         names: Vec<String>,
         ended: Sender<()>,
     ) -> Self {
-        // Two keys of the standard library's own random numbers: nobody else hits on the name.
+        // Two keys of the standard library's own random numbers: no other client picks the name.
         let random = || RandomState::new().build_hasher().finish();
         Self {
             client,

@@ -38,12 +38,12 @@ const SERVER_GRACE: Duration = Duration::from_secs(10);
 
 impl RemoteStore {
     /// Puts the entries of all streams, as [`tonnage::Store::bulk_put`] does. Each stream has rows
-    /// of one table, or pairs. The server limits the memory of the load; it may be told to use
+    /// of one table, or pairs. The server limits the memory of the load; it may be asked to use
     /// less.
     ///
     /// # Errors
     /// Why it stopped, with what was stored until then. When the connection was lost, rows that
-    /// were sent and not told as stored may be stored or not.
+    /// were sent and not reported as stored may be stored or not.
     pub fn bulk_put(
         &self,
         streams: Vec<Box<dyn EntryStream>>,

@@ -43,7 +43,7 @@ pub(super) fn read_all(job: &Arc<PutJob>, streams: Vec<Box<dyn EntryStream>>) {
     }
 }
 
-/// Reads a stream to its end. Whatever happens, its end is told.
+/// Reads a stream to its end. Whatever happens, its end is reported.
 fn read(job: &Arc<PutJob>, number: usize, mut stream: Box<dyn EntryStream>) {
     let mut reader = StreamReader { job, number, target: None, columns: None };
     let panicked = |_: &str| {
@@ -164,7 +164,7 @@ impl StreamReader<'_> {
             ..EntryBatch::rows(table.clone(), fitting.batch.clone())
         };
         let goes_on = self.send_rows(&kept, Some(table), &fitting.batch)?;
-        // Rows at its end may have stayed behind.
+        // Rows at its end may have been lost.
         let behind = rows.checked_sub(1).map_or(first, |last| place(last) + 1);
         self.job.with_state(self.number, |tally| tally.positions.skip_to(behind));
         Ok(goes_on)

@@ -23,7 +23,7 @@ use crate::failure;
 /// Batches that wait for the network.
 const QUEUE_BATCHES: usize = 2;
 
-/// Set once the source said that everything was read: only then the end marker goes out.
+/// Set once the source said that everything was read: only then the end marker is sent.
 #[derive(Clone, Debug, Default)]
 pub(super) struct EndMarkerFlag(Arc<AtomicBool>);
 
@@ -175,7 +175,7 @@ fn handle_message(
         report_failed_row(job, number, &row)?;
     }
     if let Some(completed) = said.completed {
-        // The callback runs behind this: the states are locked here, and it may take long.
+        // The callback runs after this: the states are locked here, and it may take long.
         let report = job.with_state(number, |tally| {
             tally.told = completed.counts.into();
             tally.is_completed = true;

@@ -11,7 +11,7 @@ pub(super) struct UploadState {
     /// Entries that never went to the server: unreadable, or unfit for the table.
     pub(super) refused: u64,
     pub(super) positions: SourcePositions,
-    /// What the server told last.
+    /// The last report of the server.
     pub(super) told: Counts,
     /// Whether the server was asked to take the stream.
     pub(super) is_sent: bool,

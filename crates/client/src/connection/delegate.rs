@@ -1,4 +1,4 @@
-//! Calls that a store of this process and one behind a server have in common.
+//! Calls that a store of this process and one on a server have in common.
 
 /// Lists calls of an enum with the variants `Embedded` and `Remote`, and passes each on. Their
 /// signatures stand once: where the library and the client differ, this does not compile.
@@ -25,7 +25,7 @@ macro_rules! either {
         pub enum $kind {
             /// Of a store of this process.
             Embedded($embedded),
-            /// Of a store behind a server.
+            /// Of a store on a server.
             Remote($remote),
         }
 

@@ -1,4 +1,4 @@
-//! The pairs of a store of this process, or of one behind a server.
+//! The pairs of a store of this process, or of one on a server.
 
 use tonnage::{
     BulkPutError, BulkPutOptions, BulkPutReport, Cancel, Condition, Depth, Durability, GetOptions,
@@ -12,7 +12,7 @@ use super::rows::AnyPairs;
 use crate::kv::RemoteKeyValue;
 
 either! {
-    /// The key/value pairs, here or behind a server.
+    /// The key/value pairs, here or on a server.
     #[derive(Clone, Debug)]
     AnyKeyValue: KeyValue, RemoteKeyValue
 }
@@ -60,8 +60,8 @@ delegate! {
         version: u64,
         options: &WriteOptions,
     ) -> Result<WriteResult>;
-    /// As [`KeyValue::delete_if`]. Without a condition, [`RemoteKeyValue::delete_if`] tells of a
-    /// pair that is not there.
+    /// As [`KeyValue::delete_if`]. Without a condition, [`RemoteKeyValue::delete_if`] reports a
+    /// missing pair.
     fn delete_if(
         &self,
         key: &Key,

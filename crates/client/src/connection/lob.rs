@@ -1,4 +1,4 @@
-//! Large objects of a store of this process, or of one behind a server.
+//! Large objects of a store of this process, or of one on a server.
 
 use std::io::{self, Read};
 

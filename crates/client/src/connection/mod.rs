@@ -1,4 +1,4 @@
-//! One connection for both: a store of this process, or one behind a server.
+//! One connection for both: a store of this process, or one on a server.
 //!
 //! [`Connection`] and what it gives have the calls of the library. `delegate!` lists them once.
 
@@ -22,7 +22,7 @@ pub use rows::{AnyBulkGet, AnyMultiGet, AnyPairBatch, AnyPairs};
 pub use table::AnyTable;
 
 either! {
-    /// A store of this process, or one behind a server.
+    /// A store of this process, or one on a server.
     ///
     /// ```
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -71,7 +71,7 @@ delegate! {
 }
 
 impl Connection {
-    /// The paths of all tables; of those behind a server, of the ones that the caller may see.
+    /// The paths of all tables; of those on a server, of the ones that the caller may see.
     ///
     /// # Errors
     /// What a server says, and `Unavailable` when it cannot be reached.

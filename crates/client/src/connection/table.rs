@@ -1,4 +1,4 @@
-//! A table of a store of this process, or of one behind a server.
+//! A table of a store of this process, or of one on a server.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use super::rows::AnyBulkGet;
 use crate::table::RemoteTable;
 
 either! {
-    /// A table, here or behind a server.
+    /// A table, here or on a server.
     #[derive(Clone, Debug)]
     AnyTable: Table, RemoteTable
 }

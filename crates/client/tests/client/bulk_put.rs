@@ -119,7 +119,7 @@ fn the_server_makes_the_defaults_that_are_made_for_each_row() {
     }
 }
 
-/// Rows of later batches were told by their places in these.
+/// Rows of later batches were reported by their positions in these.
 #[test]
 fn rows_are_told_by_their_place_in_the_source_whichever_batch_they_come_in() {
     let server = Running::new();
@@ -135,7 +135,7 @@ fn rows_are_told_by_their_place_in_the_source_whichever_batch_they_come_in() {
     assert_eq!(places, [999, 1_999, 2_999]);
 }
 
-/// Once the server told of the first 10,000 only, and a list of rejects was cut short.
+/// Once the server reported the first 10,000 only, and a list of rejects was cut short.
 #[test]
 fn every_row_that_the_server_refuses_is_told() {
     const ROWS: u64 = 30_000;

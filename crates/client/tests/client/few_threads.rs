@@ -14,8 +14,8 @@ const STREAMS: i64 = 50;
 /// Set in the process that has few threads: each of them takes so much address space.
 const STACK: (&str, u64) = ("RUST_MIN_STACK", 1 << 30);
 
-/// The story of a bug: a put that got some of its threads and then no more told `Unavailable`. The
-/// threads that it had read and sent all streams behind the caller's back.
+/// The story of a bug: a put that got some of its threads and then no more failed with
+/// `Unavailable`. The threads that it had read and sent all streams without the caller's knowledge.
 #[test]
 fn a_put_that_lacks_a_thread_sends_nothing_once_its_error_is_told() {
     let test = "few_threads::a_put_that_lacks_a_thread_sends_nothing_once_its_error_is_told";
@@ -33,7 +33,7 @@ fn put_with_few_threads() {
     let gate = Arc::new(Mutex::new(gate));
     let stream = |number: i64| {
         let (gate, asked) = (gate.clone(), asked.clone());
-        // Nothing goes out before the put has returned.
+        // Nothing is sent before the put has returned.
         let rows = std::iter::once_with(move || {
             assert!(gate.lock().unwrap().recv().is_err(), "the gate opens by its drop");
             asked.send(number).unwrap();

@@ -1,4 +1,4 @@
-//! The surface that a store of this process and one behind a server share. Each test runs on both,
+//! The surface that a store of this process and one on a server share. Each test runs on both,
 //! through a [`Connection`].
 
 use std::sync::Arc;
@@ -218,7 +218,7 @@ fn keys_of_every_form_find_their_rows(store: &Connection) {
     ] {
         assert_eq!(get(store, keys, &forward()), expected);
     }
-    // One alone, whole or not, and one that nobody has.
+    // One alone, whole or not, and one that no row has.
     assert_eq!(get(store, KeySource::keys([call(1, 1)]), &forward()), [with_port(1, 1)]);
     let partial = KeySource::keys([Row::new().with("ship", 1_i64)]);
     assert_eq!(get(store, partial, &forward()).len(), 3);

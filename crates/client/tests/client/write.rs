@@ -244,7 +244,7 @@ fn parameters_of_every_type_go_with_a_fetch_all() {
         };
         assert_eq!(back.to_string(), value.to_string());
     }
-    // A moment is compared with a moment.
+    // A timestamp is compared with a timestamp.
     let moment = values[0].clone();
     let asked = "SELECT $1 > TIMESTAMP '2022-01-03 05:00:00' AS later".to_owned();
     let answers = client.fetch_all(&[(asked, vec![moment])]).unwrap();

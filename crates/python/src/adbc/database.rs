@@ -16,7 +16,7 @@ use crate::handle::{before_open, sql_options};
 
 /// The name of the option that names a store which the package has open.
 const STORE: &str = "tonnage.store";
-/// The name of the option that tells whether a store is made when there is none.
+/// The name of the option that says whether a missing store is created.
 const CREATE: &str = "tonnage.create";
 
 /// The driver.

@@ -26,7 +26,7 @@ enum InfoValue {
     Number(i64),
 }
 
-/// What is told of each code.
+/// The answer for each code.
 fn info_values() -> [(InfoCode, InfoValue); 9] {
     let version = || InfoValue::Text(env!("CARGO_PKG_VERSION").to_owned());
     let arrow = || InfoValue::Text(format!("v{}", arrow::ARROW_VERSION));
@@ -52,7 +52,7 @@ pub(super) fn info(codes: Option<HashSet<InfoCode>>) -> Result<BoxedReader> {
             continue;
         }
         names.push(u32::from(&code));
-        // The union is dense: a value lies in the array of its type, and the offset finds it.
+        // The union is dense: a value is in the array of its type, and the offset finds it.
         let (member, place) = match told {
             InfoValue::Text(text) => {
                 texts.push(text);

@@ -28,8 +28,7 @@ pub(super) struct IngestOptions {
 }
 
 impl IngestOptions {
-    /// What is in the way of the table that is to be made, or of these columns in one that is
-    /// there.
+    /// What prevents the new table, or of these columns in one that is there.
     pub(super) fn obstacle(&self, store: &Store, schema: &Schema) -> Option<String> {
         let path = self.table.as_deref()?;
         let table = store.table(path).ok()?;
@@ -78,7 +77,7 @@ impl IngestOptions {
         Ok(report.total.inserted + replaced)
     }
 
-    /// The table to load: found, made, or made anew.
+    /// The table to load: found, created, or replaced.
     fn target(&self, store: &Store, path: &str, schema: &Schema) -> Result<AdbcTarget> {
         let found = match store.table(path) {
             Ok(table) => Some(table),
@@ -99,7 +98,7 @@ impl IngestOptions {
                 Ok(at(path, None))
             }
             (Some(_), IngestMode::Create) => {
-                // `obstacle` has refused this by now, unless somebody made the table since.
+                // `obstacle` has refused this by now, unless the table was created since.
                 Err(Error::conflict(format!("table {path} exists: append to it, or replace it")))
             }
             (Some(table), _) => {
@@ -155,7 +154,7 @@ impl IngestOptions {
     }
 }
 
-/// The table that is loaded. One that was to replace another goes when the load fails.
+/// The table that is loaded. One that was to replace another is dropped when the load fails.
 struct AdbcTarget {
     store: Store,
     path: String,
@@ -174,7 +173,7 @@ impl AdbcTarget {
 impl Drop for AdbcTarget {
     fn drop(&mut self) {
         if self.replaces.is_some() {
-            // One that cannot be dropped is in nobody's way, and its name tells what it was for.
+            // One that cannot be dropped does no harm, and its name shows its purpose.
             let _ = self.store.catalog().drop_table(&self.path, true);
         }
     }

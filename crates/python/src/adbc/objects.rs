@@ -104,7 +104,7 @@ fn constraints(table: &Table) -> Json {
     }])
 }
 
-/// Whether a name is like a pattern, in which `%` stands for any text and `_` for any character.
+/// Whether a name is like a pattern, in which `%` means any text and `_` any character.
 fn is_like(pattern: Option<&str>, name: &str) -> bool {
     fn matches(pattern: &[char], name: &[char], known: &mut HashMap<(usize, usize), bool>) -> bool {
         let place = (pattern.len(), name.len());

@@ -140,7 +140,7 @@ impl BulkArgs {
                 .collect(),
             bulk_memory_bytes: self.bulk_memory,
         };
-        // Checked before a store is made: a wrong option must cost no minutes of loading.
+        // Checked before a store is created: a wrong option must cost no minutes of loading.
         options.check()?;
         Ok(options)
     }

@@ -15,20 +15,20 @@ use crate::exit::{CliResult, Failure};
 use crate::output::OutputArgs;
 use crate::values;
 
-/// What is measured, where, how often, and where the report goes. A workload with other defaults
-/// says so with `#[command(mut_arg("repeats", |arg| arg.default_value("3")))]`.
+/// What is measured, where, how often, and the directory of the report. A workload with other
+/// defaults says so with `#[command(mut_arg("repeats", |arg| arg.default_value("3")))]`.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Options of every workload")]
 pub(crate) struct CommonArgs {
     /// Systems to measure, side by side: tonnage-rocksdb (or tonnage), tonnage-memory,
-    /// tonnage-remote (behind a server on loopback), rocksdb (by itself, the yardstick),
+    /// tonnage-remote (through a server on loopback), rocksdb (by itself, the yardstick),
     /// grpc://HOST:PORT (a server of Tonnage), redis://HOST:PORT (any server that speaks Redis)
     #[arg(long = "target", value_name = "NAME", value_delimiter = ',', default_value = "tonnage-rocksdb,rocksdb", value_parser = target)]
     pub(crate) targets: Vec<Target>,
     /// Connections to a server, shared by the threads [default: 1]
     #[arg(long, value_name = "N", value_parser = connections)]
     pub(crate) connections: Option<usize>,
-    /// Where the data goes, deleted at the end: a directory that exists, with a label for the
+    /// The directory of the data, deleted at the end: a directory that exists, with a label for the
     /// report
     #[arg(long = "dir", value_name = "[LABEL=]DIR", default_value = "data=.", value_parser = place)]
     pub(crate) places: Vec<DataDirectory>,
@@ -100,7 +100,7 @@ impl CommonArgs {
                 "--dir: two directories are labelled {twice}: give LABEL=DIR to tell them apart"
             )));
         }
-        // A mount point that is mistyped would measure another disk: nothing is made here.
+        // A mount point that is mistyped would measure another disk: nothing is created here.
         if let Some(place) = self.places.iter().find(|place| !place.path.is_dir()) {
             let directory = place.path.display();
             return Err(Failure::usage(format!(
@@ -138,7 +138,7 @@ fn is_plain(character: char) -> bool {
     character.is_alphanumeric() || "-_=./,:%+@".contains(character)
 }
 
-/// The first that stands further ahead already.
+/// The first that is further ahead already.
 fn repeated<T: PartialEq>(all: &[T]) -> Option<&T> {
     all.iter().enumerate().find(|(index, one)| all[..*index].contains(one)).map(|(_, one)| one)
 }

@@ -1,4 +1,4 @@
-//! Whether the disks have room for a benchmark, told before it begins.
+//! Whether the disks have room for a benchmark, checked before it begins.
 
 use tonnage_bench::measure::{DataDirectory, Disk, Environment};
 use tonnage_bench::system::Target;
@@ -20,7 +20,7 @@ impl Room {
     /// index.
     const BYTES_PER_DATA_BYTE: f64 = 2.2;
 
-    /// Refuses what would not fit, unless told to go on.
+    /// Refuses what would not fit, unless forced.
     pub(super) fn check(self, common: &CommonArgs) -> CliResult<()> {
         if common.force {
             return Ok(());

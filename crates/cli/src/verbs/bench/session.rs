@@ -63,12 +63,12 @@ impl<'a> BenchSession<'a> {
         })
     }
 
-    /// Who is told how far it is.
+    /// The receiver of the progress.
     pub(crate) fn watcher(&self) -> &dyn Watcher {
         &self.watcher
     }
 
-    /// Where the report goes.
+    /// The directory of the report.
     pub(crate) fn report_directory(&self) -> &Path {
         &self.report_directory
     }

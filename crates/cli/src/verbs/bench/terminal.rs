@@ -23,7 +23,7 @@ pub(super) struct TerminalWatcher {
 struct RunningPhase {
     name: String,
     pace: Arc<PhaseProgress>,
-    /// Only held: the display goes away with it.
+    /// Only held: the display is removed with it.
     _watch: Option<Watch>,
 }
 

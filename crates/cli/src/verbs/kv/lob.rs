@@ -224,7 +224,7 @@ pub(crate) struct LoadLobsArgs {
     /// The directory
     directory: PathBuf,
     /// Beginning of the keys, such as /films; the path of a file below the directory becomes the
-    /// minor components behind it
+    /// minor components after it
     #[arg(long, value_name = "KEY")]
     under: Key,
     /// Number of files to store at a time [default: the number of cores]

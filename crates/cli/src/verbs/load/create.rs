@@ -75,7 +75,7 @@ pub(super) fn check_key(schema: &TableSchema, key: &PrimaryKey) -> CliResult<()>
 const HEADER_HINT: &str =
     "if the first line is a record, give --no-header, and --columns for the names";
 
-/// A table that is to be made, and what there is to say of it.
+/// A table that is to be created, and notes about it.
 pub(super) struct NewTablePlan {
     pub(super) definition: TableDefinition,
     pub(super) notes: Vec<String>,
@@ -294,7 +294,7 @@ fn delimiter_hint<'a>(mut names: impl Iterator<Item = &'a str>) -> Option<String
     Some(format!("--delimiter {option} splits it"))
 }
 
-/// Records of a table that was just made had the keys of others: the key may be the wrong one.
+/// Records of a new table had the keys of others: the key may be the wrong one.
 pub(super) fn repeated_keys_note(schema: &TableSchema, existed: u64) -> String {
     let rows = match existed {
         1 => "1 row has".to_owned(),
@@ -391,8 +391,8 @@ pub(super) fn check_columns(
     Ok(())
 }
 
-/// Refuses to go on later with records that the store numbers: those that were stored behind the last
-/// note before a crash would be stored again, under further numbers.
+/// Refuses to resume later with records that the store numbers: those that were stored after the
+/// last note before a crash would be stored again, under further numbers.
 pub(super) fn check_resumed(schema: &TableSchema, source: &str, found: &Schema) -> CliResult<()> {
     let is_there =
         |name: &str| found.fields().iter().any(|field| field.name().eq_ignore_ascii_case(name));

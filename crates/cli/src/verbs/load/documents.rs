@@ -34,7 +34,7 @@ impl DocumentArgs {
         })
     }
 
-    /// The same for a table that is to be made: its key columns are members of their own names
+    /// The same for a table that is to be created: its key columns are members of their own names
     /// where nothing else is said.
     pub(super) fn options_with_key(&self, key: &PrimaryKey) -> Option<DocumentOptions> {
         let mut options = self.options()?;
@@ -49,7 +49,7 @@ impl DocumentArgs {
         Some(options)
     }
 
-    /// Whether keys are made for documents.
+    /// Whether keys are generated for documents.
     pub(super) fn makes_keys(&self) -> bool {
         self.column.is_some() && self.generated_key.is_some()
     }

@@ -30,7 +30,7 @@ pub(super) fn run(
     let failures = FailureReporter::new(&console, job.rejects.as_deref(), states.clone());
     let mut report = BulkPutReport::default();
     let mut stopped = None;
-    // A failure stops the reading, not the loop: files behind it stand in the report, as not read.
+    // A failure stops the reading, not the loop: files after it are in the report, as not read.
     for (number, mut stream) in streams.into_iter().enumerate() {
         let mut tally =
             StreamReport { stream: number, name: stream.name(), ..StreamReport::default() };

@@ -38,8 +38,8 @@ pub(crate) struct LoadArgs {
     #[command(flatten)]
     job: JobArgs,
     /// Make the table from the columns of the files if there is none; needs --primary-key, or
-    /// --make-key. The files of a child table such as orders.lines have the key columns of its parent,
-    /// which must be there, and --primary-key names those behind them
+    /// --make-key. The files of a child table such as orders.lines have the key columns of its
+    /// parent, which must be there, and --primary-key names those after them
     #[arg(long)]
     create: bool,
     /// Primary key of the table to make, as in CREATE TABLE: 'SHARD(MMSI), BaseDateTime'
@@ -102,7 +102,7 @@ impl LoadArgs {
         if self.dry_run {
             return self.dry_run(globals, sources, mapping);
         }
-        // What is refused must not leave an empty table behind, nor an empty store: what the files say
+        // A refused load must not leave an empty table, nor an empty store: what the files say
         // comes first.
         let made = self.table_to_make(globals, &sources, mapping)?;
         let (connection, table, inputs) = match &made {
@@ -131,7 +131,7 @@ impl LoadArgs {
         if let (Exit::Rejected, true, Some(made)) = (end.exit, end.rejected_values, &made) {
             made.note_sample(globals);
         }
-        // What existed in a table that was just made came with this load.
+        // What existed in a new table came with this load.
         if made.is_some() && end.existed > 0 {
             globals.info(create::repeated_keys_note(&table.schema, end.existed));
         }
@@ -217,7 +217,7 @@ impl LoadArgs {
     }
 
     /// The table, if it is there already. A server that cannot be asked is a failure, since what it
-    /// has is not known; a store that cannot be opened is told of when it is made.
+    /// has is not known; a store that cannot be opened is reported when it is created.
     fn table_there(&self, globals: &Globals) -> CliResult<Option<Arc<TableEntry>>> {
         match globals.connection() {
             Err(failure) if globals.is_server() => Err(failure),
@@ -231,7 +231,7 @@ impl LoadArgs {
         }
     }
 
-    /// The inputs of a table that is to be made, checked against one in memory.
+    /// The inputs of a table that is to be created, checked against one in memory.
     fn inputs_of_new_table(
         &self,
         globals: &Globals,
@@ -371,7 +371,7 @@ impl LoadArgs {
     ) -> CliResult {
         let made = self.table_to_make(globals, &sources, mapping)?;
         let definition = made.as_ref().map(|made| &made.definition);
-        // The table to be made is made in memory only.
+        // The new table is created in memory only.
         let connection = match definition {
             Some(_) => Connection::Embedded(self.store_in_memory(globals)?),
             None => globals.connection()?,
@@ -394,8 +394,8 @@ impl LoadArgs {
     }
 }
 
-/// Drops a table that has just been made, unless somebody has put rows there. It is no loss if it
-/// stays, so errors are not told.
+/// Drops a new table, unless another has put rows there. It is no loss if it stays, so errors are
+/// not reported.
 fn drop_if_empty(connection: &Connection, path: &str) {
     let rows = connection.table(path).and_then(|table| table.count());
     if rows.is_ok_and(|rows| rows == 0) {

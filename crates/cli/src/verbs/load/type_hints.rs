@@ -46,7 +46,7 @@ pub(super) fn notes(found: &InferredSchema, is_filled: &dyn Fn(&str) -> bool) ->
 /// A file of words among numbers would have a hint for each column.
 const OUTLIERS_TOLD: usize = 3;
 
-/// Where the value is that made text of a column.
+/// The position of the value that turned a column into text.
 fn outlier_note(outlier: &Outlier) -> String {
     let Outlier { column, source, line, value, data_type } = outlier;
     format!(

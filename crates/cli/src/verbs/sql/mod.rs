@@ -1,10 +1,10 @@
 //! `tonnage sql`: statements and their answers, or a shell at a terminal.
 //!
-//! - A text of definitions alone goes to the store. `SHOW TABLES` and `DESCRIBE` answer on standard
-//!   output. `DESCRIBE` gives the statement that makes the table, which can be executed again. The
-//!   others report on standard error.
-//! - Everything else goes through `tonnage-sql`, statement by statement. Rows go to standard
-//!   output, counts of changed rows to standard error.
+//! - A text of definitions alone is run by the store. `SHOW TABLES` and `DESCRIBE` answer on
+//!   standard output. `DESCRIBE` gives the statement that makes the table, which can be executed
+//!   again. The others report on standard error.
+//! - Everything else is run by `tonnage-sql`, statement by statement. Rows go to standard output,
+//!   counts of changed rows to standard error.
 
 mod fetch_all;
 mod server;
@@ -373,7 +373,7 @@ fn is_store(given: &str) -> bool {
     Path::new(given).is_dir() || is_word && !is_statement
 }
 
-/// The failure with the line that it names behind its message.
+/// The failure, with the line that it names after its message.
 fn failure_with_excerpt(text: &str, failure: Failure) -> Failure {
     let message = caret::with_excerpt(text, &failure.error);
     match message == failure.error.message() {
@@ -392,8 +392,8 @@ fn makes_a_table(text: &str) -> bool {
     })
 }
 
-/// Whether all statements begin like definitions: then what is wrong with them is told by who reads
-/// definitions.
+/// Whether all statements begin like definitions: then the reader of definitions reports their
+/// errors.
 fn are_definitions(text: &str) -> bool {
     let tokens = SqlTokens::read(text);
     let said = tokens

@@ -54,7 +54,7 @@ impl SqlArgs {
         for (number, statement) in statements(text).into_iter().enumerate() {
             let done = client.execute(statement).map_err(Failure::from);
             for done in done.map_err(|failure| failure_after(number, failure))? {
-                // A list of columns is made from the definition, by a copy of the table.
+                // A list of columns is built from the definition, by a copy of the table.
                 let copy = match &done {
                     tonnage::DdlOutcome::Description(ddl) if self.wants_rows() => {
                         copy_of(client, ddl)?

@@ -105,8 +105,8 @@ impl UnloadArgs {
         Ok(Exit::Success)
     }
 
-    /// What is for several files asks for their directory. Where --output stands instead, the parser
-    /// of options does not see to it.
+    /// What is for several files asks for their directory. With --output instead, the parser of
+    /// options does not see to it.
     fn check_of_many(&self) -> CliResult<()> {
         let given = [
             ("--split-size", self.split_size.is_some()),
@@ -218,7 +218,7 @@ impl UnloadArgs {
         let watch = self.watch(globals, &written);
         let threads = self.parallelism.map_or_else(tonnage::cores, usize::from);
         let files = parts.write(read.batches, threads, cancel)?;
-        // The progress goes away before the caller prints its line.
+        // The progress is removed before the caller prints its line.
         drop(watch);
         Ok((written.load(Relaxed), files))
     }

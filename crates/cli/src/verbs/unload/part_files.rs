@@ -79,7 +79,7 @@ impl PartFiles {
             CompressAs::Gzip => ".gz",
             CompressAs::Zstd => ".zst",
         };
-        // The first file would refuse it, too, but only when its directory has been made.
+        // The first file would refuse it, too, but only when its directory has been created.
         if args.format == RowFormat::Json && args.compress != CompressAs::None {
             return Err(Failure::usage(
                 "a JSON array is not written compressed: use --format jsonl",
@@ -152,7 +152,7 @@ impl PartFiles {
                     writer.join().unwrap_or_else(lost)
                 })
                 .collect();
-            // Of a writer that failed nobody takes batches, which is told by the writer.
+            // A failed writer takes no batches, and reports why.
             written.into_iter().collect::<CliResult<Vec<()>>>()?;
             drawn
         })

@@ -95,7 +95,7 @@ fn folder_of(key: &Row) -> String {
         match value {
             Value::Null => folder.push_str(FOLDER_OF_NULL),
             value => match value.to_string() {
-                // The text that stands for NULL is no NULL.
+                // The text that means NULL is no NULL.
                 text if text == FOLDER_OF_NULL => {
                     folder.push_str(&FOLDER_OF_NULL.replacen('_', "%5F", 1));
                 }
