@@ -4,6 +4,7 @@
 /// `a sequence`.
 pub(crate) fn json_error(error: &serde_json::Error) -> String {
     let told = error.to_string();
+    // Errors of syntax and of missing members expect no type.
     let (found, expected) = told.split_once(", expected ").unwrap_or((&told, ""));
     let found = match found.strip_prefix("invalid type: ") {
         Some("map") => "it is an object".to_owned(),
@@ -14,6 +15,7 @@ pub(crate) fn json_error(error: &serde_json::Error) -> String {
     if expected.is_empty() {
         return found;
     }
+    // A type of the program has one word behind its kind, and the place follows.
     let mut words = expected.splitn(3, ' ');
     let expected = match (words.next(), words.next(), words.next()) {
         (Some("struct"), Some(_), behind) => format!("an object {}", behind.unwrap_or_default()),

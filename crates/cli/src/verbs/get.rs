@@ -140,6 +140,7 @@ impl GetArgs {
         let mut missing = Vec::new();
         let mut seen = HashSet::new();
         for (typed, key) in self.key.iter().zip(keys) {
+            // A key that is given twice is told once.
             if !seen.insert(format!("{key:?}")) {
                 continue;
             }

@@ -44,6 +44,22 @@ fn rows_are_told_as_json_with_their_columns() {
     assert_eq!(answer["more"], false);
 }
 
+/// Errors named types of the server, and a timeout of 0 was one of a millisecond.
+#[test]
+fn a_body_that_is_no_statement_is_refused_in_words_of_json() {
+    let server = Running::new();
+    for (path, body, told) in [
+        ("sql", "\"SELECT 1\"", "it is string \\\"SELECT 1\\\", expected an object"),
+        ("fetch-all", "{\"sql\": \"SELECT 1\"}", "it is an object, expected a list"),
+        ("fetch-all", "[7]", "it is integer `7`, expected an object"),
+        ("sql", "{\"sql\": \"SELECT 1\", \"timeout_ms\": 0}", "timeout_ms is 0: give 1 or more"),
+    ] {
+        let (head, answer) = server.http(&format!("POST /v1/{path}"), "", body);
+        assert!(head.starts_with("HTTP/1.1 400"), "{head} {answer}");
+        assert!(answer.contains(told) && !answer.contains("struct"), "{answer}");
+    }
+}
+
 /// Numbers in documents became doubles on their way in and out, and so did long parameters.
 #[test]
 fn numbers_keep_their_digits() {

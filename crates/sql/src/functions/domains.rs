@@ -71,6 +71,7 @@ fn checked_call(
     arguments: ScalarFunctionArgs,
     domain: &Domain,
 ) -> Result<ColumnarValue> {
+    // The function takes them.
     let (given, rows) = (arguments.args.clone(), arguments.number_rows);
     let result = inner.invoke_with_args(arguments);
     // Where all results are finite no argument was outside: only then are these looked at.

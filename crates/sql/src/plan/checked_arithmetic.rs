@@ -74,6 +74,7 @@ impl CheckedArithmetic {
     fn told(&self, error: ArrowError, left: &DataType, right: &DataType) -> DataFusionError {
         let Self { divisor, shown, .. } = self;
         let message = match error {
+            // Nobody writes nullif(0, 0).
             ArrowError::DivideByZero if divisor == "0" => {
                 format!("division by zero in {shown}: the result would be no number")
             }

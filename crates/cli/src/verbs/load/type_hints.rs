@@ -61,6 +61,7 @@ fn other_form_note(form: &OtherForm) -> String {
     let name = as_typed(column);
     let (what, map) = match meaning {
         FormMeaning::Dates { format, is_ambiguous, has_others } => {
+            // `to_date` takes no other form than those that it is given.
             let others = if *has_others { ", '%Y-%m-%d'" } else { "" };
             let what = match is_ambiguous {
                 true => "looks like a date, day first or month first",
@@ -76,6 +77,7 @@ fn other_form_note(form: &OtherForm) -> String {
             format!("CAST(replace(replace({name}, '.', ''), ',', '.') AS DOUBLE)"),
         ),
     };
+    // What is told can be pasted into a shell.
     format!(
         "hint: column {column} is STRING: '{value}' in line {line} of {source} {what}; to store it as one, load with --map \"{}={}\"",
         column,
