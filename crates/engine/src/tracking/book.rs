@@ -154,6 +154,7 @@ impl TicketBook {
     /// and nothing is changed, where it cannot be told what was written since, or a newer copy is
     /// there.
     pub fn track(&mut self, start: &[u8], end: &[u8], id: u128, settled: u64) -> bool {
+        // First: a list that this makes too long is not known any more.
         self.sort_journal();
         let is_empty = !end.is_empty() && end <= start;
         let met = self.met(start, end);
@@ -163,6 +164,7 @@ impl TicketBook {
         if is_empty || settled > self.next || !self.ranges[met.clone()].iter().all(is_known) {
             return false;
         }
+        // What is left of the ranges at both ends changes its size, too.
         let (first, behind) = (met.start, self.ranges.len() - met.end);
         self.listed_bytes -= self.listed_bytes_of(met);
         self.cut(start);

@@ -4,7 +4,7 @@
 //! *Segments* ([`segment`]) are immutable copies of some columns of the rows in a range of keys. The
 //! engine knows which keys of each range were written since (`tonnage_engine::Snapshot`).
 //!
-//! 1. A statement takes a snapshot of the store ([`column_snapshot`]). All of its scans read as of that.
+//! 1. A statement takes a snapshot of the store ([`column_snapshot`]). All of its scans read there.
 //! 2. A scan takes the ranges of its space from the snapshot. Each is a part of its own
 //!    ([`column_part`]).
 //! 3. A range with a segment that has the columns: its state is brought up to the snapshot

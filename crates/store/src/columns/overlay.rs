@@ -1,5 +1,5 @@
-//! A state of a segment: what was written over it, up to some ticket. It is immutable: scans under way
-//! keep theirs.
+//! A state of a segment: what was written over it, up to some ticket. It is immutable: scans under
+//! way keep theirs.
 
 use std::sync::Arc;
 

@@ -86,7 +86,10 @@ impl StoreRows {
         }
         let (classifier, wanted) = (&scan.table.classifier, scan.table.schema.table_id);
         // A key that cannot be read must not vanish: the decoder meets it and says so.
-        let is_wanted = |key: &[u8]| !matches!(classifier.classify(key), Ok(owner) if owner != KeyOwner::Table(wanted));
+        let is_wanted = |key: &[u8]| match classifier.classify(key) {
+            Ok(owner) => owner == KeyOwner::Table(wanted),
+            Err(_) => true,
+        };
         let rows = self.rows.keys.iter().enumerate();
         let which: Vec<u32> =
             rows.filter(|(_, key)| is_wanted(key)).map(|(row, _)| row as u32).collect();
