@@ -10,8 +10,8 @@ import time
 from borneo import (
     Consistency, DeleteRequest, Durability, FieldRange, GetIndexesRequest, GetRequest,
     GetTableRequest, IllegalArgumentException, ListTablesRequest, MultiDeleteRequest,
-    NoSQLHandle, NoSQLHandleConfig, OperationNotSupportedException, PutOption, PutRequest,
-    QueryRequest, State, TableExistsException, TableNotFoundException, TableRequest, TimeToLive,
+    NoSQLHandle, NoSQLHandleConfig, OperationNotSupportedException, PrepareRequest, PutOption,
+    PutRequest, QueryRequest, State, TableExistsException, TableNotFoundException, TableRequest, TimeToLive,
     TimeUnit, WriteMultipleRequest)
 from borneo.kv import StoreAccessTokenProvider
 from suite import run_each, store_of
@@ -191,18 +191,47 @@ def ranges_are_deleted_a_part_at_a_time(server):
     assert counts == [8, 8, 1], counts
 
 
-def queries_are_refused_with_what_there_is(server):
+def queries_are_answered_a_part_at_a_time(server):
     users(server)
+    for number in range(10):
+        server.put("users", {"id": number, "name": f"n{number}", "age": number % 3})
+    for statement, count in [
+            ("select * from users", 10),
+            ("select id, name from users where id > 4 order by name desc", 5),
+            ("select age, count(*) as n from users group by age", 3),
+            ("select id from users order by id limit 4 offset 3", 4)]:
+        request, rows = QueryRequest().set_statement(statement).set_limit(2), []
+        while not rows or not request.is_done():
+            part = server.handle.query(request).get_results()
+            assert len(part) <= 2, (statement, part)
+            rows += part
+        assert len(rows) == count, (statement, rows)
     told = raises(OperationNotSupportedException, server.handle.query,
-                  QueryRequest().set_statement("select * from users"))
-    assert "queries are not offered" in told, told
+                  QueryRequest().set_statement("select * from users u, users v where u.id = v.id"))
+    assert "joins of tables are not offered" in told, told
+
+
+def prepared_statements_take_variables(server):
+    users(server)
+    server.put("users", {"id": 1, "name": "ada", "age": 36})
+    statement = "declare $id integer; select name from users where id = $id and age > ?"
+    prepared = server.handle.prepare(PrepareRequest().set_statement(statement))
+    prepared = prepared.get_prepared_statement()
+    prepared.set_variable("$id", 1)
+    prepared.set_variable(1, 30)
+    rows = server.handle.query(QueryRequest().set_prepared_statement(prepared)).get_results()
+    assert rows == [{"name": "ada"}], rows
+    update = "update users set age = age + 1 where id = 1 returning age"
+    rows = server.handle.query(QueryRequest().set_statement(update)).get_results()
+    assert rows == [{"age": 37}], rows
 
 
 def main():
     cases = [tables_are_made_altered_listed_and_dropped, rows_go_by_their_conditions,
              all_types_go_in_and_out, rows_expire_at_whole_hours_and_days, identities_are_told,
              groups_are_written_together, ranges_are_deleted_a_part_at_a_time,
-             queries_are_refused_with_what_there_is]
+             queries_are_answered_a_part_at_a_time,
+             prepared_statements_take_variables]
     run_each(cases, lambda *of: NosqlListener(store_of(*of)))
 
 

@@ -6,9 +6,11 @@
 //! | module | what |
 //! |---|---|
 //! | [`nson`] | documents as the protocol writes them |
+//! | `query` | the query language |
 //! | `wire` | requests, what they do to the store, their answers |
 
 pub mod nson;
+mod query;
 mod wire;
 
 pub use wire::{

@@ -10,6 +10,7 @@ use super::failure::{Failure, FailureCode, Outcome};
 use super::field;
 use super::op_code::OpCode;
 use crate::nson::{NsonFields, NsonView};
+use crate::query::run::Cursors;
 
 /// The only namespace that there is.
 const NAMESPACE: &str = "sysdefault";
@@ -30,15 +31,16 @@ impl OperationIds {
 }
 
 /// A request, and what it is answered with.
-pub(super) struct Call<'c> {
+pub(crate) struct Call<'c> {
     pub(super) store: &'c Store,
-    pub(super) clock: &'c dyn Clock,
+    pub(crate) clock: &'c dyn Clock,
     pub(super) access: &'c dyn NosqlAccess,
+    pub(super) cursors: &'c Cursors,
     pub(super) operation_ids: &'c OperationIds,
     pub(super) operation: OpCode,
     pub(super) table_name: Option<&'c str>,
     pub(super) payload: NsonFields<'c>,
-    pub(super) timeout: Option<Duration>,
+    pub(crate) timeout: Option<Duration>,
 }
 
 impl Call<'_> {
@@ -58,7 +60,7 @@ impl Call<'_> {
         open_table(self.store, path)
     }
 
-    pub(super) fn write_options(&self) -> WriteOptions {
+    pub(crate) fn write_options(&self) -> WriteOptions {
         let given = self.payload.get(field::DURABILITY).and_then(|given| given.whole());
         // The lowest two bits are for the copy that is written to: synced, left in memory, given
         // to the system. The others are about further copies.
@@ -69,7 +71,7 @@ impl Call<'_> {
         WriteOptions { durability, timeout: self.timeout, ..WriteOptions::default() }
     }
 
-    pub(super) fn get_options(&self) -> GetOptions {
+    pub(crate) fn get_options(&self) -> GetOptions {
         GetOptions { timeout: self.timeout, ..GetOptions::default() }
     }
 }

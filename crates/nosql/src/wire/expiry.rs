@@ -36,7 +36,7 @@ impl RowLife {
 }
 
 /// When a new row expires that says nothing of it; 0 is never.
-pub(super) fn default_expiry_ms(schema: &TableSchema, clock: &dyn Clock) -> u64 {
+pub(crate) fn default_expiry_ms(schema: &TableSchema, clock: &dyn Clock) -> u64 {
     schema.ttl_ms.map_or(0, |ttl_ms| expiry_ms(clock.now_ms(), ttl_ms, unit_ms(ttl_ms)))
 }
 
@@ -53,7 +53,11 @@ pub(super) fn ttl_text(ttl_ms: u64) -> String {
     }
 }
 
-fn ttl_expiry_ms(text: &str, now_ms: u64) -> Outcome<u64> {
+/// When a row expires whose put says how long it lives; 0 is never.
+///
+/// # Errors
+/// Why the text says none.
+pub(crate) fn ttl_expiry_ms(text: &str, now_ms: u64) -> Outcome<u64> {
     let bad = || Failure::argument(format!("Bad TTL format: {text}"));
     let (number, unit) = text.trim().split_once(' ').ok_or_else(bad)?;
     let number: i64 = number.parse().map_err(|_| bad())?;

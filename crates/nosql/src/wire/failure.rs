@@ -38,6 +38,8 @@ pub enum FailureCode {
     OperationNotSupported = 21,
     /// The request is of a version that is not spoken.
     UnsupportedProtocol = 24,
+    /// The query is of a version that is not known.
+    UnsupportedQueryVersion = 27,
     /// It took too long. The SDKs try again.
     RequestTimeout = 100,
     /// The store cannot answer now. The SDKs try again.
@@ -74,7 +76,7 @@ pub struct Failure {
 }
 
 /// The outcome of a request, or of a part of it.
-pub(super) type Outcome<T> = Result<T, Failure>;
+pub(crate) type Outcome<T> = Result<T, Failure>;
 
 impl Failure {
     /// A failure of that code.
@@ -83,7 +85,7 @@ impl Failure {
     }
 
     /// A wrong argument of an operation, whose name is told with it.
-    pub(super) fn argument(message: impl Into<String>) -> Self {
+    pub(crate) fn argument(message: impl Into<String>) -> Self {
         let code = FailureCode::IllegalArgument;
         Self { code, message: message.into(), names_operation: true }
     }
@@ -93,7 +95,7 @@ impl Failure {
         Self::new(FailureCode::BadProtocolMessage, message)
     }
 
-    pub(super) fn unsupported(message: impl Into<String>) -> Self {
+    pub(crate) fn unsupported(message: impl Into<String>) -> Self {
         Self::new(FailureCode::OperationNotSupported, message)
     }
 

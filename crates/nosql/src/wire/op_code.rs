@@ -80,7 +80,13 @@ impl OpCode {
                 | PutIfVersion
                 | WriteMultiple
                 | MultiDelete
+                | Query
         )
+    }
+
+    /// Whether its answer tells the topology.
+    pub(super) fn tells_topology(self) -> bool {
+        self.is_of_rows() || self == OpCode::Prepare
     }
 
     fn row(self) -> Option<&'static (i64, OpCode, &'static str, &'static str)> {

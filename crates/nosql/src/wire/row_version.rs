@@ -5,7 +5,7 @@ use super::failure::{Failure, Outcome};
 /// What leads the bytes: those of another store are told from these.
 const LEAD: [u8; 4] = *b"TNv1";
 
-pub(super) fn version_bytes(version: u64) -> [u8; 12] {
+pub(crate) fn version_bytes(version: u64) -> [u8; 12] {
     let mut bytes = [0; 12];
     bytes[..4].copy_from_slice(&LEAD);
     bytes[4..].copy_from_slice(&version.to_be_bytes());

@@ -7,12 +7,11 @@ use tonnage::{Clock, Store};
 
 use super::access::NosqlAccess;
 use super::call::{Call, OperationIds};
-use super::ddl::first_word;
-use super::definitions::DEFINING;
 use super::failure::{Failure, FailureCode, Outcome};
 use super::op_code::OpCode;
-use super::{definitions, field, multi_delete, rows, system, tables, write_multiple};
+use super::{definitions, field, multi_delete, query, rows, system, tables, write_multiple};
 use crate::nson::{NsonFields, NsonWriter, read_document};
+use crate::query::run::Cursors;
 
 /// The versions of the protocol that requests may have. Answers are the same in both.
 const VERSIONS: [i16; 2] = [4, 5];
@@ -26,6 +25,7 @@ pub struct NosqlService {
     store: Store,
     clock: Arc<dyn Clock>,
     operation_ids: OperationIds,
+    cursors: Cursors,
 }
 
 /// The answer to a request.
@@ -50,7 +50,7 @@ struct RequestHead<'d> {
 impl NosqlService {
     /// The service of a store, by a clock that tells when rows expire.
     pub fn new(store: Store, clock: Arc<dyn Clock>) -> Self {
-        Self { store, clock, operation_ids: OperationIds::default() }
+        Self { store, clock, operation_ids: OperationIds::default(), cursors: Cursors::default() }
     }
 
     /// Carries out a request and answers it. It takes `longest` at most, or as long as the client
@@ -108,6 +108,7 @@ impl NosqlService {
             clock: &*self.clock,
             access,
             operation_ids: &self.operation_ids,
+            cursors: &self.cursors,
             operation: head.operation,
             table_name: head.table_name,
             payload,
@@ -118,14 +119,14 @@ impl NosqlService {
         if head.operation.is_of_rows() {
             // Clients look at the code first.
             out.field(field::ERROR_CODE).integer(0);
-            if head.asks_for_topology {
-                out.field(field::TOPOLOGY).begin_map();
-                out.field(field::TOPOLOGY_NUMBER).integer(TOPOLOGY);
-                out.field(field::SHARDS).begin_array();
-                out.integer(1);
-                out.end();
-                out.end();
-            }
+        }
+        if head.operation.tells_topology() && head.asks_for_topology {
+            out.field(field::TOPOLOGY).begin_map();
+            out.field(field::TOPOLOGY_NUMBER).integer(TOPOLOGY);
+            out.field(field::SHARDS).begin_array();
+            out.integer(1);
+            out.end();
+            out.end();
         }
         dispatch(&call, &mut out)?;
         Ok(out.finish())
@@ -147,24 +148,9 @@ fn dispatch(call: &Call<'_>, out: &mut NsonWriter) -> Outcome<()> {
         OpCode::TableRequest => definitions::table_request(call, out),
         OpCode::SystemRequest => system::system_request(call, out),
         OpCode::SystemStatus => system::system_status(call, out),
-        OpCode::Query | OpCode::Prepare => Err(no_queries(call)),
+        OpCode::Query => query::query(call, out),
+        OpCode::Prepare => query::prepare(call, out),
         other => Err(Failure::unsupported(format!("{} operation is not supported", other.name()))),
-    }
-}
-
-/// Refuses a query with what there is instead.
-fn no_queries(call: &Call<'_>) -> Failure {
-    let statement = call.payload.get(field::STATEMENT).and_then(|given| given.text());
-    let word = statement.and_then(|statement| first_word(statement).ok());
-    match word.is_some_and(|word| DEFINING.contains(&word.as_str())) {
-        true => Failure::argument(
-            "The query and prepare methods can not be used for DDL statements, use TableRequest \
-             instead",
-        ),
-        false => Failure::unsupported(
-            "queries are not offered: there are get, put, delete, multiDelete and writeMultiple, \
-             and SQL over HTTP and Flight",
-        ),
     }
 }
 

@@ -1,8 +1,11 @@
 //! Documents, and requests against a store, as the SDKs write them.
 
+mod changes;
 mod client;
 mod definitions;
 mod documents;
 mod groups;
+mod hostile;
+mod queries;
 mod requests;
 mod rows;

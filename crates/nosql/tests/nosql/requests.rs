@@ -45,7 +45,11 @@ fn what_is_wrong_with_a_document_is_told_in_one() {
         (json!({"h": {"o": 2, "n": "users"}, "p": {}}), 17, "no field k"),
         (json!({"h": {"o": 2, "n": "none"}, "p": {"k": {}}}), 2, "Table not found: none"),
         (json!({"h": {"o": 33}, "p": {}}), 21, "AddReplica operation is not supported"),
-        (json!({"h": {"o": 7}, "p": {"st": "select 1"}}), 21, "queries are not offered"),
+        (
+            json!({"h": {"o": 7}, "p": {"st": "select 1"}}),
+            4,
+            "QUERY: Illegal Argument: Error: at (1, 8)",
+        ),
         (json!({"h": {"o": 8}, "p": {"st": "drop table x"}}), 4, "use TableRequest instead"),
     ] {
         let answer = ask(document);

@@ -1,5 +1,6 @@
 //! Decimal numbers as text.
 
+use bigdecimal::BigDecimal;
 use tonnage::Value;
 
 /// How far behind the point plain digits go.
@@ -7,19 +8,28 @@ const PLAIN_EXPONENT_MIN: i64 = -6;
 
 /// A decimal number as the SDKs write it: without zeros at its end, with an exponent where it would
 /// need zeros in front of the point or many behind it.
-pub(super) fn decimal_text(number: &Value) -> Option<String> {
+pub(crate) fn decimal_text(number: &Value) -> Option<String> {
     let (unscaled, scale) = number.as_number()?;
-    let text = unscaled.to_string();
+    Some(scaled_text(&unscaled.to_string(), scale.into()))
+}
+
+/// The same for a number of any digits.
+pub(crate) fn decimal_digits_text(number: &BigDecimal) -> String {
+    let (unscaled, scale) = number.as_bigint_and_exponent();
+    scaled_text(&unscaled.to_string(), scale)
+}
+
+fn scaled_text(text: &str, scale: i64) -> String {
     let (sign, digits) = match text.strip_prefix('-') {
         Some(digits) => ("-", digits),
-        None => ("", text.as_str()),
+        None => ("", text),
     };
     let kept = digits.trim_end_matches('0');
     if kept.is_empty() {
-        return Some("0".to_owned());
+        return "0".to_owned();
     }
-    let scale = i64::from(scale) - (digits.len() - kept.len()) as i64;
-    Some(format!("{sign}{}", placed(kept, scale)))
+    let scale = scale - (digits.len() - kept.len()) as i64;
+    format!("{sign}{}", placed(kept, scale))
 }
 
 /// Digits of which `scale` stand behind the point.

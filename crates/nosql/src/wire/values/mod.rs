@@ -7,5 +7,7 @@ mod json_text;
 mod timestamp;
 mod told;
 
-pub(super) use given::column_value;
+pub(crate) use decimal::{decimal_digits_text, decimal_text};
+pub(crate) use given::column_value;
+pub(crate) use timestamp::{parse_nanoseconds, shown_nanoseconds};
 pub(super) use told::{write_row, write_value};

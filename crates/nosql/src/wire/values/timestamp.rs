@@ -10,6 +10,14 @@ const SECONDS_PER_DAY: i64 = 86_400;
 
 /// The timestamp of a text for a column of that precision, rounded to it, halves up.
 pub(super) fn parse_timestamp(text: &str, precision: u8) -> Result<Value, String> {
+    of_nanoseconds(parse_nanoseconds(text)?, precision)
+}
+
+/// The nanoseconds since 1970 of a text.
+///
+/// # Errors
+/// Why it is no timestamp.
+pub(crate) fn parse_nanoseconds(text: &str) -> Result<i128, String> {
     let fault = |why: &str| {
         format!(
             "Failed to parse the timestamp string '{text}' with the pattern: \
@@ -38,7 +46,7 @@ pub(super) fn parse_timestamp(text: &str, precision: u8) -> Result<Value, String
     // Any timestamp of these years fits, in seconds and in 128 bits of nanoseconds.
     let midnight = days_since_1970(parts.year, parts.month, parts.day) * SECONDS_PER_DAY;
     let seconds = midnight + parts.second_of_day - parts.offset_seconds;
-    of_nanoseconds(i128::from(seconds) * NANOSECONDS + i128::from(parts.nanoseconds), precision)
+    Ok(i128::from(seconds) * NANOSECONDS + i128::from(parts.nanoseconds))
 }
 
 /// The timestamp of so many milliseconds since 1970.
@@ -68,7 +76,11 @@ fn units_per_second(precision: u8) -> i128 {
 /// A timestamp with the digits of its precision, and without a zone.
 pub(super) fn timestamp_text(value: i64, precision: u8) -> String {
     let units = units_per_second(precision);
-    let nanoseconds = i128::from(value) * (NANOSECONDS / units);
+    shown_nanoseconds(i128::from(value) * (NANOSECONDS / units), precision)
+}
+
+/// The same of nanoseconds since 1970.
+pub(crate) fn shown_nanoseconds(nanoseconds: i128, precision: u8) -> String {
     let seconds = i64::try_from(nanoseconds.div_euclid(NANOSECONDS)).unwrap_or(i64::MAX);
     let (days, second) = (seconds.div_euclid(SECONDS_PER_DAY), seconds.rem_euclid(SECONDS_PER_DAY));
     let (year, month, day) = date_of(days);

@@ -1,0 +1,43 @@
+//! What names stand for while an expression is evaluated.
+
+use std::sync::Arc;
+
+use crate::query::item::{Item, Sequence};
+
+/// The row, and the item that a step of a path looks at.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Scope<'r> {
+    /// The names of all columns.
+    pub(crate) names: &'r [Arc<str>],
+    /// The items of those columns that are needed.
+    pub(crate) columns: &'r [Item],
+    /// The items that FROM made of the row.
+    pub(crate) unnested: &'r [Item],
+    /// What the row is grouped by, where it stands for a group.
+    pub(crate) groups: &'r [Item],
+    /// What aggregates say of the group.
+    pub(crate) aggregated: &'r [Sequence],
+    pub(crate) facts: RowFacts<'r>,
+    pub(crate) step: StepScope<'r>,
+}
+
+/// What is known of a row beside its columns.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct RowFacts<'r> {
+    pub(crate) version: u64,
+    pub(crate) expires_at_ms: u64,
+    pub(crate) modified_ms: u64,
+    pub(crate) bytes: usize,
+    pub(crate) table: &'r str,
+}
+
+/// The item that a step looks at.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct StepScope<'r> {
+    /// What the step is applied to.
+    pub(crate) context: Option<&'r Item>,
+    /// The element or the member.
+    pub(crate) element: Option<&'r Item>,
+    pub(crate) position: usize,
+    pub(crate) key: Option<&'r str>,
+}
