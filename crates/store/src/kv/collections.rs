@@ -8,12 +8,13 @@
 use std::sync::Arc;
 
 use tonnage_engine::{
-    Deadline, Direction, Durability, ErrorKind, FillCache, KeyPart, KeyShape, Projection, Ranges,
-    ReadOptions, Result, Rows, ScanOptions, Scanner, Slices, SpaceId, append_successor,
+    Condition, Deadline, Direction, Durability, ErrorKind, FillCache, KeyPart, KeyShape, NEVER_MS,
+    Projection, Ranges, ReadOptions, Result, Rows, ScanOptions, Scanner, Slices, SpaceId,
+    WriteBatch, append_successor,
 };
 
 use super::key::encode_parts;
-use super::session::{PairPosition, PairSession};
+use super::session::{PairPosition, PairSession, PairWrites};
 use crate::inner::Inner;
 
 /// The name of the space of entries; made with the first of them.
@@ -23,7 +24,7 @@ const SPACE: &str = "collections";
 #[derive(Clone)]
 pub struct CollectionSession {
     store: Arc<Inner>,
-    pub(super) space: SpaceId,
+    space: SpaceId,
 }
 
 /// Entries that were read, in contiguous memory that is used again.
@@ -67,7 +68,7 @@ impl PairSession {
 }
 
 /// Appends the key of an entry.
-pub(super) fn encode_entry(owner: &[u8], name: &[&[u8]], buffer: &mut Vec<u8>) -> Result<()> {
+fn encode_entry(owner: &[u8], name: &[&[u8]], buffer: &mut Vec<u8>) -> Result<()> {
     encode_parts([owner], [], buffer)?;
     name.iter().for_each(|part| buffer.extend_from_slice(part));
     Ok(())
@@ -200,6 +201,53 @@ impl CollectionSession {
     }
 }
 
+impl PairWrites {
+    /// Stores an entry of a collection: the pair `/owner` and its entries may be of one group. The
+    /// name is given in parts.
+    ///
+    /// # Errors
+    /// `Invalid` where no group was begun.
+    pub fn put_entry(
+        &mut self,
+        entries: &CollectionSession,
+        owner: &[u8],
+        name: &[&[u8]],
+        value: &[u8],
+    ) -> Result<()> {
+        self.bytes += value.len();
+        let (batch, key) = self.entry(entries, owner, name)?;
+        batch.put(key, value, NEVER_MS, Condition::Always);
+        Ok(())
+    }
+
+    /// Deletes an entry of a collection.
+    ///
+    /// # Errors
+    /// As [`PairWrites::put_entry`].
+    pub fn delete_entry(
+        &mut self,
+        entries: &CollectionSession,
+        owner: &[u8],
+        name: &[&[u8]],
+    ) -> Result<()> {
+        let (batch, key) = self.entry(entries, owner, name)?;
+        batch.delete(key, Condition::Always);
+        Ok(())
+    }
+
+    fn entry(
+        &mut self,
+        entries: &CollectionSession,
+        owner: &[u8],
+        name: &[&[u8]],
+    ) -> Result<(&mut WriteBatch, &[u8])> {
+        self.key.clear();
+        encode_entry(owner, name, &mut self.key)?;
+        self.bytes += self.key.len();
+        self.group(entries.space)
+    }
+}
+
 impl CollectionScan {
     /// Reads the next entries; none, and false, once there are no more.
     ///
@@ -276,8 +324,6 @@ impl std::fmt::Debug for CollectionScan {
 
 #[cfg(test)]
 mod tests {
-    use tonnage_engine::Condition;
-
     use super::*;
     use crate::{PairBatch, Pairs, Store, WriteOptions};
 

@@ -7,11 +7,10 @@
 use std::sync::Arc;
 
 use tonnage_engine::{
-    Condition, Direction, Durability, Error, FillCache, NEVER_MS, Projection, Ranges, ReadOptions,
-    Result, ScanOptions, ScanPosition, SpaceId, WriteBatch,
+    Condition, Direction, Durability, Error, FillCache, Projection, Ranges, ReadOptions, Result,
+    ScanOptions, ScanPosition, SpaceId, WriteBatch,
 };
 
-use super::collections::{CollectionSession, encode_entry};
 use super::key::encode_parts;
 use super::{KeyValue, PairBatch, Pairs};
 use crate::inner::Inner;
@@ -54,8 +53,8 @@ pub struct PairWrites {
     pairs: SpaceId,
     batches: Vec<WriteBatch>,
     used: usize,
-    bytes: usize,
-    key: Vec<u8>,
+    pub(super) bytes: usize,
+    pub(super) key: Vec<u8>,
 }
 
 /// The position of a scan of all pairs. It is small, and may be kept for as long as the store is
@@ -240,51 +239,6 @@ impl PairWrites {
         Ok(())
     }
 
-    /// Stores an entry of a collection: the pair `/owner` and its entries may be of one group. The
-    /// name is given in parts.
-    ///
-    /// # Errors
-    /// `Invalid` where no group was begun.
-    pub fn put_entry(
-        &mut self,
-        entries: &CollectionSession,
-        owner: &[u8],
-        name: &[&[u8]],
-        value: &[u8],
-    ) -> Result<()> {
-        self.bytes += value.len();
-        let (batch, key) = self.entry(entries, owner, name)?;
-        batch.put(key, value, NEVER_MS, Condition::Always);
-        Ok(())
-    }
-
-    /// Deletes an entry of a collection.
-    ///
-    /// # Errors
-    /// As [`PairWrites::put_entry`].
-    pub fn delete_entry(
-        &mut self,
-        entries: &CollectionSession,
-        owner: &[u8],
-        name: &[&[u8]],
-    ) -> Result<()> {
-        let (batch, key) = self.entry(entries, owner, name)?;
-        batch.delete(key, Condition::Always);
-        Ok(())
-    }
-
-    fn entry(
-        &mut self,
-        entries: &CollectionSession,
-        owner: &[u8],
-        name: &[&[u8]],
-    ) -> Result<(&mut WriteBatch, &[u8])> {
-        self.key.clear();
-        encode_entry(owner, name, &mut self.key)?;
-        self.bytes += self.key.len();
-        self.group(entries.space)
-    }
-
     fn encode(&mut self, major: &[&[u8]], minor: &[&[u8]]) -> Result<()> {
         self.key.clear();
         encode_parts(major.iter().copied(), minor.iter().copied(), &mut self.key)?;
@@ -292,7 +246,7 @@ impl PairWrites {
         Ok(())
     }
 
-    fn group(&mut self, space: SpaceId) -> Result<(&mut WriteBatch, &[u8])> {
+    pub(super) fn group(&mut self, space: SpaceId) -> Result<(&mut WriteBatch, &[u8])> {
         let last = self.used.checked_sub(1).ok_or_else(|| Error::invalid("begin a group first"))?;
         self.batches[last].switch_to(space);
         Ok((&mut self.batches[last], &self.key))
