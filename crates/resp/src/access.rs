@@ -7,7 +7,7 @@ use tonnage::Result;
 pub enum KeyRight {
     /// Values are read.
     Read,
-    /// New keys are made.
+    /// New keys are created.
     Insert,
     /// Values are changed.
     Update,

@@ -7,7 +7,7 @@ pub(crate) enum BitUnit {
     Bit,
 }
 
-/// The bit at an offset; those behind the end are off.
+/// The bit at an offset; those after the end are off.
 pub(crate) fn get(bytes: &[u8], offset: usize) -> bool {
     bytes.get(offset / 8).is_some_and(|byte| byte >> (7 - offset % 8) & 1 == 1)
 }
@@ -38,14 +38,14 @@ pub(crate) fn count(bytes: &[u8], start: i64, end: i64, unit: BitUnit) -> i64 {
     let Some((start, end)) = bit_range(start, end, unit, bytes.len()) else { return 0 };
     let whole = &bytes[start.div_ceil(8).min(end / 8)..end / 8];
     let ones: u32 = whole.iter().map(|byte| byte.count_ones()).sum();
-    // Bits before the first whole byte and behind the last one.
+    // Bits before the first whole byte and after the last one.
     let head = start..start.div_ceil(8).saturating_mul(8).min(end);
     let tail = (end / 8 * 8).max(head.end)..end;
     let rest = head.chain(tail).filter(|offset| get(bytes, *offset)).count();
     i64::from(ones) + rest as i64
 }
 
-/// The first such bit of a range, or -1. Without an end, bits behind the last byte are off.
+/// The first such bit of a range, or -1. Without an end, bits after the last byte are off.
 pub(crate) fn find(bytes: &[u8], bit: bool, start: i64, end: Option<i64>, unit: BitUnit) -> i64 {
     let Some((start, until)) = bit_range(start, end.unwrap_or(-1), unit, bytes.len()) else {
         return -1;

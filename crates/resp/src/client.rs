@@ -15,11 +15,11 @@ use crate::protocol::{
 /// An empty buffer larger than this is given back.
 const KEPT_BYTES_MAX: usize = 16 << 10;
 
-/// Who a client says it is. Whoever runs the client verifies it, then calls
+/// Who a client says it is. The owner of the client verifies it, then calls
 /// [`Client::finish_login`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LoginRequest {
-    /// The user; none where a password or token stands alone.
+    /// The user; none for a password or token by itself.
     pub user: Option<String>,
     /// The password, or a token.
     pub password: String,
@@ -33,7 +33,7 @@ pub(crate) struct HelloRequest {
     pub(crate) name: Option<String>,
 }
 
-/// Whether a client goes on.
+/// Whether a client continues.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum ClientState {
     #[default]
@@ -102,16 +102,16 @@ pub struct Client {
     sent_bytes: usize,
     pub(crate) reader: CommandReader,
     pub(crate) held: HeldRead,
-    /// What is wrong behind the last byte that came: told once all before it is answered.
+    /// The error after the last byte that came: sent once all before it is answered.
     pub(crate) failure_behind: Option<ProtocolError>,
-    /// Whether the command that is being read goes on behind what came.
+    /// Whether the current command continues after what came.
     pub(crate) needs_more: bool,
     pub(crate) protocol: Protocol,
     pub(crate) access: ClientAccess,
     pub(crate) state: ClientState,
     pub(crate) muted: MutedReplies,
     pub(crate) login: Option<LoginRequest>,
-    /// Whether RESET logged it out, and nobody has looked since.
+    /// Whether RESET logged it out since the last check.
     pub(crate) was_reset: bool,
     pub(crate) transaction: Option<Transaction>,
     pub(crate) watched: WatchedKeys,
@@ -321,7 +321,7 @@ impl Client {
         {
             return Err(error);
         }
-        // Nobody could ever carry it out.
+        // No client could ever run it.
         let waiting = self.input.len() - self.reader.needed_from();
         if self.needs_more && waiting >= self.limits.input_bytes_max {
             let bytes_max = self.limits.input_bytes_max;
@@ -374,8 +374,8 @@ impl Client {
         }
     }
 
-    /// Takes back what was read and not carried out: the command at `from`, and all behind it.
-    /// `lines` are those of them that came as lines of words, which reading has changed.
+    /// Takes back what was read and not run: the command at `from`, and all after it. `lines` are
+    /// those of them that came as lines of words, which reading has changed.
     pub(crate) fn take_back(&mut self, from: usize, lines: &[(usize, usize, Vec<u8>)]) {
         match std::mem::take(&mut self.held) {
             HeldRead::Failure(error) => {

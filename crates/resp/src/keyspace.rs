@@ -77,7 +77,7 @@ pub(crate) struct ScanCursors {
 }
 
 impl ScanCursors {
-    /// Numbers from this time on: one that was given before a restart stands for no other position.
+    /// Numbers from this time on: one from before a restart means no other position.
     fn new(now_ms: u64) -> Self {
         Self { next: now_ms << 10, positions: BTreeMap::new() }
     }
@@ -111,8 +111,8 @@ pub struct Keyspace {
     pub(crate) port: AtomicU16,
     pub(crate) has_users: bool,
     pub(crate) key_bytes_max: usize,
-    /// Held exclusively by what changes several keys at once, and shared by everything else: nobody
-    /// sees half of an MSET, and nothing comes between the commands of a transaction.
+    /// Held exclusively by what changes several keys at once, and shared by everything else: no
+    /// client sees half of an MSET, and nothing comes between the commands of a transaction.
     pub(crate) turn: RwLock<()>,
     sync_policy: AtomicU8,
     /// Whether something was written since the last sync.
@@ -123,7 +123,7 @@ pub struct Keyspace {
     collections: OnceLock<CollectionSession>,
     /// None where the engine cannot write them together with their key.
     whole_bytes_max: Option<AtomicUsize>,
-    /// Where the search for entries that are left over stands.
+    /// The position of the search for entries that are left over.
     pub(crate) leftovers: Mutex<LeftoverSearch>,
 }
 
@@ -179,7 +179,7 @@ impl Keyspace {
         Ok(self.collections.get())
     }
 
-    /// The same; made where there are none yet.
+    /// The same; created where there are none yet.
     pub(crate) fn make_collections(&self) -> Result<&CollectionSession> {
         match self.collections()? {
             Some(found) => Ok(found),
@@ -240,7 +240,7 @@ impl Keyspace {
         self.write_timeout_ns.store(nanos as u64, Ordering::Relaxed);
     }
 
-    /// Writes, as the policy of the moment says.
+    /// Writes, as the current policy says.
     pub(crate) fn write(&self, writes: &PairWrites) -> Vec<Result<WriteResult>> {
         let timeout_ns = self.write_timeout_ns.load(Ordering::Relaxed);
         let timeout = (timeout_ns > 0).then(|| Duration::from_nanos(timeout_ns));
@@ -251,7 +251,7 @@ impl Keyspace {
         outcomes
     }
 
-    /// Something was written: the next sync has work. Told behind the write, since a sync between
+    /// Something was written: the next sync has work. Called after the write, since a sync between
     /// the two would not cover it.
     pub(crate) fn note_written(&self, durability: Durability) {
         if durability != Durability::Fsync {

@@ -1,8 +1,8 @@
-//! Where the search for members stands that belong to no collection.
+//! The position of the search for members that belong to no collection.
 
 use tonnage::PairPosition;
 
-/// Where the search stands.
+/// The position of the search.
 #[derive(Debug, Default)]
 pub(crate) struct LeftoverSearch {
     pub(crate) position: Option<PairPosition>,

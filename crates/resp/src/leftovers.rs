@@ -1,10 +1,10 @@
 //! Deletes members that belong to no collection any more.
 //!
-//! A collection whose members are entries of their own ends with its head: by DEL, by an expiry, by a
-//! SET over it, or by another listener. Its entries stay, and no one sees them, because a head that
-//! comes later has another generation. The search walks over the owners of entries, a few of them
-//! each second, and deletes what no head names, a generation at a time and without reading it. It
-//! takes its turn alone for that, so nobody reads what it deletes.
+//! A collection whose members are entries of their own ends with its head: by DEL, by an expiry, by
+//! a SET over it, or by another listener. Its entries stay, and no one sees them, because a head
+//! that comes later has another generation. The search walks over the owners of entries, a few of
+//! them each second, and deletes what no head names, a generation at a time and without reading it.
+//! It takes its turn alone for that, so no client reads what it deletes.
 
 use tonnage::{CollectionBatch, CollectionSession, PairPosition, Result};
 
@@ -18,11 +18,11 @@ const OWNERS: usize = 256;
 const REST_MS: u64 = 60_000;
 
 impl Keyspace {
-    /// Goes on with the search for members that belong to no collection, and deletes them. Called
-    /// each second. Answers how many collections left some.
+    /// Continues the search for members that belong to no collection, and deletes them. Called each
+    /// second. Answers how many collections left some.
     ///
     /// # Errors
-    /// What the store says. The search goes on behind it.
+    /// What the store says. The search continues after it.
     pub fn delete_some_leftovers(&self) -> Result<u64> {
         let mut search = self.leftovers.lock();
         if self.now_ms() < search.rests_until_ms {
@@ -80,7 +80,7 @@ impl Keyspace {
             let generation = EntryName::generation(found.name(0));
             // One entry tells the generation: the rest of it is jumped over.
             start = EntryName::behind_generation(generation).to_vec();
-            // Most belong to a head: nobody waits for this look.
+            // Most belong to a head: no client waits for this check.
             let head = self.head(owner)?;
             if head
                 .is_some_and(|head| head.generation == generation && head.kind != ValueKind::List)
@@ -101,7 +101,7 @@ impl Keyspace {
         }
     }
 
-    /// Deletes the elements in front of a list and behind it.
+    /// Deletes the elements before a list and after it.
     fn delete_cut_off(
         &self,
         entries: &CollectionSession,

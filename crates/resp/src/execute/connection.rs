@@ -87,7 +87,7 @@ pub(crate) fn auth(call: &mut ImmediateCall<'_>) -> Handled {
 }
 
 pub(crate) fn hello(call: &mut ImmediateCall<'_>) -> Handled {
-    // A HELLO without a version tells of the server and changes nothing.
+    // A HELLO without a version describes the server and changes nothing.
     let mut hello = HelloRequest { protocol: call.client.protocol, name: None };
     if call.len() > 1 {
         let version = parse_integer(call.word(1))
@@ -170,7 +170,7 @@ pub(crate) fn client(call: &mut ImmediateCall<'_>) -> Handled {
     let subcommand = call.lower(1);
     // The number of words, to tell a wrong number from an unknown subcommand.
     let arity = match subcommand.as_str() {
-        // 0 stands for any number: the handler looks itself.
+        // 0 means any number: the handler checks it.
         "id" | "getname" | "info" | "help" => 2,
         "setname" | "reply" | "no-evict" | "no-touch" => 3,
         "setinfo" => 4,

@@ -13,7 +13,7 @@ const COPIED_BYTES: usize = 1 << 20;
 const PAGE_ROWS: usize = 8_192;
 
 /// Copies the members of a key to another one, where they are entries of their own. Answers the
-/// value that the other key is to have. Until it has it, nobody sees the copies; those of a crash
+/// value that the other key is to have. Until it has it, the copies are invisible; those of a crash
 /// are [left over](crate::leftovers). The caller has its turn alone.
 pub(super) fn copy_members(
     keyspace: &Keyspace,
@@ -38,7 +38,7 @@ pub(super) fn copy_members(
             if writes.is_empty() {
                 writes.begin();
             }
-            // Behind the generation the name stays.
+            // After the generation the name stays.
             let name = &found.name(row)[size_of::<u64>()..];
             let name = [&copied.generation.to_be_bytes()[..], name];
             writes.put_entry(entries, to, &name, found.value(row))?;

@@ -17,7 +17,7 @@ pub(super) enum Handler {
     /// Makes parts of it, one for each key. They are carried out together with those of other
     /// commands.
     Parts(fn(&CommandArguments<'_>, &mut PartSink<'_>) -> Result<ReplyShape, Refusal>),
-    /// Carries it out by itself, behind all commands before it.
+    /// Runs it by itself, after all commands before it.
     Immediate(fn(&mut ImmediateCall<'_>) -> Result<(), Refusal>),
 }
 

@@ -5,7 +5,7 @@ use tonnage::{CollectionBatch, CollectionScan, Error, Result};
 use crate::keyspace::Keyspace;
 use crate::values::EntryName;
 
-/// What stands between a key and the names of its members, at most, with the ends of its parts.
+/// The bytes between a key and the names of its members, at most, with the ends of its parts.
 const NAME_HEAD_BYTES: usize = 8 + EntryName::HEAD_BYTES;
 
 /// Reads the members of one key.

@@ -25,9 +25,9 @@ pub struct Executor {
     keyspace: Arc<Keyspace>,
     round: Round,
     spans: Vec<ArgumentSpan>,
-    /// Where the command stands that is being taken.
+    /// The position of the current command.
     place: CommandPlace,
-    /// How often each command was called, until it is told to the others.
+    /// How often each command was called, until it is passed to the others.
     calls: Vec<u64>,
     /// The client whose commands the next round begins with.
     next_client: usize,
@@ -99,7 +99,7 @@ impl Executor {
     fn run_round(&mut self, clients: &mut [Box<Client>]) -> (u64, bool, bool) {
         let (mut taken, mut has_more, mut waits) = (0, false, false);
         let now_ms = self.keyspace.now_ms();
-        // Whoever found no room in the round before comes first in this one.
+        // A client that found no room in the round before comes first in this one.
         let start = std::mem::take(&mut self.next_client);
         for step in 0..clients.len() {
             let index = (start + step) % clients.len();
@@ -151,7 +151,7 @@ impl Executor {
         is_first: bool,
         now_ms: u64,
     ) -> GatherStep {
-        // A transaction goes on to its end, even where its client is closed meanwhile.
+        // A transaction runs to its end, even where its client is closed meanwhile.
         if !self.is_held && !client.can_go_on() {
             return GatherStep::None;
         }
@@ -325,7 +325,7 @@ impl Executor {
 
     fn end_immediate(client: &mut Client, command: &Command, start: usize, is_held: bool) {
         let limits = client.limits;
-        // Whoever reads so little would never catch up.
+        // A client that reads so little would never catch up.
         if client.output().len() > limits.output_bytes_max.saturating_add(limits.output_pause_bytes)
         {
             client.state = ClientState::Closed;

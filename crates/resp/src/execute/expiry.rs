@@ -24,12 +24,12 @@ pub(crate) fn relative_expiry(
 pub(crate) struct ExpiryOption {
     unit_ms: i64,
     is_relative: bool,
-    /// Where its number stands; nowhere for KEEPTTL.
+    /// The position of its number; none for KEEPTTL.
     amount: Option<usize>,
 }
 
 impl ExpiryOption {
-    /// Reads the option at `index`, which stands at its last word behind it.
+    /// Reads the option at `index`, which is at its last word after it.
     pub(crate) fn read(
         arguments: &CommandArguments<'_>,
         index: &mut usize,
@@ -58,7 +58,7 @@ impl ExpiryOption {
         let Some(amount) = self.amount else { return Ok(NewExpiry::Kept) };
         let amount = parse_integer(arguments.get(amount)).ok_or(ExpiryRefusal::NotAnInteger)?;
         let from_ms = if self.is_relative { now_ms as i64 } else { 0 };
-        // A time that is over is allowed: the value goes at once.
+        // A time that is over is allowed: the value is deleted at once.
         let at_ms = Some(amount).filter(|amount| *amount > 0);
         let at_ms = at_ms.and_then(|amount| amount.checked_mul(self.unit_ms));
         let at_ms = at_ms.and_then(|ms| ms.checked_add(from_ms));

@@ -8,7 +8,7 @@ const FREE: u32 = u32::MAX;
 #[derive(Debug, Default)]
 pub(super) struct FieldIndex {
     /// As many as a power of two, and at most half of them taken, so that there is always a free
-    /// one to end at. None, until the table is made.
+    /// one to end at. None, until the table is built.
     slots: Vec<u32>,
     taken: usize,
     hasher: RandomState,

@@ -1,8 +1,8 @@
-//! Commands that are made of others.
+//! Commands that consist of others.
 //!
-//! A command of several keys, of which one depends on another, is carried out as simple commands one
-//! after another, with the turn alone. So nobody sees it half done. Those that are given together
-//! are one write to the log.
+//! A command of several keys, of which one depends on another, is carried out as simple commands
+//! one after another, with the turn alone. So no client sees it half done. Those that are given
+//! together are one write to the log.
 
 use super::immediate::ImmediateCall;
 use super::words::{self, Refusal};

@@ -283,7 +283,7 @@ pub(crate) fn copy(call: &mut ImmediateCall<'_>) -> Handled {
     if from == to {
         return Err("ERR source and destination objects are the same".into());
     }
-    // Nobody may take the target between the look and the write.
+    // No other client may take the target between the check and the write.
     let _turn = call.turn(true);
     let is_free = call.stored(fetch_versions(call.keyspace, &[to]))?[0].is_none();
     let copied = match call.stored(fetch(call.keyspace, from))? {

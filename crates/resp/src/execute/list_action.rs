@@ -47,7 +47,7 @@ pub(crate) enum ListAction {
     Find(ElementSearch),
 }
 
-/// Where an element stands.
+/// The position of an element.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ElementSearch {
     pub(crate) element: ClientArgument,

@@ -136,7 +136,7 @@ pub(crate) fn linsert(arguments: &CommandArguments<'_>, sink: &mut PartSink<'_>)
 pub(crate) fn lpos(arguments: &CommandArguments<'_>, sink: &mut PartSink<'_>) -> Planned {
     let element = arguments.argument(2);
     let mut search = ElementSearch { element, rank: 1, count: None, compared_max: 0 };
-    // Each option has a number behind it.
+    // Each option is followed by a number.
     for at in (3..arguments.len()).step_by(2) {
         if at + 1 == arguments.len() {
             return Err(words::SYNTAX.into());

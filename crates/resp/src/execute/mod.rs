@@ -5,7 +5,7 @@
 //! 2. Commands on keys become parts, one for each key ([`plan`]). All keys of a round are looked up
 //!    in one call, the parts of a key are carried out one after another in memory ([`part`]), and
 //!    what they leave is one write to the log, whose answer is waited for ([`round`]).
-//! 3. Other commands are carried out by themselves, behind all before them of the same client
+//! 3. Other commands are run by themselves, after all before them of the same client
 //!    ([`immediate`]).
 
 mod bitmaps;

@@ -73,7 +73,7 @@ impl OpenCollection {
         texts: &mut Texts<'_>,
     ) {
         let Some(value) = value else { return };
-        // A whole value is not even read where nobody looks at its members.
+        // A whole value is not even read where its members are not needed.
         let is_spread = match (value, SpreadHead::read(texts.get(value))) {
             (Text::Open, _) => !self.is_list && self.hash.spread.is_some(),
             (_, Ok(Some(head))) if head.kind != ValueKind::List => {
@@ -102,10 +102,10 @@ impl OpenCollection {
         }
     }
 
-    /// Whether what was read may be of two moments.
+    /// Whether the reads may be of two points in time.
     pub(super) fn is_of_two_moments(&self) -> bool {
         match self.is_list {
-            // Where an element lies, the head tells.
+            // The head gives the position of an element.
             true => self.list.spread.as_ref().is_some_and(|spread| spread.reads > 0),
             false => self.hash.is_of_two_moments(),
         }

@@ -29,8 +29,8 @@ const KEPT_FIELDS_MAX: usize = 16 << 10;
 pub(super) struct OpenField {
     pub(super) name: Text,
     pub(super) value: Text,
-    /// Deleted ones stay until the table is made anew, so that the numbers of others stand. In a
-    /// spread hash they stay, and so do those that were looked for and are not there.
+    /// Deleted ones stay until the table is built anew, so that the numbers of others stay valid.
+    /// In a spread hash they stay, and so do those that were looked for and are not there.
     pub(super) is_deleted: bool,
     /// The value that an entry has, in a spread hash.
     pub(super) stored: Option<Text>,
@@ -167,7 +167,7 @@ impl OpenHash {
         Some(())
     }
 
-    /// Whether one stands before another: by the scores, then by the names.
+    /// Whether one precedes another: by the scores, then by the names.
     fn order(one: &OpenField, other: &OpenField, texts: &Texts<'_>) -> Ordering {
         let score = |field: &OpenField| score_of(texts.get(field.value));
         // No score is NaN.
@@ -200,8 +200,7 @@ impl OpenHash {
         }
     }
 
-    /// The names and values of all fields, unless it is spread, in the order in which they were
-    /// made.
+    /// The names and values of all fields, unless it is spread, in the order of their creation.
     pub(super) fn fields(&self) -> impl Iterator<Item = (Text, Text)> + '_ {
         let there = self.fields.iter().filter(|field| !field.is_deleted);
         there.map(|field| (field.name, field.value))

@@ -191,7 +191,7 @@ impl OpenList {
         }
     }
 
-    /// All elements in memory, for a change in the middle. The list is written anew behind it.
+    /// All elements in memory, for a change in the middle. The list is written anew after it.
     pub(super) fn whole(
         &mut self,
         texts: &mut Texts<'_>,

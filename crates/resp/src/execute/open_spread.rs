@@ -14,7 +14,7 @@ pub(super) struct OpenSpread {
     pub(super) generation: u64,
     pub(super) count: u64,
     pub(super) page: CollectionBatch,
-    /// How many times entries were read: twice may be at two moments.
+    /// How many times entries were read: twice may be at two points in time.
     pub(super) reads: u32,
     /// Whether nothing of it is stored yet: all members are in memory.
     pub(super) is_new: bool,

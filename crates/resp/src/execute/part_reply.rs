@@ -2,7 +2,7 @@
 
 use super::texts::Text;
 
-/// What stands around a value in a reply, at most.
+/// The bytes around a value in a reply, at most.
 pub(crate) const REPLY_HEAD_BYTES: usize = 16;
 
 /// What a part answers.
@@ -22,7 +22,7 @@ pub(crate) enum PartReply {
         hash: Option<Text>,
         show: FieldShow,
     },
-    /// Byte strings that were chosen, each behind its length in four bytes.
+    /// Byte strings that were chosen, each after its length in four bytes.
     List {
         texts: Text,
         count: u32,

@@ -73,7 +73,7 @@ pub(crate) struct PartSink<'p> {
 }
 
 impl PartSink<'_> {
-    /// Something to do with the key that stands at an index.
+    /// Something to do with the key at an index.
     pub(crate) fn push(&mut self, key: usize, action: PartAction) {
         let key = self.arguments.argument(key);
         self.parts.push(KeyPart { key, action, reply: PartReply::Null });

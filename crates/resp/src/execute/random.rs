@@ -4,7 +4,7 @@
 pub(super) struct Chance(u64);
 
 impl Chance {
-    /// Begins with a number that nobody knows beforehand.
+    /// Begins with an unpredictable number.
     pub(super) fn new() -> Self {
         use std::hash::{BuildHasher, RandomState};
         // 0 would stay 0.

@@ -1,8 +1,8 @@
 //! Members of a collection by chance.
 //!
-//! Members of a spread collection lie in the order of hashes. One by chance is the first behind a
-//! hash by chance: no rank is looked for, and one before which there is a wide gap comes a little
-//! more often.
+//! Members of a spread collection lie in the order of hashes. A random one is the first after a
+//! random hash: no rank is looked for, and one before which there is a wide gap comes a little more
+//! often.
 
 use std::collections::HashSet;
 
@@ -34,7 +34,7 @@ impl OpenHash {
             let number = chance.below(self.len() as u64) as usize;
             return self.fields().nth(number);
         }
-        // Behind the last one the first follows.
+        // After the last one the first follows.
         for hash in [chance.below(u64::MAX), 0] {
             let start = hash.to_be_bytes().to_vec();
             let range = WalkRange { start, wanted: 1, ..WalkRange::all(WalkOrder::Stored) };
@@ -156,7 +156,7 @@ impl OpenHash {
             if list.bytes(texts) > bytes_max {
                 return (Err(words::REPLY_TOO_LARGE), false);
             }
-            // What goes as a whole goes without a look at each.
+            // What is deleted as a whole is not read one by one.
             self.begin(self.kind());
             return (Ok(list.end(ListShape::Set, texts)), was_there);
         }

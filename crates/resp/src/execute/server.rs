@@ -31,7 +31,7 @@ pub(crate) fn flush(call: &mut ImmediateCall<'_>) -> Handled {
     call.check_all(KeyRight::Delete)?;
     let _turn = call.turn(true);
     let durability = call.keyspace.durability();
-    // The keys first: members without a key are seen by nobody.
+    // The keys first: members without a key are invisible.
     let cleared = call.keyspace.session.clear(durability).and_then(|()| {
         let entries = call.keyspace.collections()?;
         entries.map_or(Ok(()), |entries| entries.clear(durability))
@@ -249,7 +249,7 @@ fn section_lines(call: &ImmediateCall<'_>, section: &str) -> Result<String, Refu
         "replication" => {
             vec![("role", "master".to_owned()), ("connected_slaves", "0".to_owned())]
         }
-        // Who may not count the keys is not told.
+        // A user who may not count the keys gets no count.
         "keyspace" if call.check_all(KeyRight::Read).is_ok() => {
             let keys = call.stored(count_keys(keyspace, COUNTED_BY_INFO_MAX))?;
             match keys {

@@ -18,7 +18,7 @@ enum Combination {
     Difference,
 }
 
-/// Members that a command of the ones it is made of adds at most.
+/// The most members that one of its inner commands adds.
 const ADDED_MAX: usize = 10_000;
 
 impl Combination {
@@ -114,7 +114,7 @@ pub(crate) fn sintercard(call: &mut ImmediateCall<'_>) -> Handled {
         limit = number.ok_or("ERR LIMIT can't be negative")?;
         index += 2;
     }
-    // Nobody changes one of them meanwhile.
+    // No client changes one of them meanwhile.
     let members = {
         let _turn = call.turn(true);
         combined(call, Combination::Intersection, 2..end)?

@@ -201,7 +201,7 @@ impl OpenHash {
 
     /// Deletes members that are there.
     fn delete_all(&mut self, members: &[(Text, Text)], texts: &mut Texts<'_>) {
-        // What goes as a whole goes without a look at each.
+        // What is deleted as a whole is not read one by one.
         if members.len() == self.len() {
             return self.begin(self.kind());
         }

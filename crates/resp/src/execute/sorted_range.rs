@@ -129,7 +129,7 @@ impl OpenHash {
                     MemberEnd::With(member) | MemberEnd::Without(member) => {
                         let mut place = score_place(score, false);
                         place.extend_from_slice(texts.argument(member));
-                        // Right behind the member itself.
+                        // Directly after the member itself.
                         if matches!(end, MemberEnd::With(_)) == is_behind {
                             place.push(0);
                         }
@@ -143,7 +143,7 @@ impl OpenHash {
     }
 }
 
-/// The place in front of all members with a score, or behind them.
+/// The position before all members with a score, or after them.
 fn score_place(score: f64, is_behind: bool) -> Vec<u8> {
     // There is one zero.
     let name = EntryName::of_score(0, score + 0.0);

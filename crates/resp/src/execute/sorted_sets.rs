@@ -112,7 +112,7 @@ pub(crate) fn zadd(arguments: &CommandArguments<'_>, sink: &mut PartSink<'_>) ->
     Ok(if rule.is_sum { ReplyShape::Single } else { ReplyShape::Sum })
 }
 
-/// The options, and where the first score stands behind them.
+/// The options, and the position of the first score after them.
 fn add_rule(arguments: &CommandArguments<'_>) -> (AddRule, usize) {
     let (mut rule, mut at) = (AddRule::default(), 2);
     while at < arguments.len() {
@@ -189,7 +189,7 @@ pub(crate) fn zrevrangebylex(arguments: &CommandArguments<'_>, sink: &mut PartSi
     range(arguments, sink, Some(RangeKind::Member), true)
 }
 
-/// What stands between two ends.
+/// The members between two ends.
 fn between(
     arguments: &CommandArguments<'_>,
     kind: RangeKind,
@@ -253,7 +253,7 @@ fn range(
         let refusal = "ERR syntax error, WITHSCORES not supported in combination with BYLEX";
         return Err(refusal.into());
     }
-    // In a range that goes back the higher end stands first.
+    // In a reverse range the higher end comes first.
     let is_turned = options.is_reverse && kind != RangeKind::Rank;
     let by = between(arguments, kind, if is_turned { (3, 2) } else { (2, 3) })?;
     let RangeOptions { is_reverse, limit: (offset, count), with_scores, .. } = options;
@@ -302,7 +302,7 @@ fn score_end(arguments: &CommandArguments<'_>, index: usize) -> Result<ScoreEnd,
 }
 
 fn member_end(arguments: &CommandArguments<'_>, index: usize) -> Result<MemberEnd, Refusal> {
-    // Behind the first byte stands the member.
+    // The member follows the first byte.
     let mut member = arguments.argument(index);
     member.span.start += u32::from(!arguments.get(index).is_empty());
     match arguments.get(index) {

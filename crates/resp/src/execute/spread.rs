@@ -2,8 +2,8 @@
 //!
 //! Its value is a head, which tells how many members there are, and by its generation which entries
 //! they are. Each change writes the head, on the condition that it is still the one that was looked
-//! up, and in the same step the entries that differ. So whoever has the head has the members of that
-//! moment, and a watch, an expiry and a deletion need nothing but the head. Entries that no head
+//! up, and in the same step the entries that differ. So the head determines the members at its
+//! time, and a watch, an expiry and a deletion need nothing but the head. Entries that no head
 //! names are deleted later ([`crate::leftovers`]).
 
 use tonnage::{PairWrites, Result};
@@ -88,7 +88,7 @@ impl OpenHash {
         self.delete(name, texts);
     }
 
-    /// Whether what was read may be of two moments.
+    /// Whether the reads may be of two points in time.
     pub(super) fn is_of_two_moments(&self) -> bool {
         self.spread.as_ref().is_some_and(|spread| spread.reads > 1)
     }

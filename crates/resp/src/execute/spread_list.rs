@@ -138,7 +138,7 @@ impl SpreadList {
                     take(index, &copy, texts)
                 }
                 (None, Some(row)) => take(index, row, texts),
-                // Somebody else deleted its entry.
+                // Another client deleted its entry.
                 (None, None) => true,
             }
         };

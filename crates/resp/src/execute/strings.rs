@@ -192,6 +192,6 @@ pub(crate) fn getex(arguments: &CommandArguments<'_>, sink: &mut PartSink<'_>) -
             expiry
         }
     };
-    // Where there is no value, nobody asks for the number.
+    // Without a value, the number is not needed.
     one(sink, PartAction::GetAndExpire(expiry))
 }

@@ -73,7 +73,7 @@ fn carry_out(call: &mut ImmediateCall<'_>, transaction: Transaction) -> Handled 
     if transaction.is_broken {
         return Err("EXECABORT Transaction discarded because of previous errors.".into());
     }
-    // From here to the end nobody else looks or writes.
+    // From here to the end no other client reads or writes.
     let _turn = call.turn(true);
     let keys: Vec<&[u8]> = watched.versions.keys().map(Vec::as_slice).collect();
     let now = call.stored(fetch_versions(call.keyspace, &keys))?;

@@ -7,7 +7,7 @@ use super::open_hash::OpenHash;
 use super::texts::{Text, Texts};
 use crate::values::{EntryName, ValueKind, score_of};
 
-/// The rows of the first page, unless fewer are wanted, and of those behind it.
+/// The rows of the first page, unless fewer are wanted, and of those after it.
 const FIRST_ROWS: usize = 128;
 const NEXT_ROWS: usize = 2_048;
 

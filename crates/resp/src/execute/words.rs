@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-/// The error that a client is told.
+/// The error that a client gets.
 pub(crate) type Refusal = Cow<'static, str>;
 
 pub(crate) const SYNTAX: &str = "ERR syntax error";

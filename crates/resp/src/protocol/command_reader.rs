@@ -1,7 +1,7 @@
 //! Reads commands from bytes, however these are cut.
 //!
-//! 1. A command is `*N` and then N times `$LENGTH`, a line each, with the bytes behind it; or it is
-//!    a line of words ([`inline`](super::inline)).
+//! 1. A command is `*N` and then N times `$LENGTH`, a line each, followed by the bytes; or it is a
+//!    line of words ([`inline`](super::inline)).
 //! 2. Arguments are spans of the buffer: nothing is copied. What is known of a command that is not
 //!    whole yet is kept, so that no byte is looked at twice for coming in pieces.
 //! 3. Lengths that are announced allocate nothing. Memory grows with the bytes that came.
@@ -10,12 +10,12 @@ use super::inline::split_line;
 use super::limits::ClientLimits;
 use super::number::parse_integer;
 
-/// Where an argument stands in the buffer.
+/// The position of an argument in the buffer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ArgumentSpan {
     /// Its first byte.
     pub start: u32,
-    /// The byte behind its last one.
+    /// The byte after its last one.
     pub end: u32,
 }
 
@@ -36,12 +36,12 @@ impl ArgumentSpan {
 pub enum ReadStep {
     /// A whole command, whose arguments are known now. It may have none.
     Command,
-    /// The command goes on behind the end of the buffer.
+    /// The command continues after the end of the buffer.
     Incomplete,
 }
 
-/// Bytes that are no command. The client is told and closed: nobody knows where the next one
-/// begins.
+/// Bytes that are no command. The client gets an error and is closed: the start of the next one is
+/// unknown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProtocolError(pub String);
 
@@ -50,7 +50,7 @@ pub struct ProtocolError(pub String);
 pub struct CommandReader {
     /// The arguments of the command that was read last, or is being read.
     arguments: Vec<ArgumentSpan>,
-    /// Where the command goes on.
+    /// Where the command continues.
     position: usize,
     /// How many arguments are still to come.
     missing: usize,
@@ -70,7 +70,7 @@ impl CommandReader {
         &self.arguments
     }
 
-    /// Where the buffer goes on behind the commands that were read.
+    /// Where the buffer continues after the commands that were read.
     pub fn position(&self) -> usize {
         self.position
     }
@@ -107,7 +107,7 @@ impl CommandReader {
         }
     }
 
-    /// Reads the next command. The buffer holds what it held before, and more behind it; the bytes
+    /// Reads the next command. The buffer holds what it held before, and more after it; the bytes
     /// of a line of words may be changed.
     ///
     /// # Errors
@@ -173,7 +173,7 @@ impl CommandReader {
         let length = match self.length {
             Some(length) => length,
             None => {
-                // Told before its line is whole, as Redis does it.
+                // Reported before its line is whole, as Redis does it.
                 match buffer.get(self.position) {
                     Some(b'$') | None => {}
                     Some(other) => {
@@ -197,7 +197,7 @@ impl CommandReader {
         if buffer.len() < end + 2 {
             return Ok(false);
         }
-        // The two bytes behind it are passed over unread, as Redis does.
+        // The two bytes after it are passed over unread, as Redis does.
         self.arguments.push(ArgumentSpan::new(self.position, end));
         self.position = end + 2;
         self.missing -= 1;

@@ -1,12 +1,12 @@
-//! Patterns as KEYS and SCAN take them: `*`, `?`, `[a-c]`, `[^a]`, and `\` before a byte that
-//! stands for itself.
+//! Patterns as KEYS and SCAN take them: `*`, `?`, `[a-c]`, `[^a]`, and `\` before a byte that means
+//! itself.
 
 /// Whether a pattern matches a text. Takes at most as many steps as both are long together, times
 /// the length of the text, whatever the pattern is.
 pub fn glob_matches(pattern: &[u8], text: &[u8]) -> bool {
     let (mut p, mut t) = (0, 0);
-    // Behind the last star, and what it stands for ends here. Longer ones are tried when the rest
-    // does not match; earlier stars need no second try.
+    // After the last star, whose match ends here. Longer ones are tried when the rest does not
+    // match; earlier stars need no second try.
     let mut star: Option<(usize, usize)> = None;
     loop {
         if pattern.get(p) == Some(&b'*') {
@@ -17,7 +17,7 @@ pub fn glob_matches(pattern: &[u8], text: &[u8]) -> bool {
         if t == text.len() && p == pattern.len() {
             return true;
         }
-        // Nothing matches behind the end of the text.
+        // Nothing matches after the end of the text.
         let step = (t < text.len()).then(|| match_one(&pattern[p..], text[t])).flatten();
         match (step, &mut star) {
             (Some(taken), _) => {
@@ -44,9 +44,9 @@ fn match_one(pattern: &[u8], byte: u8) -> Option<usize> {
     }
 }
 
-/// The same for a class, behind its bracket. One that is not closed ends with the pattern.
+/// The same for a class, after its bracket. One that is not closed ends with the pattern.
 fn match_class(class: &[u8], byte: u8) -> Option<usize> {
-    // A bracket right behind this one closes an empty class, as in Redis.
+    // A bracket directly after this one closes an empty class, as in Redis.
     let (is_not, mut at) = (class.first() == Some(&b'^'), 0);
     at += usize::from(is_not);
     let mut is_in = false;

@@ -41,7 +41,7 @@ fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n' | b'\r' | 0x0B | 0x0C | 0)
 }
 
-/// Copies what stands in quotes to `end`, and tells where the line goes on.
+/// Copies the quoted text to `end`, and returns where the line continues.
 fn unquote(line: &mut [u8], mut at: usize, quote: u8, end: &mut usize) -> Option<usize> {
     let mut put = |line: &mut [u8], byte| {
         line[*end] = byte;
@@ -76,7 +76,7 @@ fn unquote(line: &mut [u8], mut at: usize, quote: u8, end: &mut usize) -> Option
                 put(line, b'\'');
                 at += 2;
             }
-            // A backslash at the end of the line stands for itself.
+            // A backslash at the end of the line means itself.
             _ => {
                 put(line, byte);
                 at += 1;

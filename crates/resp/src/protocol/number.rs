@@ -22,14 +22,14 @@ pub fn parse_integer(text: &[u8]) -> Option<i64> {
     if is_negative { Some(number) } else { number.checked_neg() }
 }
 
-/// How many digits behind the point are kept.
+/// How many digits after the point are kept.
 const SCALE: u32 = 17;
 /// One.
 const UNIT: i128 = 100_000_000_000_000_000;
-/// Numbers beyond it have no room for the digits behind the point.
+/// Numbers beyond it have no room for the digits after the point.
 const WHOLE_MAX: i128 = i128::MAX / UNIT - 1;
 
-/// A number with 17 digits behind the point, for INCRBYFLOAT. Sums of decimal fractions are exact,
+/// A number with 17 digits after the point, for INCRBYFLOAT. Sums of decimal fractions are exact,
 /// as they look with the 80-bit numbers of C. Numbers beyond 10^21 are as near as a double is.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Decimal {
@@ -61,7 +61,7 @@ impl Decimal {
             None => (false, mantissa.strip_prefix('+').unwrap_or(mantissa)),
         };
         let (whole, part) = mantissa.split_once('.').unwrap_or((mantissa, ""));
-        // 38 digits fit; those far behind the point are cut off below.
+        // 38 digits fit; those far after the point are cut off below.
         let mut digits: i128 = 0;
         let mut scale = exponent.checked_add(SCALE as i32)?;
         for (index, digit) in whole.bytes().chain(part.bytes()).enumerate() {
@@ -72,7 +72,7 @@ impl Decimal {
             digits = digits.checked_mul(10)?.checked_add(digit)?;
             scale -= i32::from(index >= whole.len());
         }
-        // Now to 17 digits behind the point: zeros are added, or digits cut off and rounded.
+        // Now to 17 digits after the point: zeros are added, or digits cut off and rounded.
         while scale > 0 && digits != 0 {
             digits = digits.checked_mul(10)?;
             scale -= 1;

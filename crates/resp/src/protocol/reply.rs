@@ -33,7 +33,7 @@ pub struct ReplyWriter<'b> {
 }
 
 impl<'b> ReplyWriter<'b> {
-    /// Replies behind what the buffer holds.
+    /// Replies after what the buffer holds.
     pub fn new(buffer: &'b mut Vec<u8>, protocol: Protocol) -> Self {
         Self { buffer, protocol }
     }

@@ -8,8 +8,8 @@
 //! | for each field | the length of its name and that of its value; the name; the value |
 //!
 //! A length has seven bits a byte, the lowest first; each byte but its last has the top bit set.
-//! Fields of a hash stand in the order in which they were made, members of a sorted set in that of
-//! their scores, which are doubles, little-endian.
+//! Fields of a hash are in the order of their creation, members of a sorted set in that of their
+//! scores, which are doubles, little-endian.
 
 use std::ops::Range;
 
@@ -190,7 +190,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(200))]
 
-        /// Every beginning, every byte behind, and every changed byte.
+        /// Every prefix, every further byte, and every changed byte.
         #[test]
         fn what_was_written_is_read_and_what_was_damaged_never_panics(
             fields in fields(), changed in 1..=255_u8, more in 0..=255_u8,

@@ -12,7 +12,7 @@
 
 use tonnage::internal::placement_hash;
 
-/// Which entry it is: what stands in front of the member.
+/// Which entry it is: the part before the member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct EntryName {
     head: [u8; EntryName::HEAD_BYTES],
@@ -21,11 +21,11 @@ pub(crate) struct EntryName {
 const MEMBER: u8 = b'm';
 const SCORE: u8 = b's';
 const ELEMENT: u8 = b'e';
-/// Behind all of them.
+/// After all of them.
 const END: u8 = b'z';
 
 impl EntryName {
-    /// What stands in front of the member.
+    /// The part before the member.
     pub(crate) const HEAD_BYTES: usize = 17;
 
     fn new(generation: u64, letter: u8, order: u64) -> Self {
@@ -66,14 +66,14 @@ impl EntryName {
         first
     }
 
-    /// Behind all entries of this kind.
+    /// After all entries of this kind.
     pub(crate) fn behind_like(self) -> [u8; 9] {
         let mut end = self.first_like();
         end[8] += 1;
         end
     }
 
-    /// Behind all entries of the generation.
+    /// After all entries of the generation.
     pub(crate) fn behind_generation(generation: u64) -> [u8; 9] {
         let mut end = [END; 9];
         end[..8].copy_from_slice(&generation.to_be_bytes());
@@ -84,13 +84,13 @@ impl EntryName {
         &self.head
     }
 
-    /// Its hash, score or position, and the member behind it.
+    /// Its hash, score or position, and the member after it.
     pub(crate) fn read(name: &[u8]) -> Option<(u64, &[u8])> {
         let (head, member) = name.split_at_checked(Self::HEAD_BYTES)?;
         Some((u64::from_be_bytes(*head.last_chunk()?), member))
     }
 
-    /// The position that stands in a name.
+    /// The position in a name.
     pub(crate) fn position(order: u64) -> i64 {
         (order ^ (1 << 63)) as i64
     }
@@ -100,7 +100,7 @@ impl EntryName {
         name.first_chunk().map_or(0, |bytes| u64::from_be_bytes(*bytes))
     }
 
-    /// The score that stands in a name.
+    /// The score in a name.
     pub(crate) fn score(order: u64) -> f64 {
         f64::from_bits(if order >> 63 == 1 { order ^ (1 << 63) } else { !order })
     }

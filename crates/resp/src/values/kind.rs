@@ -4,8 +4,8 @@
 /// string begins so by chance.
 const MARK: [u8; 11] = *b"\xFE\0tonnage\0\xFE";
 
-/// What stands behind the mark: the kind. A small letter where the whole value follows, a capital
-/// one where its members are entries of their own.
+/// What follows the mark: the kind. A small letter where the whole value follows, a capital one
+/// where its members are entries of their own.
 const LETTERS: [(u8, ValueKind); 4] = [
     (b'h', ValueKind::Hash),
     (b'l', ValueKind::List),

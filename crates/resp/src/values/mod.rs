@@ -1,4 +1,4 @@
-//! Values as they are stored: strings as they are, others behind a mark.
+//! Values as they are stored: strings as they are, others after a mark.
 
 mod encoded_hash;
 mod entry_name;

@@ -46,7 +46,7 @@ fn replies_of_a_round_are_bounded_and_none_is_lost() {
     for answer in &answers {
         assert_eq!(answer.matches("$4000\r\n").count(), 51);
         assert_eq!(answer.matches("$1\r\ne\r\n").count(), 1);
-        // An inline command with open quotes ends the connection behind all before it.
+        // An inline command with open quotes ends the connection after all before it.
         assert!(answer.ends_with("-ERR Protocol error: unbalanced quotes in request\r\n"));
     }
     let counted: i64 = answers

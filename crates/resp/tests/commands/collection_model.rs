@@ -564,7 +564,7 @@ fn entries_of(clients: &Clients) -> usize {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
-    /// Many come together, so that changes are made in memory, in a transaction, or each by itself.
+    /// Many come together, so that changes happen in memory, in a transaction, or each by itself.
     /// Another client watches a key meanwhile.
     #[test]
     fn replies_are_those_of_plain_collections_in_each_form(
@@ -614,7 +614,7 @@ proptest! {
                     found.push('|');
                 }
                 prop_assert_eq!(&found, &expected, "{} with {} bytes", &lines, bytes);
-                // Whoever watched a key that changed carries out nothing.
+                // A client that watched a changed key runs nothing.
                 let executed = clients.send(1, "MULTI\r\nPING\r\nEXEC\r\n").ends_with("+PONG\r\n");
                 if model.keys.get(watched).cloned() != before {
                     prop_assert!(!executed, "{} watched {}", &lines, watched);

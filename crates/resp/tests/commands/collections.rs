@@ -148,7 +148,7 @@ fn what_is_cut_off_a_long_list_is_deleted_later() {
     clients.expect(&[("LRANGE l 0 -1", "*4 $1 x $4 2000 $4 2001 $1 y")]);
 }
 
-/// The cursor is a place in the set: another server that opens the store goes on there.
+/// The cursor is a position in the set: another server that opens the store continues there.
 #[test]
 fn a_scan_of_a_spread_set_sees_each_member_once_page_by_page() {
     let mut clients = spread_clients();
@@ -217,7 +217,7 @@ fn a_member_that_is_too_long_for_a_spread_collection_is_refused_with_all_of_its_
     assert_eq!(entries(&clients, "t"), 0);
 }
 
-/// Each writer sets two fields to one value; a reader that sees them differ saw two moments.
+/// Each writer sets two fields to one value; a reader that sees them differ saw two points in time.
 #[test]
 fn readers_see_a_spread_hash_of_one_moment_while_others_write() {
     let clients = spread_clients();

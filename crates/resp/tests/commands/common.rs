@@ -1,11 +1,11 @@
-//! Clients of a store in memory, whose clock stands still until it is turned.
+//! Clients of a store in memory, whose clock does not move until it is set.
 
 use std::sync::Arc;
 
 use tonnage::{ManualClock, Store};
 use tonnage_resp::{Client, ClientAccess, ClientLimits, Executor, Keyspace, SyncPolicy};
 
-/// When the clock stands at first.
+/// The first time of the clock.
 pub(crate) const NOW_MS: u64 = 1_000_000_000_000;
 
 /// Some clients of one store. They are boxed as the executor takes them.

@@ -22,7 +22,7 @@ fn clients_greet_and_choose_the_protocol() {
         ("GET nosuch", "$-1"),
         ("CLIENT GETNAME", "$-1"),
     ]);
-    // The version holds for what was sent behind it in the same bytes.
+    // The version holds for what was sent after it in the same bytes.
     let answer = clients.send(0, "GET nosuch\r\nHELLO 3\r\nGET nosuch\r\n");
     assert!(answer.starts_with("$-1\r\n%7\r\n") && answer.ends_with("_\r\n"), "{answer}");
 }

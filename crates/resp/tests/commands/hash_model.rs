@@ -178,7 +178,7 @@ fn line_of(key: u8, action: &Action) -> String {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
-    /// Many come together, so that changes are made in memory, or each by itself.
+    /// Many come together, so that changes happen in memory, or each by itself.
     #[test]
     fn replies_are_those_of_a_list_of_fields(
         actions in proptest::collection::vec((0..2_u8, action(), any::<bool>()), 1..60),

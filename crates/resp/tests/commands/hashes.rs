@@ -234,7 +234,7 @@ fn a_scan_answers_all_fields_that_match() {
     ]);
 }
 
-/// Changes of one key that come together are made in memory, whatever stands between them.
+/// Changes of one key that come together happen in memory, whatever is between them.
 #[test]
 fn a_pipeline_of_all_kinds_sees_its_own_effects() {
     let mut clients = Clients::new(1);
@@ -271,7 +271,7 @@ fn transactions_change_hashes_as_a_whole_and_watch_them() {
     clients.expect(&[("EXEC", "*-1"), ("HGETALL h", "*4 $1 a $1 2 $1 b $1 1")]);
 }
 
-/// A hash that somebody else wrote meanwhile is looked up and changed anew.
+/// A hash that another client wrote meanwhile is looked up and changed anew.
 #[test]
 fn writers_on_other_threads_get_in_between_and_no_field_is_lost() {
     const EACH: usize = 2_000;

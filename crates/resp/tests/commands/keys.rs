@@ -106,7 +106,7 @@ fn a_scan_sees_every_key_that_is_there_throughout() {
     loop {
         let (next, names) = page(&clients.ask(&format!("SCAN {cursor} COUNT 7 MATCH k*")));
         seen.extend(names);
-        // What comes and goes meanwhile does not disturb it.
+        // Keys that appear and vanish meanwhile do not disturb it.
         clients.ask("SET k00 v");
         clients.ask("DEL k00");
         if next == "0" {
@@ -127,8 +127,8 @@ fn a_scan_sees_every_key_that_is_there_throughout() {
     assert!(of_another_type.ends_with("*0\r\n"), "{of_another_type}");
 }
 
-/// Cursors of many scans once had the numbers of others, so that scans went on behind keys that they
-/// had not seen.
+/// Cursors of many scans once had the numbers of others, so that scans continued after keys that
+/// they had not seen.
 #[test]
 fn a_scan_among_very_many_others_misses_no_key() {
     let mut clients = Clients::new(2);
@@ -154,7 +154,7 @@ fn a_scan_among_very_many_others_misses_no_key() {
     assert_eq!(seen.len(), 30);
 }
 
-/// They are there for the library, and belong to nobody here.
+/// They are there for the library, and belong to no client here.
 #[test]
 fn pairs_with_longer_paths_are_no_keys() {
     let mut clients = Clients::new(1);

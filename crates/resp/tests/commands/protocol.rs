@@ -20,7 +20,7 @@ fn read(pieces: &[&[u8]]) -> (Vec<Vec<Vec<u8>>>, Option<String>) {
                 Err(error) => return (commands, Some(error.0)),
             }
         }
-        // As a client does it: what was read goes.
+        // As a client does it: what was read is removed.
         let done = reader.needed_from();
         buffer.drain(..done);
         reader.shift(done);

@@ -1,4 +1,4 @@
-//! A command of a round, and where it stands in what its client sent.
+//! A command of a round, and its position in what its client sent.
 
 use super::super::plan::ReplyShape;
 use crate::client::encode_command;
@@ -11,11 +11,11 @@ pub(in crate::execute) struct RoundCommand {
     /// The end of its parts; they begin where those of the command before end.
     pub(in crate::execute) parts_end: u32,
     pub(in crate::execute) shape: ReplyShape,
-    /// Where it stands in the input of its client.
+    /// Its position in the input of its client.
     pub(in crate::execute) place: CommandPlace,
 }
 
-/// Where a command stands in the input of its client.
+/// The position of a command in the input of its client.
 #[derive(Clone, Debug, Default)]
 pub(in crate::execute) struct CommandPlace {
     pub(in crate::execute) start: usize,

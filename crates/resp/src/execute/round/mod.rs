@@ -5,8 +5,8 @@
 //! 2. The keys are looked up, but for those whose chain begins with a blind SET.
 //! 3. Each chain is carried out in memory. If it leaves a change, that is written on the condition
 //!    that the pair is still the one that was looked up.
-//! 4. A chain whose condition did not hold is looked up and carried out anew: somebody else wrote
-//!    the key meanwhile. Chains do not depend on each other, so the others stand.
+//! 4. A chain whose condition did not hold is looked up and run anew: another writer changed the
+//!    key meanwhile. Chains do not depend on each other, so the others stand.
 //! 5. Answers become replies once everything is written.
 //!
 //! An answer may show one value many times, and many answers the same value. So their bytes are
@@ -71,7 +71,7 @@ pub(super) struct Round {
     computed: Vec<u8>,
     /// The collection of the chain that is being carried out.
     open: OpenCollection,
-    /// Chains that wrote nothing, and whose reads may be of two moments.
+    /// Chains that wrote nothing, and whose reads may be of two points in time.
     unsettled: Vec<u32>,
     failures: Vec<String>,
     /// The bytes of the replies so far.
@@ -120,7 +120,7 @@ impl Round {
         }
     }
 
-    /// Whether several keys change together, so that nobody may look in between.
+    /// Whether several keys change together, so that no client may read in between.
     fn is_alone(&self) -> bool {
         self.commands.iter().any(|command| matches!(command.shape, ReplyShape::Ok))
     }
@@ -345,7 +345,7 @@ impl Round {
         if let Some(error) = texts.failure.take() {
             return self.fail_chain(chain, &error);
         }
-        // Made and deleted again: there is nothing to write.
+        // Created and deleted again: there is nothing to write.
         if !state.is_changed || (state.base == StoredBase::Absent && state.value.is_none()) {
             if self.open.is_of_two_moments() && !is_alone {
                 self.unsettled.push(chain as u32);
@@ -353,7 +353,7 @@ impl Round {
             return;
         }
         let condition = match state.base {
-            // Nobody else writes while this has its turn alone.
+            // No other client writes while this has its turn alone.
             _ if is_alone => Condition::Always,
             StoredBase::Unknown => Condition::Always,
             StoredBase::Absent => Condition::IfAbsent,
@@ -450,7 +450,7 @@ impl Round {
             let bytes = self.reply_bytes(index, clients);
             let ClientLimits { output_bytes_max, output_pause_bytes, .. } = clients[client].limits;
             let waiting = clients[client].output().len() + bytes;
-            // Whoever reads so little would never catch up.
+            // A client that reads so little would never catch up.
             if waiting > output_bytes_max.saturating_add(output_pause_bytes) {
                 clients[client].state = ClientState::Closed;
             }

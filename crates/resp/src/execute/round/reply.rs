@@ -87,7 +87,7 @@ fn write_fields(bytes: &[u8], show: FieldShow, reply: &mut ReplyWriter<'_>) {
     }
 }
 
-/// Writes byte strings, each of which stands behind its length.
+/// Writes byte strings, each of which follows its length.
 fn write_list(mut list: &[u8], count: usize, shape: ListShape, reply: &mut ReplyWriter<'_>) {
     // The head says how many follow, each version of the protocol in its own way.
     match shape {

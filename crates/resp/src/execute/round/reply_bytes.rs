@@ -40,7 +40,7 @@ impl Round {
         if !is_list || parts.iter().any(KeyPart::is_failed) {
             return REPLY_HEAD_BYTES;
         }
-        // As `Texts` has them, which could not be made here: it changes what is computed.
+        // As `Texts` has them, which could not be built here: it changes what is computed.
         let text = |text: Text| match text {
             Text::Found(row) => self.found.value(row as usize),
             Text::FoundPart { row, start, end } => {
