@@ -71,6 +71,7 @@ mod catalog;
 mod check;
 mod codec;
 mod ddl;
+pub mod geo;
 mod identity;
 mod index;
 mod inner;
@@ -111,8 +112,8 @@ pub use check::{CheckOptions, CheckReport};
 pub use codec::{FieldRange, RowView};
 pub use ddl::{DdlOutcome, Statement, parse as parse_ddl};
 pub use index::{
-    CreateIndexOptions, Index, IndexCleanReport, IndexColumn, IndexDefinition, IndexProgress,
-    IndexRange, IndexRows, IndexScanOptions,
+    CreateIndexOptions, GeoCells, Index, IndexCleanReport, IndexColumn, IndexDefinition,
+    IndexProgress, IndexRange, IndexRows, IndexScanOptions,
 };
 pub use kv::{
     BulkPairs, Depth, ExchangedPair, Key, KeyRange, KeyValue, Pair, PairBatch, PairGetOptions,

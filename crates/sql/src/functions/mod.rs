@@ -5,6 +5,7 @@ mod calendar;
 mod cast_text;
 mod choosing;
 mod format;
+mod geo;
 mod given_columns;
 mod intervals;
 mod length_limits;
@@ -23,6 +24,7 @@ mod wrapped;
 
 use datafusion::logical_expr::ScalarUDF;
 
+pub(crate) use self::geo::{SPHEROID_SHARE, read_wkb};
 pub(crate) use cast_text::{
     HEXADECIMAL, decimal_text, interval_text, is_leap, is_number, text_bytes, time_text,
 };
@@ -56,6 +58,7 @@ pub(crate) fn scalars(memory_bytes_max: usize) -> Vec<ScalarUDF> {
         .chain(length_limits::functions(memory_bytes_max))
         .chain(array_positions::functions())
         .chain(choosing::functions())
+        .chain(geo::functions())
         .chain(std::iter::once(round_digits::function()))
         .collect()
 }
