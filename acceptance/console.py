@@ -497,6 +497,36 @@ def colours_follow_a_column_and_hide_what_they_stand_for(server):
     page.context.close()
 
 
+def a_large_table_is_asked_for_by_what_is_in_view(server):
+    """One row a key, with an index by place: the box in view, its date line included, comes by it."""
+    call(server, "/v1/tables", "CREATE TABLE now (ship LONG, lat DOUBLE, lon DOUBLE, PRIMARY KEY (ship)); "
+         "CREATE INDEX by_place ON now (geo_cell(lon, lat))")
+    lines = [f"{n},{-60 + n % 1200 / 10},{-180 + n % 3599 / 10}" for n in range(30_000)]
+    put(server, "now", "\n".join(["ship,lat,lon", *lines]) + "\n")
+    page = page_of(server, "map", table="now")
+    asked = []
+    page.on("request", lambda one: one.url.endswith("/v1/sql") and asked.append(json.loads(one.post_data)["sql"]))
+    page.get_by_text("at their latest place").wait_for()
+    page.locator("canvas.top").focus()
+    for _ in range(6):
+        page.keyboard.press("+")
+    page.get_by_text("in and about the view").wait_for(timeout=20_000)
+    near = int(page.locator(".legend b").first.inner_text().replace(",", ""))
+    assert 0 < near < 2_500, near
+    # A table at rest would be scanned from memory.
+    sql(server, "UPDATE now SET lat = lat + 0.001 WHERE ship = 1")
+    plan = str(sql(server, "EXPLAIN " + asked[-1])["rows"])
+    assert "index by_place" in plan, plan
+    # To the other side of the world: the view that has moved is asked for at once.
+    while not any("UNION ALL" in one for one in asked) and len(asked) < 100:
+        for _ in range(10):
+            page.keyboard.press("ArrowRight")
+        page.wait_for_timeout(400)
+    assert "BETWEEN -180.000000" in asked[-1] or any("UNION ALL" in one for one in asked), asked[-1]
+    assert not page.failures, page.failures
+    page.context.close()
+
+
 def a_hundred_thousand_ships_move_with_the_map(server):
     put_fleet(server, ships=100_000, places=1)
     page = page_of(server, "map", table="ships")
@@ -894,6 +924,7 @@ run_cases(
         the_keyboard_is_enough,
         a_ship_is_drawn_in_the_middle_of_its_own_map,
         a_click_shows_the_track_within_a_second,
+        a_large_table_is_asked_for_by_what_is_in_view,
         a_hundred_thousand_ships_move_with_the_map,
         a_ship_goes_from_place_to_place,
         colours_follow_a_column_and_hide_what_they_stand_for,

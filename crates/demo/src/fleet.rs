@@ -158,8 +158,27 @@ impl Iterator for FleetPositions {
     type Item = Result<RecordBatch>;
 
     fn next(&mut self) -> Option<Self::Item> {
+        self.batch(BATCH_ROWS)
+    }
+}
+
+impl FleetPositions {
+    /// The next position of each of its ships.
+    pub(crate) fn next_step(&mut self) -> Option<Result<RecordBatch>> {
+        self.batch(self.ships.len())
+    }
+
+    /// Lets all ships sail for so many steps without a report.
+    pub(crate) fn skip_steps(&mut self, steps: u32) {
+        for _ in 0..steps {
+            self.ships.iter_mut().for_each(|ship| ship.advance(&mut self.chance));
+        }
+        self.step += steps;
+    }
+
+    fn batch(&mut self, rows_max: usize) -> Option<Result<RecordBatch>> {
         let mut columns = PositionColumns::default();
-        while columns.rows < BATCH_ROWS
+        while columns.rows < rows_max
             && self.step < self.fleet.positions_per_ship
             && !self.ships.is_empty()
         {
@@ -252,6 +271,16 @@ mod tests {
     fn the_same_seed_makes_the_same_fleet() {
         assert_eq!(all(&FLEET), all(&FLEET));
         assert_ne!(all(&FLEET), all(&Fleet { seed: 8, ..FLEET }));
+    }
+
+    #[test]
+    fn a_fleet_sails_on_from_where_it_was() {
+        let whole: Vec<_> = FLEET.stream(0, 1).map(Result::unwrap).collect();
+        let whole = arrow::compute::concat_batches(&whole[0].schema(), &whole).unwrap();
+        let mut later = FLEET.stream(0, 1);
+        later.skip_steps(250);
+        let step = later.next_step().unwrap().unwrap();
+        assert_eq!(step, whole.slice(250 * 100, 100));
     }
 
     #[test]

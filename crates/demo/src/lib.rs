@@ -11,6 +11,7 @@
 //! runs the same story.
 
 mod fleet;
+mod moving;
 mod rates;
 mod shop;
 mod single_rows;
@@ -29,6 +30,7 @@ use tonnage::{
 };
 
 use fleet::Fleet;
+pub use moving::MovingFleet;
 use rates::RateTable;
 use text::{DemoOutput, grouped};
 
@@ -77,6 +79,18 @@ impl DemoOptions {
 /// `Invalid` when the directory holds tables already; `Internal` when two ways to the same answer
 /// disagree; what the store answers otherwise.
 pub fn run(options: &DemoOptions, output: &mut dyn Write) -> Result<()> {
+    run_then(options, output, |_| Ok(()))
+}
+
+/// The same, and does something with the store before it goes.
+///
+/// # Errors
+/// As [`run`], and what is answered there.
+pub fn run_then(
+    options: &DemoOptions,
+    output: &mut dyn Write,
+    then: impl FnOnce(&Store) -> Result<()>,
+) -> Result<()> {
     let started = Instant::now();
     let mut story = DemoOutput::new(output);
     // Dropped last: the store must be closed before its directory is removed.
@@ -106,7 +120,7 @@ pub fn run(options: &DemoOptions, output: &mut dyn Write) -> Result<()> {
         let next = format_args!("tonnage scan --store {name} positions --limit 5");
         story.print_line(format_args!("The store stays: {next}"))?;
     }
-    Ok(())
+    then(&store)
 }
 
 /// Opens a store, and answers its name too.

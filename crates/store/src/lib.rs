@@ -72,6 +72,7 @@ mod check;
 mod codec;
 mod columns;
 mod ddl;
+pub mod geo;
 mod identity;
 mod index;
 mod inner;
@@ -112,8 +113,8 @@ pub use check::{CheckOptions, CheckReport};
 pub use codec::{FieldRange, RowView};
 pub use ddl::{DdlOutcome, Statement, parse as parse_ddl};
 pub use index::{
-    CreateIndexOptions, Index, IndexCleanReport, IndexColumn, IndexDefinition, IndexProgress,
-    IndexRange, IndexRows, IndexScanOptions,
+    CreateIndexOptions, GeoCells, Index, IndexCleanReport, IndexColumn, IndexDefinition,
+    IndexProgress, IndexRange, IndexRows, IndexScanOptions,
 };
 pub use kv::{
     BulkPairs, CollectionBatch, CollectionScan, CollectionSession, Depth, ExchangedPair, Key,

@@ -52,7 +52,7 @@ fn fewer_than_one_line_of_a_hundred_is_too_long() -> io::Result<()> {
 
 /// The folders and files of the store, from the ground up; those of a line stand on one floor.
 const STORE_FLOORS: [&[&str]; 14] = [
-    &["already_exists", "budget", "schema", "cancel", "levels", "terms"],
+    &["already_exists", "budget", "schema", "cancel", "levels", "terms", "geo"],
     &["read", "value", "call_limits"],
     &["row"],
     &["codec"],

@@ -14,11 +14,10 @@ use tonnage::{BulkGetOptions, Index, IndexRange, KeySource, Result};
 
 use super::SqlTable;
 use super::access_path::AccessPath;
-use super::condition::ColumnCondition;
 use super::domains::{column_domains, comparison_error};
+use super::index_conditions::IndexConditions;
 use super::index_path::{ENTRIES_FEW, IndexPath, ROWS_PER_ENTRY, columns_used, count_with_noun};
 use super::index_ranges::ranges_of;
-use super::json_path::JsonPathCondition;
 
 /// What an entry costs whose row need not be looked up: about as much as a row of a scan, which has
 /// more readers.
@@ -41,8 +40,7 @@ pub(crate) enum IndexChoice {
 /// Finds the index to read through for some columns, where one is better than `key_path`.
 pub(crate) fn choose_index(
     table: &SqlTable,
-    conditions: &[ColumnCondition],
-    places: &[JsonPathCondition],
+    conditions: IndexConditions<'_>,
     key_path: &AccessPath,
     columns: &[usize],
 ) -> Result<IndexChoice> {
@@ -51,11 +49,13 @@ pub(crate) fn choose_index(
     if table.indexes.is_empty() || *key_path == AccessPath::Nothing || is_whole(key_path) {
         return Ok(IndexChoice::None);
     }
-    let domains = column_domains(table.schema(), conditions).map_err(comparison_error)?;
+    let domains = column_domains(table.schema(), conditions.columns).map_err(comparison_error)?;
     let mut best: Option<IndexPath> = None;
     // An index that is still being built lacks entries, and rows would be missing.
     for index in table.indexes.iter().filter(|index| index.is_ready()) {
-        let Some((ranges, values)) = ranges_of(table, index, &domains, places)? else { continue };
+        let Some((ranges, values)) = ranges_of(table, index, &domains, conditions)? else {
+            continue;
+        };
         if !table.may_change_by(index, &ranges, values)
             || !adds_to_key(key_path, index, columns_used(&ranges, values))
         {
@@ -80,6 +80,7 @@ pub(crate) fn choose_index(
     }
     // What the keys decide otherwise than SQL is never taken off the filters above.
     let answered = conditions
+        .columns
         .iter()
         .map(|condition| {
             condition.is_decided_by_keys(table.schema()) && path.answers(table, condition)
@@ -101,9 +102,7 @@ fn adds_to_key(key_path: &AccessPath, index: &Index, used: usize) -> bool {
         keys.schema_ref().field_with_name(name).is_ok()
             || range.as_ref().is_some_and(|range| range.column == *name)
     };
-    index.columns()[..used]
-        .iter()
-        .any(|column| !column.path.is_empty() || !is_answered(&column.column))
+    index.columns()[..used].iter().any(|column| !column.is_plain() || !is_answered(&column.column))
 }
 
 /// Why an index does not pay.
@@ -163,8 +162,8 @@ impl SqlTable {
         let is_written = |name: &str| {
             self.written.iter().any(|column| self.schema().columns[*column].name == name)
         };
-        let mut written =
-            (0..index.columns().len()).filter(|place| is_written(&index.columns()[*place].column));
+        let mut written = (0..index.columns().len())
+            .filter(|place| index.columns()[*place].sources().any(is_written));
         written.all(|place| ranges.len() == 1 && place < values)
     }
 
@@ -181,6 +180,7 @@ impl SqlTable {
     pub(crate) fn is_indexed(&self, column: usize, path: &[String]) -> bool {
         let name = &self.schema().columns[column].name;
         let mut columns = self.indexes.iter().flat_map(|index| index.columns());
-        columns.any(|indexed| indexed.column == *name && indexed.path == path)
+        columns
+            .any(|indexed| indexed.sources().any(|source| source == name) && indexed.path == path)
     }
 }

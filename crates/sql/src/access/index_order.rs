@@ -81,7 +81,7 @@ fn prefix_values(
     let mut values = Vec::new();
     for indexed in index.columns() {
         let column = table.schema().column_index(&indexed.column);
-        let Some(column) = column.filter(|_| indexed.path.is_empty()) else { return Ok(None) };
+        let Some(column) = column.filter(|_| indexed.is_plain()) else { return Ok(None) };
         if column == ordered {
             return Ok(Some(values));
         }

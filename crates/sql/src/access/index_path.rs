@@ -80,7 +80,7 @@ impl IndexPath {
     pub(super) fn answers(&self, table: &SqlTable, condition: &ColumnCondition) -> bool {
         let name = &table.schema().columns[condition.column].name;
         let used = &self.index.columns()[..columns_used(&self.ranges, self.values)];
-        used.iter().any(|column| column.path.is_empty() && column.column == *name)
+        used.iter().any(|column| column.is_plain() && column.column == *name)
     }
 
     /// Starts to read. `None` when the index was dropped since.

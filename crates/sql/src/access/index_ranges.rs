@@ -4,6 +4,8 @@ use tonnage::{ColumnType, FieldRange, Index, IndexRange, Result, Value};
 
 use super::condition::ColumnDomain;
 use super::domains::domain_range;
+use super::geo_condition::{self, may_be_points};
+use super::index_conditions::IndexConditions;
 use super::json_path::{IndexCells, JsonPathCondition, cells_of};
 use super::{SqlTable, value_of};
 
@@ -16,12 +18,12 @@ pub(super) fn ranges_of(
     table: &SqlTable,
     index: &Index,
     domains: &[Option<ColumnDomain>],
-    places: &[JsonPathCondition],
+    conditions: IndexConditions<'_>,
 ) -> Result<Option<(Vec<IndexRange>, usize)>> {
     let mut ranges = vec![IndexRange::default()];
     let mut values = 0;
     for place in 0..index.columns().len() {
-        let Some(cells) = cells_of_column(table, index, place, domains, places)? else { break };
+        let Some(cells) = cells_of_column(table, index, place, domains, conditions)? else { break };
         if ranges.len().saturating_mul(cells.len()) > RANGES_MAX {
             break;
         }
@@ -52,7 +54,7 @@ fn cells_of_column(
     index: &Index,
     place: usize,
     domains: &[Option<ColumnDomain>],
-    places: &[JsonPathCondition],
+    conditions: IndexConditions<'_>,
 ) -> Result<Option<Vec<IndexCells>>> {
     let indexed = &index.columns()[place];
     let Some(column) = table.schema().column_index(&indexed.column) else { return Ok(None) };
@@ -60,8 +62,20 @@ fn cells_of_column(
         let is_here = |condition: &&JsonPathCondition| {
             condition.column == column && condition.path == indexed.path
         };
-        let here: Vec<_> = places.iter().filter(is_here).collect();
+        let here: Vec<_> = conditions.places.iter().filter(is_here).collect();
         return Ok(cells_of(&here, &indexed.to_string()));
+    }
+    if let Some(cells) = &indexed.cells {
+        let behind = || cells_of_column(table, index, place + 1, domains, conditions);
+        let is_last =
+            !may_be_points(cells) || place + 1 == index.columns().len() || behind()?.is_none();
+        return Ok(geo_condition::cells_of(
+            table.schema(),
+            indexed,
+            conditions.columns,
+            conditions.regions,
+            is_last,
+        ));
     }
     let Some(domain) = &domains[column] else { return Ok(None) };
     if domain.is_null {

@@ -6,6 +6,7 @@
 
 mod conditions;
 mod file;
+mod geo_conditions;
 mod information;
 mod json_conditions;
 mod overlay;
@@ -21,6 +22,7 @@ use tonnage::{Error, ErrorKind, Store};
 
 pub(crate) use conditions::condition_of;
 pub(crate) use file::FileTable;
+pub(crate) use geo_conditions::geo_condition_of;
 pub use information::INFORMATION_SCHEMA;
 pub(crate) use information::indexes;
 pub(crate) use json_conditions::json_conditions_of;

@@ -13,10 +13,11 @@ use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::filter::FilterExecBuilder;
 use tonnage::{Consistency, Direction};
 
-use super::{condition_of, json_conditions_of};
+use super::{condition_of, geo_condition_of, json_conditions_of};
 use crate::access::{
-    AccessPath, ColumnCondition, ColumnOrder, ENTRIES_FEW, IndexChoice, IndexPath, LatestRows,
-    ROWS_PER_ENTRY, ReadSpec, SqlTable, choose_access_path, choose_index, index_in_order,
+    AccessPath, ColumnCondition, ColumnOrder, ENTRIES_FEW, IndexChoice, IndexConditions, IndexPath,
+    LatestRows, ROWS_PER_ENTRY, ReadSpec, SqlTable, choose_access_path, choose_index,
+    index_in_order,
 };
 use crate::column_cache::ColumnCache;
 use crate::errors::into_datafusion;
@@ -137,18 +138,18 @@ impl StoreTable {
             .filter_map(|filter| json_conditions_of(&self.table, filter))
             .flatten()
             .collect();
-        Ok(
-            match choose_index(&self.table, &flatten_conditions(&parts), &places, &path, columns)
-                .map_err(into_datafusion)?
-            {
-                IndexChoice::Chosen { path, answered: by_index } => {
-                    // `by_key` does not count any more: the path through the key is not taken.
-                    (AccessPath::Index(path), answered_filters(&parts, by_index), None)
-                }
-                IndexChoice::Rejected(remark) => (path, by_key, Some(remark)),
-                IndexChoice::None => (path, by_key, None),
-            },
-        )
+        let regions: Vec<_> =
+            filters.iter().filter_map(|filter| geo_condition_of(&self.table, filter)).collect();
+        let of_columns = flatten_conditions(&parts);
+        let known = IndexConditions { columns: &of_columns, places: &places, regions: &regions };
+        Ok(match choose_index(&self.table, known, &path, columns).map_err(into_datafusion)? {
+            IndexChoice::Chosen { path, answered: by_index } => {
+                // `by_key` does not count any more: the path through the key is not taken.
+                (AccessPath::Index(path), answered_filters(&parts, by_index), None)
+            }
+            IndexChoice::Rejected(remark) => (path, by_key, Some(remark)),
+            IndexChoice::None => (path, by_key, None),
+        })
     }
 
     /// About how many rows filters leave, where a key or an index finds them.
@@ -173,6 +174,8 @@ impl StoreTable {
         let places = json_conditions_of(&self.table, filter).unwrap_or_default();
         conditions.iter().any(|condition| self.table.is_indexed(condition.column, &[]))
             || places.iter().any(|place| self.table.is_indexed(place.column, &place.path))
+            || geo_condition_of(&self.table, filter)
+                .is_some_and(|condition| self.table.is_indexed(condition.lat, &[]))
     }
 
     /// Whether the key might answer a filter.

@@ -9,8 +9,8 @@ use super::literal::array_of;
 use super::parse::{ColumnFilter, FilterTest, SelectedColumn, SelectedItems};
 use super::{Aggregates, SimpleSelect};
 use crate::access::{
-    AccessPath, ColumnBound, ColumnCondition, ColumnOrder, ColumnTest, IndexChoice, ReadSpec,
-    SqlTable, choose_access_path, choose_index, direction_for,
+    AccessPath, ColumnBound, ColumnCondition, ColumnOrder, ColumnTest, IndexChoice,
+    IndexConditions, ReadSpec, SqlTable, choose_access_path, choose_index, direction_for,
 };
 use crate::catalog::CatalogContext;
 use crate::engine::Engine;
@@ -94,7 +94,8 @@ fn path(
     if all(&choice.answered) {
         return Ok(Some(choice.path));
     }
-    Ok(match choose_index(table, conditions, &[], &choice.path, columns)? {
+    let known = IndexConditions::of_columns(conditions);
+    Ok(match choose_index(table, known, &choice.path, columns)? {
         IndexChoice::Chosen { path, answered } if all(&answered) => {
             Some(AccessPath::Index(path.unchecked()))
         }

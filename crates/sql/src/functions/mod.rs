@@ -6,6 +6,7 @@ mod cast_text;
 mod choosing;
 mod domains;
 mod format;
+mod geo;
 mod given_columns;
 mod intervals;
 mod length_limits;
@@ -25,6 +26,7 @@ mod wrapped;
 
 use datafusion::logical_expr::ScalarUDF;
 
+pub(crate) use self::geo::{SPHEROID_SHARE, read_wkb};
 pub(crate) use cast_text::{
     HEXADECIMAL, decimal_text, interval_text, is_leap, is_number, text_bytes, time_text,
 };
@@ -60,6 +62,7 @@ pub(crate) fn scalars(memory_bytes_max: usize) -> Vec<ScalarUDF> {
         .chain(array_positions::functions())
         .chain(choosing::functions())
         .chain(domains::functions())
+        .chain(geo::functions())
         .chain(std::iter::once(round_digits::function()))
         .collect()
 }

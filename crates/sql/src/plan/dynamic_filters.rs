@@ -15,7 +15,7 @@ use datafusion::physical_expr_common::physical_expr::snapshot_physical_expr;
 use tonnage::Direction;
 
 use crate::access::{
-    AccessPath, ColumnBound, ColumnCondition, ColumnTest, IndexChoice, ReadSpec,
+    AccessPath, ColumnBound, ColumnCondition, ColumnTest, IndexChoice, IndexConditions, ReadSpec,
     choose_access_path, choose_index,
 };
 use crate::errors::into_datafusion;
@@ -47,7 +47,7 @@ pub(super) fn may_narrow(spec: &ReadSpec, filter: &Arc<dyn PhysicalExpr>) -> boo
     let leads_index = |column: &usize| {
         let name = &schema.columns[*column].name;
         let mut first = spec.table.indexes.iter().filter_map(|index| index.columns().first());
-        first.any(|first| first.path.is_empty() && first.column == *name)
+        first.any(|first| first.is_plain() && first.column == *name)
     };
     is_key || columns.iter().any(leads_index)
 }
@@ -70,10 +70,11 @@ pub(super) fn narrow_read(spec: ReadSpec, filters: &[Arc<dyn PhysicalExpr>]) -> 
     }
     let choice = choose_access_path(&spec.table, &conditions).map_err(into_datafusion)?;
     let is_ordered = spec.direction != Direction::Unordered;
+    let known = IndexConditions::of_columns(&conditions);
     let path = match choice.path {
         // Not where the plan counts on the order of the key: an index does not give it.
         AccessPath::All if !is_ordered => {
-            match choose_index(&spec.table, &conditions, &[], &AccessPath::All, &spec.columns)
+            match choose_index(&spec.table, known, &AccessPath::All, &spec.columns)
                 .map_err(into_datafusion)?
             {
                 IndexChoice::Chosen { path, .. } => AccessPath::Index(path),

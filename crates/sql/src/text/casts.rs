@@ -72,6 +72,16 @@ fn makers_of(data_type: &DataType) -> Option<(&'static str, &'static str)> {
     match data_type {
         DataType::JSON | DataType::JSONB => Some(("_json", "_try_json")),
         DataType::Uuid => Some(("_uuid", "_try_uuid")),
+        DataType::Custom(name, _) => geo_maker(&name.to_string()),
+        _ => None,
+    }
+}
+
+/// Places have no lenient cast: a geometry and a geography differ by name alone.
+fn geo_maker(name: &str) -> Option<(&'static str, &'static str)> {
+    match name.to_ascii_uppercase().as_str() {
+        "GEOMETRY" => Some(("_geometry", "_geometry")),
+        "GEOGRAPHY" => Some(("_geography", "_geography")),
         _ => None,
     }
 }

@@ -4,6 +4,7 @@ mod changed_tables;
 mod column_cache;
 mod files;
 mod functions;
+mod geo;
 mod indexes;
 mod join_order;
 mod levels;

@@ -3,7 +3,7 @@
 use tonnage_engine::{Error, Result};
 
 use super::TableEntry;
-use crate::index::StoredIndex;
+use crate::index::{StoredColumn, StoredIndex};
 use crate::schema::{Change, TableSchema};
 
 /// Refuses a change of a table that takes a column from under an index.
@@ -14,11 +14,12 @@ pub(super) fn check_indexed_columns(
 ) -> Result<()> {
     for index in indexes {
         let is_kept = |id: u16| after.columns.iter().any(|column| column.id == id);
-        if let Some(lost) = index.columns.iter().find(|column| !is_kept(column.column)) {
+        let mut sources = index.columns.iter().flat_map(StoredColumn::sources);
+        if let Some(lost) = sources.find(|id| !is_kept(*id)) {
             let name = before
                 .columns
                 .iter()
-                .find(|column| column.id == lost.column)
+                .find(|column| column.id == lost)
                 .map_or("", |column| column.name.as_str());
             return Err(Error::conflict(format!(
                 "table {}: column '{name}' is in index {}: drop the index first",

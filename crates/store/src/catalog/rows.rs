@@ -20,17 +20,18 @@ use crate::schema::TableSchema;
 pub(super) const SPACE_NAME: &str = "catalog";
 
 /// The newest format of rows that can be read.
-const FORMAT: u32 = 6;
+const FORMAT: u32 = 7;
 
 /// The format of the row of a table without indexes and of the first types, which every Tonnage can
 /// read. A version that lacks indexes, further types, identity columns, numbers of more than 38
-/// digits or defaults computed for each row must not write such a table.
+/// digits, defaults computed for each row or cells of the globe must not write such a table.
 const FORMAT_PLAIN: u32 = 1;
 const FORMAT_WITH_INDEXES: u32 = 2;
 const FORMAT_WITH_FURTHER_TYPES: u32 = 3;
 const FORMAT_WITH_IDENTITY: u32 = 4;
 const FORMAT_WITH_WIDE_NUMBERS: u32 = 5;
 const FORMAT_WITH_DEFAULT_FUNCTIONS: u32 = 6;
+const FORMAT_WITH_GEO_CELLS: u32 = 7;
 
 /// A table as the catalog stores it.
 #[derive(Clone, Debug)]
@@ -83,7 +84,10 @@ impl StoredTable {
         let before = schema.history.iter().flat_map(|layout| &layout.columns);
         let types = schema.columns.iter().map(|column| column.column_type);
         let mut types = types.chain(before.map(|column| column.column_type));
-        if schema.columns.iter().any(|column| column.default_function.is_some()) {
+        let mut indexed = self.indexes.iter().flat_map(|index| &index.columns);
+        if indexed.any(|column| column.cells.is_some()) {
+            FORMAT_WITH_GEO_CELLS
+        } else if schema.columns.iter().any(|column| column.default_function.is_some()) {
             FORMAT_WITH_DEFAULT_FUNCTIONS
         } else if types.clone().any(|own| own.holds_wide()) {
             FORMAT_WITH_WIDE_NUMBERS

@@ -5,6 +5,7 @@ use tonnage_engine::{Error, Result};
 
 use super::column::{column, default_function, literal_text};
 use super::token_cursor::TokenCursor;
+use crate::geo::LEVEL_MAX;
 use crate::index::{IndexColumn, IndexDefinition};
 use crate::schema::Change;
 use crate::schema::TableDefinition;
@@ -172,21 +173,26 @@ fn create_index(cursor: &mut TokenCursor) -> Result<Statement> {
 /// The name of an index that has none given: of its table and columns, as `phones_maker_idx`.
 fn index_name(table: &str, columns: &[IndexColumn]) -> String {
     let mut name = table.rsplit('.').next().unwrap_or(table).to_owned();
-    for part in
-        columns.iter().flat_map(|column| std::iter::once(&column.column).chain(&column.path))
-    {
+    let names = |column: &'_ IndexColumn| {
+        let path = column.path.iter().map(String::as_str);
+        column.sources().chain(path).map(str::to_owned).collect::<Vec<_>>()
+    };
+    for part in columns.iter().flat_map(names) {
         name.push('_');
-        name.push_str(part);
+        name.push_str(&part);
     }
     name + "_idx"
 }
 
 /// A column, or a place in a JSON column: names with points between them.
 fn index_column(cursor: &mut TokenCursor) -> Result<IndexColumn> {
-    let column = bare_index_column(cursor)?;
+    let column = match geo_function(cursor) {
+        Some(takes_level) => geo_index_column(cursor, takes_level)?,
+        None => bare_index_column(cursor)?,
+    };
     let place = cursor.location();
     if cursor.token(&Token::LParen) {
-        let told = "an index has columns and places in JSON documents, not expressions";
+        let told = "an index has columns, places in JSON documents and geo_cell(lon, lat), no other expressions";
         return Err(cursor.error_at(place, told));
     }
     if cursor.word("DESC") {
@@ -195,6 +201,28 @@ fn index_column(cursor: &mut TokenCursor) -> Result<IndexColumn> {
     }
     cursor.word("ASC");
     Ok(column)
+}
+
+/// The name of a function that makes cells of coordinates: whether it takes a level.
+fn geo_function(cursor: &mut TokenCursor) -> Option<bool> {
+    let names = [("GEO_CELL", true), ("ST_POINT", false), ("ST_MAKEPOINT", false)];
+    let (name, takes_level) = names.into_iter().find(|(name, _)| cursor.is_call(name))?;
+    cursor.word(name);
+    Some(takes_level)
+}
+
+/// `(lon, lat [, level])`, behind `geo_cell`.
+fn geo_index_column(cursor: &mut TokenCursor, takes_level: bool) -> Result<IndexColumn> {
+    cursor.expect(&Token::LParen)?;
+    let lon = cursor.name("the column of longitudes")?;
+    cursor.expect(&Token::Comma)?;
+    let lat = cursor.name("the column of latitudes")?;
+    let level = match takes_level && cursor.token(&Token::Comma) {
+        true => cursor.whole("a level of 1 to 32")?,
+        false => LEVEL_MAX,
+    };
+    cursor.expect(&Token::RParen)?;
+    Ok(IndexColumn::geo_cell(lon, lat, level))
 }
 
 fn bare_index_column(cursor: &mut TokenCursor) -> Result<IndexColumn> {

@@ -5,7 +5,7 @@
 //! ```
 //!
 //! A cell is `00` for NULL, else `01` and the value as a key holds it. [`super::json`] encodes JSON
-//! paths. An entry has no value: its key says everything.
+//! paths; a cell of the globe is a LONG ([`super::geo_cells`]). An entry has no value: its key says everything.
 //!
 //! A batch is encoded column by column: measure every entry, take one buffer, write column after
 //! column, as keys are written.
@@ -14,7 +14,8 @@ use arrow::array::{Array, ArrayRef};
 use tonnage_engine::{Engine, Error, KeyShape, Result, SHARD_LEN, Slices, append_successor};
 
 use super::cell_marker::{NULL, PRESENT};
-use super::definition::ResolvedColumn;
+use super::definition::{ResolvedColumn, SourceColumn};
+use super::geo_cells;
 use super::json;
 use crate::codec::{
     FieldRange, RangeEnds, TableCodec, add_key_lens, key_part, push_key_value, running_sum,
@@ -155,8 +156,14 @@ impl IndexCodec {
         let start = entry.len();
         entry.extend_from_slice(&self.shard_of(engine, key));
         for column in &self.columns {
-            let cell =
-                table.read_cell(key, value, column.id)?.unwrap_or_else(|| column.default.clone());
+            let read = |source: &SourceColumn| -> Result<Value> {
+                let read = table.read_cell(key, value, source.id)?;
+                Ok(read.unwrap_or_else(|| source.default.clone()))
+            };
+            let mut cell = read(&column.source)?;
+            if let (Some(lon), Some(cells)) = (&column.lon, &column.shown.cells) {
+                cell = geo_cells::of_values(&read(lon)?, &cell, cells.level);
+            }
             push_cell(column, &cell, entry);
         }
         entry.extend_from_slice(key);

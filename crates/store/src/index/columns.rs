@@ -64,8 +64,8 @@ impl EntryColumns {
                     EntryColumnSource::Key(of_key.len() - 1)
                 }
                 false => EntryColumnSource::Cell(index.codec.columns.iter().position(|own| {
-                    own.id == columns[column].id
-                        && own.shown.path.is_empty()
+                    own.source.id == columns[column].id
+                        && own.shown.is_plain()
                         && own.column_type == columns[column].column_type
                 })?),
             });

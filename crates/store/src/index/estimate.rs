@@ -6,8 +6,8 @@ use tonnage_engine::{Engine, Ranges, Result, SpaceId};
 use super::options::IndexRange;
 use super::scan::{EntryBounds, push_bounds};
 
-/// Ranges looked at.
-const RANGES_MAX: usize = 16;
+/// Ranges looked at: all pieces of a cover, which differ by powers of 4.
+const RANGES_MAX: usize = 64;
 
 /// The ranges to look at.
 pub(super) fn sample(ranges: &[IndexRange]) -> impl Iterator<Item = &IndexRange> {

@@ -9,7 +9,8 @@ use tonnage_engine::{Error, Result, Rows, SpaceId};
 
 use super::clean_marks::CleanMarks;
 use super::codec::IndexCodec;
-use super::definition::{IndexState, ResolvedColumn, StoredIndex};
+use super::definition::{GeoCells, IndexState, ResolvedColumn, SourceColumn, StoredIndex};
+use super::geo_cells;
 use crate::codec::TableCodec;
 use crate::schema::TableSchema;
 use crate::schema::quoted_name;
@@ -45,8 +46,8 @@ impl OpenIndex {
 
     /// The indexed columns of stored rows, which `table` can read.
     pub(crate) fn decode_columns(&self, table: &TableCodec, rows: &Rows) -> Result<Vec<ArrayRef>> {
-        let place = |column: &ResolvedColumn| {
-            let found = table.schema().columns.iter().position(|own| own.id == column.id);
+        let place = |source: &SourceColumn| {
+            let found = table.schema().columns.iter().position(|own| own.id == source.id);
             found.ok_or_else(|| {
                 Error::internal(format!(
                     "index {} is on a column that was dropped",
@@ -54,8 +55,10 @@ impl OpenIndex {
                 ))
             })
         };
-        let columns = self.codec.columns.iter().map(place).collect::<Result<Vec<_>>>()?;
-        Ok(table.decode(rows, None, Some(&columns))?.columns().to_vec())
+        let sources = self.codec.columns.iter().flat_map(ResolvedColumn::sources);
+        let places = sources.map(place).collect::<Result<Vec<_>>>()?;
+        let decoded = table.decode(rows, None, Some(&places))?;
+        self.arrays_of(decoded.columns().iter().cloned().map(Ok))
     }
 
     /// The indexed columns of aligned rows of a table; the default of one that the schema of these
@@ -65,15 +68,29 @@ impl OpenIndex {
         schema: &TableSchema,
         rows: &RecordBatch,
     ) -> Result<Vec<ArrayRef>> {
-        let pick = |column: &ResolvedColumn| match schema
-            .columns
-            .iter()
-            .position(|own| own.id == column.id)
-        {
-            Some(index) => Ok(rows.column(index).clone()),
-            None => column.default.to_array(column.column_type, rows.num_rows()),
+        let pick =
+            |source: &SourceColumn| match schema.columns.iter().position(|own| own.id == source.id)
+            {
+                Some(index) => Ok(rows.column(index).clone()),
+                None => source.default.to_array(source.column_type, rows.num_rows()),
+            };
+        self.arrays_of(self.codec.columns.iter().flat_map(ResolvedColumn::sources).map(pick))
+    }
+
+    /// The array of each indexed column, of those that they are made of, in their order.
+    fn arrays_of(
+        &self,
+        mut sources: impl Iterator<Item = Result<ArrayRef>>,
+    ) -> Result<Vec<ArrayRef>> {
+        let mut next = || {
+            let lacking = || Err(Error::internal("an index lacks a column of its table"));
+            sources.next().unwrap_or_else(lacking)
         };
-        self.codec.columns.iter().map(pick).collect()
+        let array = |column: &ResolvedColumn| match &column.shown.cells {
+            Some(GeoCells { level, .. }) => geo_cells::encode(&next()?, &next()?, *level),
+            None => next(),
+        };
+        self.codec.columns.iter().map(array).collect()
     }
 }
 

@@ -11,6 +11,7 @@ mod checking_beside_ddl;
 mod deadlines;
 mod examples;
 mod few_threads;
+mod geo;
 mod index;
 mod kv;
 mod left_spaces;

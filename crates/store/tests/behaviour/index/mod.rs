@@ -4,6 +4,7 @@ mod building;
 mod checking;
 mod cleaning;
 mod ddl;
+mod geo;
 mod index_only;
 mod json;
 mod loads;
