@@ -90,7 +90,7 @@ impl RemoteStore {
         let misfits: u64 = puts.iter().map(|put| put.misfits.len() as u64).sum();
         let read: u64 = puts.iter().map(TablePut::read).sum();
         if is_exceeded(options.errors_max, misfits, read, true) {
-            return Err(too_many_errors(options, misfits, read).into());
+            return Err(too_many_errors(options, misfits, read));
         }
         let frames = puts.iter().map(|put| {
             // The server takes the options of the first frame for all of them.
@@ -194,15 +194,17 @@ fn report(
     if !is_exceeded(options.errors_max, failed, read, true) {
         return Ok(report);
     }
-    let mut stopped = MultiPutError::from(too_many_errors(options, failed, read));
-    (stopped.report, stopped.too_many_errors) = (Box::new(report), true);
+    let mut stopped = too_many_errors(options, failed, read);
+    stopped.report = Box::new(report);
     Err(stopped)
 }
 
-fn too_many_errors(options: &BulkPutOptions, failed: u64, read: u64) -> Error {
-    Error::invalid(format!(
+fn too_many_errors(options: &BulkPutOptions, failed: u64, read: u64) -> MultiPutError {
+    let error = Error::invalid(format!(
         "{failed} of {read} rows failed, more than errors_max ({}) allows: fix the rows, or allow more",
         options.errors_max
-    ))
-    .with_source(TooManyErrors)
+    ));
+    let mut stopped = MultiPutError::from(error.with_source(TooManyErrors));
+    stopped.too_many_errors = true;
+    stopped
 }
