@@ -29,7 +29,7 @@ const PAIRS_ELSEWHERE: &[(&[&str], &str)] = &[
 ];
 
 /// Options of other shells that bring statements, which stand by themselves here.
-const OF_STATEMENTS: [&str; 6] = ["-d", "-e", "-q", "--execute", "--query", "--sql"];
+const OF_STATEMENTS: [&str; 5] = ["-d", "-e", "--execute", "--query", "--sql"];
 
 /// An error of the command line, with a tip if it is a verb that there is not, or an option of
 /// `sql`.

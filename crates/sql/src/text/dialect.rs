@@ -195,7 +195,6 @@ impl Dialect for OwnDialect {
         supports_select_wildcard_replace,
         supports_dictionary_syntax,
         support_map_literal_syntax,
-        supports_window_function_null_treatment_arg,
         supports_order_by_all,
     );
 }
