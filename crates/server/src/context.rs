@@ -100,6 +100,7 @@ impl ServerContext {
             is_local: false,
             ..SqlOptions::default()
         };
+        // They were read before there was a store: a wrong one costs nothing but its error.
         let ServerFiles { users, tls, audit } = files;
         let keyspace = || Keyspace::new(store.clone(), config.redis_durability, users.is_some());
         let redis = config.redis.is_some().then(keyspace);
