@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config, TestRunner};
 use tonnage::{Row, Store};
-use tonnage_sql::{Sql, SqlOptions};
+use tonnage_sql::{Answer, Sql, SqlOptions};
 
 use super::{rows, session, texts};
 
@@ -135,7 +135,7 @@ fn a_changed_row_is_met_once_by_a_statement_that_moves_it() {
     let before = places()
         .into_iter()
         .filter(|(lon, lat)| (4.2..=4.3).contains(lon) && (51.8..=52.1).contains(lat));
-    assert_eq!(texts(moved), [before.count().to_string()]);
+    assert!(matches!(moved, Answer::Changed(changes) if changes.updated == before.count() as u64));
 }
 
 #[test]

@@ -192,7 +192,7 @@ fn index_column(cursor: &mut TokenCursor) -> Result<IndexColumn> {
     };
     let place = cursor.location();
     if cursor.token(&Token::LParen) {
-        let told = "an index has columns, places in JSON documents and geo_cell(lon, lat), no other expressions";
+        let told = "an index has columns, places in JSON documents and geo_cell(lon, lat), not expressions";
         return Err(cursor.error_at(place, told));
     }
     if cursor.word("DESC") {
