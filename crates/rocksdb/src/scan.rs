@@ -1,13 +1,13 @@
 //! Scans over ranges.
 //!
-//! 1. A range lies in one shard or in all of them; its shards are scanned one after another.
-//! 2. The iterator of a shard is made once and refreshed for each range, so that many small ranges
-//!    do not pay for many iterators, and each range sees what is stored when the scan reaches it.
-//!    It is bounded by the space; the ends of ranges are checked here.
-//!    A scan of a snapshot sees each range as it was then.
-//! 3. The iterator stands on the next row between batches. Limits either end the range or jump over
-//!    the rest of a shard key: first by a few steps, since shard keys often hold few rows, then by
-//!    a seek.
+//! 1. A range is in one shard or in all of them; its shards are scanned one after another.
+//! 2. The iterator of a shard is created once and refreshed for each range, so that many small
+//!    ranges do not pay for many iterators, and each range sees what is stored when the scan
+//!    reaches it. It is bounded by the space; the ends of ranges are checked here. A scan of a
+//!    snapshot sees each range as it was then.
+//! 3. The iterator is at the next row between batches. Limits either end the range or jump over the
+//!    rest of a shard key: first by a few steps, since shard keys often hold few rows, then by a
+//!    seek.
 
 use std::sync::Arc;
 
@@ -387,8 +387,8 @@ impl<'a> RocksScanner<'a> {
     /// Puts the iterator of a shard on the first row of the range.
     fn enter_shard(&mut self, shard: usize) -> Result<()> {
         let target = &self.engine.shards()[shard];
-        // Refreshed rather than made anew: many small ranges need not pay for many iterators. One
-        // of a snapshot would leave it by that.
+        // Refreshed rather than created anew: many small ranges need not pay for many iterators.
+        // One of a snapshot would leave it by that.
         match &mut self.iterators[shard] {
             Some(_) if self.snapshots.is_some() => {}
             Some(iterator) => {
