@@ -17,18 +17,17 @@ pub(crate) struct Scope<'r> {
     pub(crate) groups: &'r [Item],
     /// What aggregates say of the group.
     pub(crate) aggregated: &'r [Sequence],
-    pub(crate) facts: RowFacts<'r>,
+    pub(crate) facts: RowFacts,
     pub(crate) step: StepScope<'r>,
 }
 
 /// What is known of a row beside its columns.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct RowFacts<'r> {
+pub(crate) struct RowFacts {
     pub(crate) version: u64,
     pub(crate) expires_at_ms: u64,
     pub(crate) modified_ms: u64,
     pub(crate) bytes: usize,
-    pub(crate) table: &'r str,
 }
 
 /// The item that a step looks at.

@@ -10,8 +10,7 @@ use crate::query::item::{Item, item_of_value};
 use crate::query::plan::UsedColumns;
 
 /// Which columns a statement needs, and the items of the row that it looks at.
-pub(super) struct RowColumns<'t> {
-    path: &'t str,
+pub(super) struct RowColumns {
     names: Vec<Arc<str>>,
     /// The places of those that are needed; all without it.
     needed: Option<Vec<usize>>,
@@ -23,11 +22,10 @@ pub(super) struct RowColumns<'t> {
     bytes: usize,
 }
 
-impl<'t> RowColumns<'t> {
-    pub(super) fn new(schema: &'t TableSchema, used: &UsedColumns) -> Self {
+impl RowColumns {
+    pub(super) fn new(schema: &TableSchema, used: &UsedColumns) -> Self {
         let names = schema.columns.iter().map(|column| Arc::from(column.name.as_str())).collect();
         Self {
-            path: &schema.path,
             names,
             needed: (!used.has_row).then(|| used.columns.clone()),
             first_key: schema.key.first().copied().unwrap_or_default(),
@@ -80,7 +78,6 @@ impl<'t> RowColumns<'t> {
             expires_at_ms: self.expires_at_ms,
             modified_ms: 0,
             bytes: self.bytes,
-            table: self.path,
         };
         Scope { names: &self.names, columns: &self.items, unnested, facts, ..Scope::default() }
     }

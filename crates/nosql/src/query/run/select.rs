@@ -245,7 +245,7 @@ fn all_rows(
 fn unnest(
     call: &QueryCall<'_>,
     plan: &SelectPlan,
-    columns: &RowColumns<'_>,
+    columns: &RowColumns,
     taken: &mut Vec<Item>,
     out: &mut Vec<Vec<Item>>,
 ) -> Outcome<()> {
