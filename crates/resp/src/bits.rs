@@ -30,7 +30,7 @@ fn bit_range(start: i64, end: i64, unit: BitUnit, len: usize) -> Option<(usize, 
     let from_end = |index: i64| if index < 0 { (count + index).max(0) } else { index };
     let (start, end) = (from_end(start), from_end(end).min(count - 1));
     let bits = if unit == BitUnit::Byte { 8 } else { 1 };
-    (start <= end).then_some((start as usize * bits, (end as usize + 1) * bits))
+    (start <= end).then_some((start as usize * bits, (end + 1) as usize * bits))
 }
 
 /// How many bits of a range are on.

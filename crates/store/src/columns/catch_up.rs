@@ -239,7 +239,7 @@ fn merged(before: &Rows, is_gone: impl Fn(&[u8]) -> bool, found: &Rows) -> Rows 
         order.extend((0..rows.len()).map(|row| (rows.keys.get(row), rows, row)));
     }
     order.retain(|(key, rows, _)| !std::ptr::eq(*rows, before) || !is_gone(key));
-    order.sort_by(|(one, ..), (other, ..)| one.cmp(other));
+    order.sort_by_key(|(one, ..)| *one);
     let mut all = Rows::new();
     order.into_iter().for_each(|(_, rows, row)| append(&mut all, rows, row));
     all
