@@ -22,6 +22,7 @@ macro_rules! delegate {
 macro_rules! either {
     ($(#[$meta:meta])* $kind:ident: $embedded:ty, $remote:ty) => {
         $(#[$meta])*
+        #[allow(clippy::large_enum_variant, reason = "one a call or a batch: a box would be a detour")]
         pub enum $kind {
             /// Of a store of this process.
             Embedded($embedded),

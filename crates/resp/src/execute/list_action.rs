@@ -267,9 +267,9 @@ impl OpenList {
         if is_reverse {
             found.reverse();
         }
-        let found = found.into_iter().skip(skipped as usize).take(wanted as usize);
+        let mut found = found.into_iter().skip(skipped as usize).take(wanted as usize);
         match count {
-            None => found.last().map_or(PartReply::Null, PartReply::Integer),
+            None => found.next_back().map_or(PartReply::Null, PartReply::Integer),
             Some(_) => {
                 let mut list = TextList::begin(texts);
                 found.for_each(|index| list.push_bytes(&index.to_le_bytes(), texts));

@@ -107,7 +107,7 @@ impl Interval {
         let Ok(values) = cast(values, &DataType::Float64) else { return };
         let values = values.as_primitive::<Float64Type>();
         let given = || values.iter().flatten();
-        if values.len() == 0 || given().any(f64::is_nan) {
+        if values.is_empty() || given().any(f64::is_nan) {
             return;
         }
         if is_low {

@@ -10,6 +10,7 @@ use crate::errors::invalid_at;
 use crate::text::{IsWord, Piece, StatementKind};
 use crate::write::WriteStatement;
 
+#[allow(clippy::large_enum_variant, reason = "there is one a statement")]
 pub(crate) enum ExplainStatement {
     Query {
         parsed: Box<ast::Statement>,

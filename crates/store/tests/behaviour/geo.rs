@@ -81,7 +81,7 @@ fn position_bit_by_bit(mut column: u32, mut row: u32) -> u64 {
     let mut position = 0_u64;
     for level in (0..32).rev() {
         let (right, upper) = (column >> level & 1, row >> level & 1);
-        position = position << 2 | u64::from(3 * right ^ upper);
+        position = position << 2 | u64::from((3 * right) ^ upper);
         if upper == 0 {
             if right == 1 {
                 (column, row) = (!column, !row);

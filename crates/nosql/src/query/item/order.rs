@@ -78,10 +78,10 @@ fn compare_numbers(one: &Item, other: &Item) -> Ordering {
     if let (Some(one), Some(other)) = (whole(one), whole(other)) {
         return one.cmp(&other);
     }
-    if matches!(one, Item::Number(_)) || matches!(other, Item::Number(_)) {
-        if let (Some(one), Some(other)) = (exact(one), exact(other)) {
-            return one.cmp(&other);
-        }
+    if (matches!(one, Item::Number(_)) || matches!(other, Item::Number(_)))
+        && let (Some(one), Some(other)) = (exact(one), exact(other))
+    {
+        return one.cmp(&other);
     }
     let (one, other) = (one.double().unwrap_or_default(), other.double().unwrap_or_default());
     match (one.is_nan(), other.is_nan()) {

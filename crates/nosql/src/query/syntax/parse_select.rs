@@ -40,7 +40,7 @@ impl Parser<'_> {
         self.refuse_joins()?;
         let mut from = Vec::new();
         while self.eat_sign(",")? {
-            self.from_items(&mut from)?;
+            self.read_from_items(&mut from)?;
             self.refuse_joins()?;
         }
         let filter = match self.is_word("WHERE") {
@@ -125,13 +125,13 @@ impl Parser<'_> {
         }
     }
 
-    fn from_items(&mut self, from: &mut Vec<FromItem>) -> Outcome<()> {
+    fn read_from_items(&mut self, from: &mut Vec<FromItem>) -> Outcome<()> {
         if self.is_word("UNNEST") && self.is_sign_before("(")? {
             self.take()?;
             self.take()?;
             from.extend(self.up_to(")", |parser| {
                 let expr = parser.path()?;
-                Ok(FromItem { expr, variable: parser.from_variable()?, is_unnest: true })
+                Ok(FromItem { expr, variable: parser.read_from_variable()?, is_unnest: true })
             })?);
             return Ok(());
         }
@@ -140,11 +140,11 @@ impl Parser<'_> {
         if !self.is_word("AS") && !matches!(self.token().kind, TokenKind::Variable(_)) {
             return Err(joins_not_offered());
         }
-        from.push(FromItem { expr, variable: self.from_variable()?, is_unnest: false });
+        from.push(FromItem { expr, variable: self.read_from_variable()?, is_unnest: false });
         Ok(())
     }
 
-    fn from_variable(&mut self) -> Outcome<String> {
+    fn read_from_variable(&mut self) -> Outcome<String> {
         self.eat_word("AS")?;
         match self.token().kind {
             TokenKind::Variable(name) if !name.is_empty() => {
