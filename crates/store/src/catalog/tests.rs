@@ -506,7 +506,7 @@ fn only_tables_that_need_a_newer_format_have_it() {
 #[test]
 fn a_catalog_that_cannot_be_read_is_refused() {
     for (value, kind) in [
-        (&br#"{"format": 7, "tables": "elsewhere"}"#[..], ErrorKind::Unsupported),
+        (&br#"{"format": 8, "tables": "elsewhere"}"#[..], ErrorKind::Unsupported),
         (br#"{"format": 1}"#, ErrorKind::Corruption),
         (b"\xff\xfe", ErrorKind::Corruption),
     ] {
