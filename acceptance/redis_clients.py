@@ -91,13 +91,17 @@ def collections_are_the_same_in_both_versions_small_and_large(server):
                 client.srem("s", filler), client.zrem("z", filler), client.rpop("l")
             answers.append((
                 client.smembers("s"), set(client.sscan_iter("s")), client.smismember("s", ["a", "x"]),
-                client.sinter("s", "s"), client.zrange("z", 0, -1), client.zpopmin("z"),
+                client.sinter("s", "s"), client.zrange("z", 0, -1), flat(client.zpopmin("z")),
                 client.zrange("z", "-inf", "+inf", byscore=True), client.zrevrank("z", "a"),
                 sorted(client.zscan_iter("z")), client.zcount("z", 1, 2), client.lrange("l", 0, -1),
                 client.lmove("l", "m"), client.lpos("l", "c"), client.rpop("l", 2), client.llen("m")))
-        # redis-py gives scores as pairs of its own in the third version.
-        assert str(answers[0]) == str(answers[1]) or answers[0] == answers[1], answers
+        assert answers[0] == answers[1], answers
         assert answers[0][0] == {"a", "b", "c"} and answers[0][10] == ["a", "b", "c"], answers
+
+
+def flat(popped):
+    """A member and its score: redis-py pairs them in the second version alone."""
+    return list(popped[0]) if isinstance(popped[0], tuple) else popped
 
 
 def ten_thousand_idle_connections_take_less_than_100_mb(server):

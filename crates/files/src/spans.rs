@@ -62,7 +62,7 @@ mod tests {
             DurationMillisecondArray::from(vec![Some(3_600_001), None, Some(-60_000)]);
         assert_eq!(
             texts(Arc::new(milliseconds)),
-            [told("1 hours 0.001 secs"), None, told("-1 mins")]
+            [told("1 hours 0.001000000 secs"), None, told("-1 mins")]
         );
         // 9,999 years.
         let seconds = DurationSecondArray::from(vec![315_537_897_601]);
