@@ -183,8 +183,7 @@ impl EntryStream for PairStream {
                 .and_then(|(key, value)| {
                     pairs.push(&key, &value).map_err(|error| error.message().to_owned())
                 });
-            // An item that is no pair fails alone, and errors_max decides whether the load
-            // continues.
+            // An item that is no pair fails alone: errors_max decides about the load.
             match pushed {
                 Ok(()) => positions.push(*position),
                 Err(reason) => {

@@ -226,6 +226,8 @@ mod tests {
     #[test]
     fn a_long_chain_is_cut() {
         let chain = (0..500).fold(col("a"), |chain, _| chain + lit(1_i64));
-        assert_eq!(side(&chain).chars().count(), CHARS_MAX + "(...)".len());
+        let shown = side(&chain);
+        assert!(shown.starts_with("(a + 1 + 1") && shown.ends_with("...)"), "{shown}");
+        assert!(shown.chars().count() <= CHARS_MAX + "(...)".len(), "{shown}");
     }
 }

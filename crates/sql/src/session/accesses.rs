@@ -290,9 +290,9 @@ mod tests {
             accesses("INSERT INTO a VALUES (1) ON CONFLICT DO UPDATE SET x = (SELECT 1 FROM b)"),
             [
                 did("a", Access::Insert),
-                did("b", Access::Read),
                 did("a", Access::Update),
-                did("a", Access::Read)
+                did("a", Access::Read),
+                did("b", Access::Read)
             ]
         );
         assert_eq!(

@@ -276,7 +276,7 @@ mod tests {
         // A word without quotes beside a comparison, and one elsewhere.
         assert_eq!(
             remedied("SELECT a FROM t WHERE status = new", "there is no column new"),
-            "line 1, column 32: there is no column new; text stands in single quotes: 'new'"
+            "line 1, column 32: there is no column new; write text in single quotes: 'new'"
         );
         assert_eq!(
             remedied("SELECT new FROM t", "there is no column new"),

@@ -271,8 +271,7 @@ impl Iterator for BulkGetRows {
                     origin: batch.origins.get(index).copied(),
                 }));
             }
-            // Before the chunk is dropped: `position` must hold until a row of the next one is
-            // taken.
+            // Before the drop: `position` must hold until a row of the next chunk is taken.
             if let Some(last) = self.below.checked_sub(1) {
                 self.chunks.point = self.chunks.point_behind(&self.chunk, last);
             }
