@@ -66,7 +66,7 @@ mod tests {
         );
         // 9,999 years.
         let seconds = DurationSecondArray::from(vec![315_537_897_601]);
-        assert_eq!(texts(Arc::new(seconds)), [told("3652059 days 1 secs")]);
+        assert_eq!(texts(Arc::new(seconds)), [told("3652059 days 1.000000000 secs")]);
         let least = DurationNanosecondArray::from(vec![i64::MIN]);
         assert_eq!(texts(Arc::new(least)).len(), 1);
     }
