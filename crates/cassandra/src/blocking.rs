@@ -48,7 +48,7 @@ impl DriverRuntime {
         }
     }
 
-    /// Where tasks are spawned that go on while their caller does something else.
+    /// Where tasks are spawned that continue while their caller does something else.
     pub(crate) fn handle(&self) -> &Handle {
         &self.handle
     }

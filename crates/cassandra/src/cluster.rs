@@ -434,7 +434,7 @@ impl Cluster {
         is_applied(answer.into_rows_result().map_err(|error| not_understood(what, error)))
     }
 
-    /// Waits until so many bytes of rows may go on their way.
+    /// Waits until so many bytes of rows may be sent.
     pub(crate) async fn room(&self, bytes: usize) -> tokio::sync::SemaphorePermit<'_> {
         let kib = bytes.div_ceil(1 << 10).clamp(1, IN_FLIGHT_KIB) as u32;
         self.kib_in_flight.acquire_many(kib).await.expect("the semaphore is never closed")
@@ -445,7 +445,7 @@ impl Cluster {
     }
 }
 
-/// Reads the column that tells whether a condition held.
+/// Reads the column that says whether a condition held.
 fn is_applied(answer: Result<QueryRowsResult>) -> std::result::Result<bool, RequestFailure> {
     let read = || {
         let answer = answer?;

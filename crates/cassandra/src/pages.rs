@@ -1,7 +1,7 @@
 //! Reads an extent page by page.
 //!
 //! Each page names the key after which it resumes, and depends on nothing else. So a scan may be
-//! closed and go on anywhere.
+//! closed and continue anywhere.
 //!
 //! - Within a partition, pages follow each other by key.
 //! - Along the ring, a page holds rows of several partitions. If it is full, its last partition may

@@ -178,7 +178,7 @@ impl ClusterStore {
         None
     }
 
-    /// Looks keys up as fresh as asked for. No copy tells how old it is, so a majority is asked for
+    /// Looks keys up as fresh as asked for. No copy says how old it is, so a majority is asked for
     /// all but what may be as old as it likes, and what one copy has as new as asked for.
     async fn look_up_as(
         &self,

@@ -11,7 +11,7 @@
 //! 5. Index entries are no part of the decision. New ones go before it, not long before
 //!    ([`crate::entry_age`]), deleted ones after it ([`crate::index_entries`]).
 //! 6. If no answer came, the rows are read again, in a way that ends whatever is still under way. A
-//!    number in the headers tells whether the batch was carried out.
+//!    number in the headers says whether the batch was carried out.
 //! 7. If it seems that it was not, it is tried again. The first request may still reach a node. But
 //!    both want the rows as they were, so only one of the two can be carried out
 //!    ([`crate::open_tries`]).
@@ -292,8 +292,7 @@ impl ClusterStore {
     }
 
     /// What is stored under the keys, as far as this process knows ([`crate::known_headers`]), if
-    /// that may stand for a read. Where all copies are to have the write they must all answer
-    /// first.
+    /// that may mean a read. Where all copies are to have the write they must all answer first.
     fn guess<'a>(
         &self,
         table: &SpaceTable,

@@ -103,7 +103,7 @@ fn options_from_file(
     Ok((named, positional.collect()))
 }
 
-/// The option of a key: underlines stand for hyphens, as they may.
+/// The option of a key: underlines mean hyphens, as they may.
 fn find_option<'a>(options: &'a Command, key: &str) -> Option<&'a Arg> {
     let name = key.replace('_', "-");
     options.get_arguments().find(|option| match option.get_long() {

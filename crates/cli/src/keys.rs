@@ -103,7 +103,7 @@ fn push(fields: &mut [String], character: char) {
 }
 
 /// Keys in a file: its leading key columns by name, all other columns are passed over. The answer
-/// tells how many key columns the file has; of JSON, how many its first key has.
+/// says how many key columns the file has; of JSON, how many its first key has.
 pub(crate) fn from_file(
     schema: &TableSchema,
     file: &Source,
@@ -153,7 +153,7 @@ pub(crate) fn from_file(
         .count();
     let is_json = reader.format() == Format::JsonLines;
     let mut keys = reader.map(|batch| batch.and_then(keys_of)).peekable();
-    // JSON has no header: any record may have any member, and only a key tells which it has.
+    // JSON has no header: any record may have any member, and only a key says which it has.
     let columns = if is_json { given_by_first(keys.peek(), &wanted)? } else { columns };
     Ok((Keys::Batches(Box::new(keys)), columns))
 }

@@ -100,7 +100,7 @@ fn an_index_on_a_cluster_finds_what_is_loaded_changed_and_deleted() {
     tonnage(&store, &["check"]);
 }
 
-/// Others go on without it after a minute. It must not go on by what it knew of the tables.
+/// Others continue without it after a minute. It must not continue by what it knew of the tables.
 #[test]
 #[ignore = "takes two minutes, and a node: make cluster-test"]
 fn an_index_misses_no_row_of_a_process_that_stood_still_in_a_load() {

@@ -9,7 +9,7 @@ use tonnage::{Error, ErrorKind, TooManyErrors};
 /// The trailer that tells the kind of an error.
 const KIND_HEADER: &str = "tonnage-kind";
 
-/// The trailer that tells which error of its kind it is, of those that programs tell apart.
+/// The trailer that says which error of its kind it is, of those that programs tell apart.
 const CODE_HEADER: &str = "tonnage-code";
 
 const KINDS: [ErrorKind; 10] = [

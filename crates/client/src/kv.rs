@@ -95,7 +95,7 @@ impl RemoteKeyValue {
         self.store.write_pair(key, &PairWrite::Put(value), condition, options)
     }
 
-    /// Deletes the value under a key. Tells whether there was one.
+    /// Deletes the value under a key. Returns whether there was one.
     ///
     /// # Errors
     /// As [`RemoteKeyValue::put`].
@@ -162,7 +162,7 @@ impl RemoteKeyValue {
         Ok(pairs)
     }
 
-    /// Deletes the pairs at and below a key, as deep as asked for. Tells how many went.
+    /// Deletes the pairs at and below a key, as deep as asked for. Returns how many went.
     ///
     /// # Errors
     /// As [`RemoteKeyValue::put`].

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use tonnage::{Cancel, Error, Result};
 
-/// How long a call may go on: until it is called off, or its time is over.
+/// How long a call may continue: until it is called off, or its time is over.
 #[derive(Clone, Debug)]
 pub(crate) struct CallLimits {
     cancel: Cancel,

@@ -313,7 +313,7 @@ impl RemoteKeyValue {
         Ok(reader.map(|reader| reader.info()))
     }
 
-    /// Deletes a large object. Tells whether there was one.
+    /// Deletes a large object. Returns whether there was one.
     ///
     /// # Errors
     /// What the server says, and `Unavailable` when it cannot be reached.

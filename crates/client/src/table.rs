@@ -110,7 +110,7 @@ impl RemoteTable {
         self.store.write_row("put", self.path(), row, condition, options)
     }
 
-    /// Deletes the row with this key. Tells whether there was one. Rows of child tables stay.
+    /// Deletes the row with this key. Returns whether there was one. Rows of child tables stay.
     ///
     /// # Errors
     /// As [`RemoteTable::put`].
@@ -195,8 +195,8 @@ impl RemoteTable {
         RemoteBulkGet::of_scan(&self.store, &self.entry, options, 0, NonZeroUsize::MIN)
     }
 
-    /// Reads all rows by several results, for callers that go on with each in a thread of its own.
-    /// A scan with a limit has one.
+    /// Reads all rows by several results, for callers that continue with each in a thread of its
+    /// own. A scan with a limit has one.
     ///
     /// # Errors
     /// As [`RemoteTable::scan`].

@@ -26,7 +26,7 @@ use crate::texts::{EncodedDictionary, EncodedPieces, encode_dictionary, encode_p
 pub const ROWS_MAX: usize = 131_072;
 
 const FORMAT: u8 = 1;
-/// Where the checksum stands.
+/// The position of the checksum.
 const CHECKSUM: std::ops::Range<usize> = 4..8;
 
 const INTEGERS: u8 = 0;

@@ -27,7 +27,7 @@ fn whole(value: f64, power: f64) -> Option<i64> {
     (is_same && !(value == 0.0 && value.is_sign_negative())).then_some(whole as i64)
 }
 
-/// Encodes values behind what `out` has.
+/// Encodes values after what `out` has.
 pub(crate) fn encode(array: &Float64Array, out: &mut Vec<u8>) {
     let Some((power, wholes, exceptions)) = decimal(array) else {
         out.push(PLAIN);

@@ -16,7 +16,7 @@ const GROUP_ROWS: usize = 64;
 const HEAD_BYTES: usize = 9;
 const WORD_BYTES: usize = 8;
 
-/// Packs values behind what `out` has.
+/// Packs values after what `out` has.
 pub(crate) fn pack(values: &[i64], out: &mut Vec<u8>) {
     let heads: Vec<(i64, usize)> = values.chunks(BLOCK_ROWS).map(head).collect();
     for (least, width) in &heads {

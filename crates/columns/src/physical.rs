@@ -38,8 +38,8 @@ fn retyped(array: &dyn Array, data_type: DataType) -> Result<ArrayRef> {
     data.map(make_array).map_err(|error| damaged(&format!("has no values of its type ({error})")))
 }
 
-/// The numbers of an array; nothing where its type has none, or one of them is too large. In place
-/// of a NULL stands the number before it, which widens no block.
+/// The numbers of an array; nothing where its type has none, or one of them is too large. A NULL is
+/// stored as the number before it, which widens no block.
 pub(crate) fn numbers_of(array: &dyn Array) -> Result<Option<Vec<i64>>> {
     // Dates and times are numbers of the same width.
     let array = &retyped(array, physical_type(array.data_type()))?;

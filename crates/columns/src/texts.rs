@@ -14,14 +14,14 @@ const DICTIONARY_MAX: usize = 65_536;
 const DICTIONARY_VALUE_BYTES: usize = 255;
 /// A dictionary pays where each of its values comes twice, on average.
 const DICTIONARY_SHARE: usize = 2;
-/// A byte of LZ4 stands for at most so many.
+/// A byte of LZ4 unpacks to at most so many.
 const LZ4_RATIO: usize = 255;
-/// What a few bytes of LZ4 may stand for beyond that.
+/// What a few bytes of LZ4 may unpack to beyond that.
 const LZ4_SLACK: usize = 64;
 /// In the length of a piece: its bytes are not packed.
 const IS_PLAIN: u32 = 1 << 31;
 
-/// Values one behind the other.
+/// Consecutive values.
 #[derive(Debug, Default)]
 pub(crate) struct Values {
     /// The start of each value, and the end of the last.
@@ -69,7 +69,7 @@ impl Values {
     }
 }
 
-/// Encodes values as a dictionary behind what `out` has; false where there are too many of them, or
+/// Encodes values as a dictionary after what `out` has; false where there are too many of them, or
 /// they are too long, and nothing was written.
 pub(crate) fn encode_dictionary(values: &Values, out: &mut Vec<u8>) -> bool {
     let most = (values.rows() / DICTIONARY_SHARE).min(DICTIONARY_MAX);

@@ -1,4 +1,4 @@
-//! The fleet goes on: for a map that somebody looks at.
+//! The fleet continues: for a map that somebody looks at.
 
 use tonnage::{BulkPutOptions, OnExisting, Result, Store, record_batch_stream};
 

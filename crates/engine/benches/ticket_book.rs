@@ -2,11 +2,11 @@
 //!
 //! `cargo bench -p tonnage-engine --bench ticket_book -- --keys 2000000 --rounds 5`
 //!
-//! Keys of 16 bytes behind a prefix of 4, spread at random over 1, 100 and 8,000 tracked ranges, in
-//! turns of 5,000: what disturbs the machine disturbs all of them. Behind each turn the ranges are
+//! Keys of 16 bytes after a prefix of 4, spread at random over 1, 100 and 8,000 tracked ranges, in
+//! turns of 5,000: what disturbs the machine disturbs all of them. After each turn the ranges are
 //! tracked anew in one of two ways, as far as the time of the writer is concerned: never within a
-//! round (nobody reads), or their changes are asked for behind each turn (a reader a second beside
-//! 5,000 writes). What is told is nanoseconds a key, and times one range. Medians of rounds.
+//! round (no reader), or their changes are asked for after each turn (a reader a second beside
+//! 5,000 writes). The result is nanoseconds a key, and times one range. Medians of rounds.
 
 use std::env;
 use std::hint::black_box;

@@ -113,7 +113,7 @@ pub trait Engine: Maintenance + Send + Sync {
     }
 
     /// Deletes those of some entries of a shard-prefixed space that were stored longer ago than
-    /// `age`, and tells how many. An entry that is stored again meanwhile stays. Where entries are
+    /// `age`, and says how many. An entry that is stored again meanwhile stays. Where entries are
     /// stored before their rows, those younger than an hour may belong to a row that is on its way;
     /// of older ones it is there, or never comes.
     ///

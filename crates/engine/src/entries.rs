@@ -3,7 +3,7 @@
 use crate::header::NEVER_MS;
 use crate::{Error, Result, Slices};
 
-/// Keys and values of a load, side by side, each with its place in the stream it came from.
+/// Keys and values of a load, side by side, each with its position in the stream it came from.
 ///
 /// All columns have the same length, but for `expiries_ms`, which is empty when no row expires.
 #[derive(Clone, Debug, Default)]
@@ -43,7 +43,7 @@ impl Entries {
         Self { keys, values, positions, expiries_ms }
     }
 
-    /// Appends an entry. `position` is its place in its stream, counted from 0.
+    /// Appends an entry. `position` is its position in its stream, counted from 0.
     pub fn push(&mut self, key: &[u8], value: &[u8], position: u64, expires_at_ms: u64) {
         if expires_at_ms != NEVER_MS && self.expiries_ms.is_empty() {
             self.expiries_ms.resize(self.len(), NEVER_MS);
@@ -98,7 +98,7 @@ impl Entries {
         self.values.get(index)
     }
 
-    /// The place in its stream of the entry at `index`.
+    /// The position in its stream of the entry at `index`.
     #[inline]
     pub fn position(&self, index: usize) -> u64 {
         self.positions[index]

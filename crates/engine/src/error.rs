@@ -88,7 +88,7 @@ pub struct ErrorLocation {
 static UNKNOWN_LOCATION: ErrorLocation =
     ErrorLocation { table: None, column: None, key: None, stream: None, position: None };
 
-/// An error with its kind, a message that names the place and the remedy, and what caused it.
+/// An error with its kind, a message that names the position and the remedy, and what caused it.
 pub struct Error {
     kind: ErrorKind,
     message: String,

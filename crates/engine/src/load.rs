@@ -163,7 +163,7 @@ impl Default for LoadOptions {
 ///
 /// # Beside the writes of others
 ///
-/// An entry takes its place among the writes of others when it is pushed, whenever it is stored.
+/// An entry takes its position among the writes of others when it is pushed, whenever it is stored.
 ///
 /// - To replace or overwrite, it is stored over what was written before it was pushed. It gives way
 ///   to what was written after: as if it had come just before that write. Such an entry is

@@ -84,11 +84,11 @@ pub struct ScanOptions {
     /// Whether rows come too that only one copy has: those that were written with
     /// [`Acks::None`](crate::Acks::None). For a scan that an index is built from.
     pub every_copy: bool,
-    /// Where to go on: the position of an earlier scan of the same ranges or part, with the same
+    /// Where to continue: the position of an earlier scan of the same ranges or part, with the same
     /// direction, limits and filter. What is written meanwhile before it is not seen.
     pub resume: Option<ScanPosition>,
     /// By when each batch must be there. One that is not is an error, and ends the scan; a new scan
-    /// may go on from the last position.
+    /// may continue from the last position.
     pub deadline: Deadline,
 }
 
@@ -116,7 +116,7 @@ pub trait Scanner: Send {
     /// the scan is over; asking again then gives the same answer. After an error the scan is over.
     fn next_batch(&mut self, rows: &mut Rows) -> Result<bool>;
 
-    /// Where the next batch begins: to close the scan, and go on later with another one
+    /// Where the next batch begins: to close the scan, and continue later with another one
     /// ([`ScanOptions::resume`]). After an error it is that of the end.
     ///
     /// # Errors

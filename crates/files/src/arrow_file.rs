@@ -2,7 +2,7 @@
 //!
 //! A file may be a stream between two marks, but need not: some writers leave out the schema before
 //! the first batch or the mark after the last one, and put messages in any order. The directory
-//! tells where each message is. It is checked before anything is allocated: a damaged length cannot
+//! says where each message is. It is checked before anything is allocated: a damaged length cannot
 //! ask for more than the file has, or unpacks to.
 
 use std::collections::VecDeque;

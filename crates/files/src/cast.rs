@@ -38,7 +38,8 @@ pub(crate) struct ColumnCast {
     steps: Vec<CastStep>,
 }
 
-/// The rows that are left, the place in the file's batch of each, and the rows that were rejected.
+/// The rows that are left, the position in the file's batch of each, and the rows that were
+/// rejected.
 type FilteredBatch = (RecordBatch, Option<Vec<u32>>, Vec<RejectedRecord>);
 
 /// What is to be done with one column.
@@ -124,7 +125,7 @@ impl ColumnCast {
         Ok(ReadBatch { batch: fitted, first_record, records: rows as u64, rejected, origin })
     }
 
-    /// The values that the bytes of a column stand for. What its own type cannot hold is a fault.
+    /// The values that the bytes of a column mean. What its own type cannot hold is a fault.
     fn values_of_bytes(
         &self,
         place: usize,

@@ -70,7 +70,7 @@ impl FolderColumns {
             return Ok(None);
         }
         let is_broken = |text: &str| text.contains(char::REPLACEMENT_CHARACTER);
-        // A name that was decoded with losses could stand for another folder's.
+        // A name that was decoded with losses could mean another folder's.
         if let Some((name, _)) = columns
             .iter()
             .find(|(name, value)| is_broken(name) || value.as_deref().is_some_and(is_broken))

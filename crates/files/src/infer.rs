@@ -50,7 +50,7 @@ pub struct InferredSchema {
     pub header_values: Vec<String>,
     /// Whether the headers of CSV have no other names.
     pub has_only_values: bool,
-    /// The place of an array of objects in a file that is one JSON object, see
+    /// The position of an array of objects in a file that is one JSON object, see
     /// [`ReadOptions::records`].
     pub records_at: Option<String>,
 }

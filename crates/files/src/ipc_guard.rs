@@ -17,7 +17,7 @@ const PREFIX_BYTES: usize = 8;
 const ROWS_MAX: u64 = 1 << 24;
 /// A byte of LZ4 unpacks to at most so many.
 const LZ4_RATIO: u64 = 255;
-/// Four bytes of Zstandard stand for at most a block of 128 KiB.
+/// Four bytes of Zstandard unpack to at most a block of 128 KiB.
 const ZSTD_RATIO: u64 = 32 << 10;
 /// What the smallest packed buffer may be once unpacked.
 const UNPACKED_BYTES_MIN: u64 = 128 << 10;
@@ -202,7 +202,7 @@ impl IpcGuard {
                             length: u64::try_from(message.bodyLength()).unwrap_or(0),
                             passed: 0,
                         },
-                        // The decoder tells what is wrong.
+                        // The decoder says what is wrong.
                         Err(_) => IpcState::Over,
                     };
                     self.end_body()?;

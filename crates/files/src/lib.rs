@@ -10,7 +10,7 @@
 //!    format by name and then by content) and matches its columns with those the caller wants
 //!    ([`ReadOptions::schema`]).
 //! 3. The reader is an iterator of [`ReadBatch`]es. A record that cannot be read is set apart as a
-//!    [`RejectedRecord`] with its place, its reason and its original text; the records around it
+//!    [`RejectedRecord`] with its position, its reason and its original text; the records around it
 //!    are delivered. Only what ends the file (a truncated archive, an unreadable disk) is an error,
 //!    and it comes after all records that precede it.
 //! 4. JSON is one object per line, objects over several lines one after another, one array of

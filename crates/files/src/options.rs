@@ -84,8 +84,8 @@ pub struct CsvOptions {
     /// characters as any other.
     pub quote: Option<u8>,
     /// The byte that makes a following delimiter, quote, line end or itself a plain character, such
-    /// as a backslash. In front of anything else it is a plain character. Doubled quotes stand for
-    /// a quote always.
+    /// as a backslash. In front of anything else it is a plain character. Doubled quotes mean a
+    /// quote always.
     pub escape: Option<u8>,
     /// Lines, or rows of a sheet, above the header or the first record that are no records.
     pub skip_lines: u32,

@@ -31,8 +31,8 @@ const DAY_NANOSECONDS: i128 = 86_400_000_000_000;
 /// Whole numbers of 128 bits, signed or not, have at most so many digits.
 pub(crate) const WIDE_DIGITS: u8 = 39;
 
-/// The values that the bytes of a Parquet column stand for, exactly or as NULL; none unless the
-/// types are those of such bytes and their values.
+/// The values that the bytes of a Parquet column mean, exactly or as NULL; none unless the types
+/// are those of such bytes and their values.
 pub(crate) fn of_bytes(column: &ArrayRef, to: &DataType) -> Option<ArrayRef> {
     let bytes =
         column.as_fixed_size_binary_opt().filter(|bytes| bytes.value_length() == RAW_BYTES)?;
@@ -79,7 +79,7 @@ pub(crate) fn moment_texts(column: &ArrayRef) -> Option<StringArray> {
 }
 
 /// Whether some INT96 of a column has digits below the microsecond. The second type is that which
-/// the bytes stand for.
+/// the bytes mean.
 pub(crate) fn has_nanoseconds(column: &ArrayRef, declared: &DataType) -> bool {
     match declared {
         DataType::Timestamp(..) => column.as_fixed_size_binary_opt().is_some_and(|bytes| {
@@ -104,7 +104,7 @@ pub(crate) fn has_nanoseconds(column: &ArrayRef, declared: &DataType) -> bool {
     }
 }
 
-/// The whole numbers of 128 bits that bytes stand for.
+/// The whole numbers of 128 bits that bytes mean.
 pub(crate) fn wide_numbers(column: &ArrayRef, is_signed: bool) -> Option<ArrayRef> {
     let number = |value: &[u8]| {
         let bytes = value.try_into().ok()?;

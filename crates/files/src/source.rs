@@ -97,8 +97,8 @@ impl Source {
         Self { name: file.name(), kind: SourceKind::Remote(file) }
     }
 
-    /// The sources that the patterns stand for, in the order of the patterns, the files of one
-    /// pattern sorted by name.
+    /// The sources that the patterns mean, in the order of the patterns, the files of one pattern
+    /// sorted by name.
     ///
     /// `-` is standard input. `http://` and `https://` begin the URL of one file, `s3://`, `gs://`
     /// and `az://` the address of an object in a bucket, or a pattern for several. A pattern that

@@ -1,7 +1,7 @@
 //! The protocol of the Oracle NoSQL Database SDKs over a [`Store`](tonnage::Store).
 //!
-//! There are no sockets here and nothing is asynchronous: the body of a request goes in, and the
-//! body of its answer comes out.
+//! There are no sockets here and nothing is asynchronous: the body of a request comes in, and the
+//! body of its answer is returned.
 //!
 //! | module | what |
 //! |---|---|

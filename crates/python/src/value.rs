@@ -169,7 +169,7 @@ fn unknown_class(object: &Bound<'_, PyAny>) -> PyErr {
     }
 }
 
-/// True for what pandas has in the place of a value that is missing.
+/// True for what pandas has in place of a value that is missing.
 fn is_missing_in_pandas(object: &Bound<'_, PyAny>) -> PyResult<bool> {
     let name = object.get_type().name()?;
     Ok(matches!(name.to_str()?, "NaTType" | "NAType"))

@@ -12,7 +12,7 @@ pub(crate) fn get(bytes: &[u8], offset: usize) -> bool {
     bytes.get(offset / 8).is_some_and(|byte| byte >> (7 - offset % 8) & 1 == 1)
 }
 
-/// Sets a bit of bytes that hold it, and tells what it was.
+/// Sets a bit of bytes that hold it, and says what it was.
 pub(crate) fn set(bytes: &mut [u8], offset: usize, bit: bool) -> bool {
     let before = get(bytes, offset);
     let mask = 1 << (7 - offset % 8);

@@ -4,8 +4,8 @@
 //!
 //! One store a case, all in one process, in turns of 1,000 puts: what disturbs the machine disturbs
 //! all of them. Each round puts the same random keys of 16 bytes with values of 100, by one thread,
-//! unsynced; what is told is the processor time of that thread. The first two cases are the same, so
-//! that their ratio tells how much to believe of the others. Files go to `TONNAGE_BENCH_DIR`, or to
+//! unsynced; the result is the processor time of that thread. The first two cases are the same, so
+//! that their ratio says how much to believe of the others. Files go to `TONNAGE_BENCH_DIR`, or to
 //! the directory for temporary files.
 
 use std::env;

@@ -15,7 +15,7 @@ use tonnage_engine::SpaceId;
 /// One for each bit of a [`SpaceSet`].
 const SLOTS: usize = u64::BITS as usize;
 
-/// The spaces that a write goes to, as far as they have counters of their own.
+/// The spaces of a write that have counters of their own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct SpaceSet(u64);
 
@@ -31,7 +31,7 @@ impl SpaceSet {
         self.0 |= 1 << (space.0 as usize % SLOTS);
     }
 
-    /// The set that [`bits`](Self::bits) told of.
+    /// The set for [`bits`](Self::bits).
     #[inline]
     pub(crate) fn from_bits(bits: u64) -> Self {
         Self(bits)

@@ -42,7 +42,7 @@ pub(crate) fn table_parts_log2(max_open_files: i32) -> i32 {
     }
 }
 
-/// Raises the soft limit of open files of this process to the hard one; tells what it is then.
+/// Raises the soft limit of open files of this process to the hard one; says what it is then.
 fn raise_limit() -> u64 {
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
     // SAFETY: both calls read or fill the one struct that they are given, which lives on this stack

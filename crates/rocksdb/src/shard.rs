@@ -135,7 +135,7 @@ impl Shard {
         let place = directory.join("db");
         let to_damage = with.settings.recover_log_to_damage;
         // Before RocksDB opens: it would take damage to these files for the trace of a crash, and
-        // go on without the rows.
+        // continue without the rows.
         let manifest_end = synced_manifest::check(directory, &place, to_damage)?;
         ingestion::restore_missing_files(&place, &directory.join(LOAD))?;
         let cuts = audit::audit(directory, &place, to_damage)?;

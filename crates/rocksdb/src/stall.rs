@@ -23,7 +23,7 @@ const STALL_TIMEOUT: Duration = Duration::from_secs(60);
 const FIRST_SLEEP: Duration = Duration::from_millis(1);
 const LONGEST_SLEEP: Duration = Duration::from_millis(50);
 
-/// How long a call waits for writes to go on.
+/// How long a call waits for writes to continue.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct StallDeadline {
     /// When it gives up.

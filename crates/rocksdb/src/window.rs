@@ -25,7 +25,7 @@
 //! - A key also counts as touched if another one with the same hash was. That costs the load a look
 //!   at the stored row, never a wrong answer.
 //!
-//! The book also tells which writes were *judged*: carried out on a condition, and so without what
+//! The book also says which writes were *judged*: carried out on a condition, and so without what
 //! loads had not stored yet. Such a write is noted a second time under its key and its version. A
 //! load that keeps existing rows is noted under its version.
 

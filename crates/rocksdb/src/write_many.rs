@@ -72,7 +72,8 @@ impl OpenStore {
                     written = up_to;
                     answers
                 });
-                // A portion that fails as a whole fails each of its batches; other portions go on.
+                // A portion that fails as a whole fails each of its batches; other portions
+                // continue.
                 let answers = answers
                     .unwrap_or_else(|error| portion.iter().map(|_| Err(same(&error))).collect());
                 for (member, answer) in portion.iter().zip(answers) {

@@ -125,7 +125,7 @@ pub struct Settings {
     /// How long calls are still taken after the first signal [default: 0s]
     #[arg(long, env = "TONNAGE_DRAIN_WAIT", value_name = "TIME")]
     pub drain_wait: Option<String>,
-    /// How long running calls may go on after that [default: 30s]
+    /// How long running calls may continue after that [default: 30s]
     #[arg(long, env = "TONNAGE_DRAIN_TIMEOUT", value_name = "TIME")]
     pub drain_timeout: Option<String>,
 }
@@ -199,7 +199,7 @@ pub struct Config {
     pub reader_timeout: Duration,
     /// How long calls are taken after the first signal.
     pub drain_wait: Duration,
-    /// How long running calls may go on after that.
+    /// How long running calls may continue after that.
     pub drain_timeout: Duration,
 }
 

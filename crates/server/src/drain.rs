@@ -3,7 +3,7 @@
 //! 1. **Running.** The first signal ends it.
 //! 2. **Closing.** `/health/ready` answers 503, so that load balancers stop sending. The server
 //!    still accepts calls for `drain_wait`.
-//! 3. **Draining.** The server accepts no connection and no call. Running calls may go on for
+//! 3. **Draining.** The server accepts no connection and no call. Running calls may continue for
 //!    `drain_timeout`.
 //! 4. **Stopping.** The server stops what still runs: loads store what they have and say so.
 //!

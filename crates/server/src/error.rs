@@ -20,7 +20,7 @@ pub(crate) const PROBLEM_TYPE: &str = "application/problem+json";
 /// The header that tells the kind of an error.
 const KIND_HEADER: &str = "tonnage-kind";
 
-/// The header that tells which error of its kind it is, of those that programs tell apart.
+/// The header that says which error of its kind it is, of those that programs tell apart.
 const CODE_HEADER: &str = "tonnage-code";
 
 /// Which error of its kind it is, of those that programs tell apart.

@@ -1,4 +1,4 @@
-//! The place in a statement that an error names.
+//! The position in a statement that an error names.
 
 use serde_json::Value as Json;
 

@@ -113,7 +113,7 @@ impl JobSubscription {
         self.job.upgrade().filter(|_| !is_over).map(|job| job.view())
     }
 
-    /// Waits for the end of the job, and tells what became of it.
+    /// Waits for the end of the job, and says what became of it.
     pub(crate) async fn wait_for_end(&mut self) -> Option<Arc<serde_json::Value>> {
         // An error says that the job is gone without a word.
         self.outcome.wait_for(Option::is_some).await.ok().and_then(|outcome| outcome.clone())

@@ -322,7 +322,7 @@ mod tests {
         assert!(statements.fetch(&id, Some("ann")).is_ok());
     }
 
-    /// Once the second fetch of a ticket took the place of the first, which then could not be
+    /// Once the second fetch of a ticket replaced the first, which then could not be
     /// cancelled: neither by its client nor by a server that shuts down.
     #[test]
     fn statements_that_run_under_one_name_are_cancelled_together() {

@@ -175,7 +175,7 @@ impl Planner {
     }
 
     /// The columns of a table as SQL finds them. `is_one` says that the statement has no other.
-    /// `spellings` gets the names that stand in quotes and have large letters.
+    /// `spellings` gets the names that are quoted and have large letters.
     fn columns_of(
         &self,
         name: &ast::ObjectName,
@@ -365,8 +365,7 @@ fn optimised(
     with_cheap_conditions_first(with_joins_in_order(plan, state)?)
 }
 
-/// A field that clients can bind: views and dictionaries are the texts or bytes that they stand
-/// for.
+/// A field that clients can bind: views and dictionaries are the texts or bytes that they mean.
 fn plain(field: &Field) -> Field {
     let data_type = match field.data_type() {
         DataType::Utf8View | DataType::LargeUtf8 => DataType::Utf8,

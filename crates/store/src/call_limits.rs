@@ -40,7 +40,7 @@ impl CallLimits {
         self.deadline
     }
 
-    /// Whether the call may go on.
+    /// Whether the call may continue.
     ///
     /// # Errors
     /// `Cancelled`, `TimedOut`.

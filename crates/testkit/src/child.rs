@@ -52,7 +52,7 @@ pub fn kill_rounds(kills: i64) -> impl Iterator<Item = (i64, u32)> {
     (0..ROUNDS_MAX * kills).map(move |kill| (kill, 1_u32 << (kill / kills)))
 }
 
-/// Kills a child after a while. Tells whether it was still at work.
+/// Kills a child after a while. Returns whether it was still at work.
 ///
 /// # Panics
 /// When it cannot be killed.

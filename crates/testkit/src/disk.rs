@@ -17,7 +17,8 @@ pub struct SmallDisk {
 }
 
 impl SmallDisk {
-    /// Mounts a disk at a place of its own. Nothing, and a word about it, where that is not allowed.
+    /// Mounts a disk at a position of its own. Nothing, and a word about it, where that is not
+    /// allowed.
     ///
     /// # Panics
     /// When no directory can be created for it.

@@ -121,7 +121,7 @@ impl FileDamage {
         }
     }
 
-    /// Tells whether the file is another one now.
+    /// Returns whether the file is another one now.
     fn inflict(&self, path: &Path) -> io::Result<bool> {
         let file = File::options().read(true).write(true).open(path)?;
         let (at, len) = match self {

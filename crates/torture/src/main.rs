@@ -57,7 +57,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Tells whether all is well.
+/// Returns whether all is well.
 fn run(verb: &str, words: &[String]) -> Fallible<bool> {
     match verb {
         "work" => work::work(&plan(words)?).map(|()| true).map_err(Into::into),

@@ -171,8 +171,8 @@ fn judge_state(
     Ok(())
 }
 
-/// Rebuilds a state in the place of the original, because a store remembers its data directories,
-/// and judges it and the checkpoints beside it.
+/// Rebuilds a state in place of the original, because a store remembers its data
+/// directories, and judges it and the checkpoints beside it.
 fn judge(
     scratch: &Scratch,
     replay: &Replay<'_>,

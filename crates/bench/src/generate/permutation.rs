@@ -35,7 +35,7 @@ impl Permutation {
         self.len
     }
 
-    /// The number at a place, which must be below the bound: else the walk had no end.
+    /// The number at a position, which must be below the bound: else the walk had no end.
     pub fn at(&self, place: u64) -> u64 {
         assert!(place < self.len, "place {place} of a permutation of {} numbers", self.len);
         let mut number = self.step(place);

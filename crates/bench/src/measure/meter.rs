@@ -128,7 +128,7 @@ impl<'a> Meter<'a> {
     }
 }
 
-/// What one thread tells what it did.
+/// What one thread records.
 pub struct Recorder<'a> {
     meter: &'a Meter<'a>,
     thread: Arc<Mutex<Totals>>,

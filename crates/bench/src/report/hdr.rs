@@ -98,7 +98,7 @@ pub(super) fn log(run: &Run) -> Result<Option<Vec<u8>>> {
     Ok(Some(log))
 }
 
-/// A name that sorts as the runs do and tells which it is: `003-a-zipfian-rocksdb-4-threads.hdr`.
+/// A name that sorts as the runs do and says which it is: `003-a-zipfian-rocksdb-4-threads.hdr`.
 pub(super) fn file_name(number: usize, run: &Run) -> String {
     let title: String = run.title().chars().flat_map(char::to_lowercase).take(80).collect();
     let words = title.split(|c| !matches!(c, 'a'..='z' | '0'..='9' | '.'));

@@ -240,8 +240,8 @@ pub struct BulkOptions<'a> {
     /// Whether entries are stored over whatever is there, without a look; else stored ones are
     /// kept, and counted.
     pub overwrite: bool,
-    /// Is told of entries read or found, and their bytes, as the call goes on. Called from several
-    /// threads.
+    /// Is told of entries read or found, and their bytes, as the call continues. Called from
+    /// several threads.
     pub progress: TellRows<'a>,
 }
 

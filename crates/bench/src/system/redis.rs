@@ -225,7 +225,7 @@ impl RedisClient<'_> {
                 entries += 1;
                 bytes += (key.len() + value.len()) as u64;
                 if !options.overwrite {
-                    // Each answer tells whether the key existed.
+                    // Each answer says whether the key existed.
                     pipeline.cmd("SETNX").arg(key).arg(value);
                     return Ok(());
                 }

@@ -85,7 +85,7 @@ impl BenchRun<'_> {
     }
 
     /// Waits until a system has nothing left to tidy up, so that one phase does not pay for
-    /// another. Tells how many seconds it took.
+    /// another. Returns how many seconds it took.
     pub(super) fn settle(&self, system: &dyn System, name: &str) -> Result<f64> {
         if self.is_over() {
             return Ok(0.0);

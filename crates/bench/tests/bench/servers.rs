@@ -128,7 +128,7 @@ fn a_table_that_the_benchmark_would_take_is_refused_and_kept() {
     });
 }
 
-/// Half of the pairs are there before: SETNX tells how many, and the report fails on another count.
+/// Half of the pairs are there before: SETNX says how many, and the report fails on another count.
 #[test]
 fn pairs_go_through_the_protocol_of_redis_and_are_deleted() {
     for keep_existing in [false, true] {

@@ -18,7 +18,7 @@ use crate::table::{CqlStatement, SpaceTable};
 /// A row to store: time to live, header, payload, partition, key.
 type RowValues<'a> = (i32, [u8; 17], &'a [u8], [u8; 4], &'a [u8]);
 
-/// An entry that is stored, by its place in the generation, and the header that it gets.
+/// An entry that is stored, by its position in the generation, and the header that it gets.
 type WinningEntry = (usize, RowHeader);
 
 /// How a chunk is stored.

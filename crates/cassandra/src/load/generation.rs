@@ -36,7 +36,7 @@ pub(crate) struct EntryBuffer {
 }
 
 impl EntryBuffer {
-    /// The place of a table, which is added if it is new.
+    /// The position of a table, which is added if it is new.
     pub(crate) fn table(&mut self, table: &Arc<SpaceTable>) -> u32 {
         let known = self.tables.iter().position(|known| Arc::ptr_eq(known, table));
         let place = known.unwrap_or_else(|| {

@@ -244,10 +244,10 @@ impl ClusterLoad {
     }
 }
 
-/// Chunks under way. Where the load ends early those that are on their way go on to their ends: one
-/// that is given up half-way would give up its lock before it is settled. The load ends after them,
-/// so that nothing of it is stored after its error was reported: not later than the time-out of a
-/// request.
+/// Chunks under way. Where the load ends early those that are on their way continue to their ends:
+/// one that is given up half-way would give up its lock before it is settled. The load ends after
+/// them, so that nothing of it is stored after its error was reported: not later than the time-out
+/// of a request.
 struct ChunkTasks<'a> {
     store: &'a ClusterStore,
     chunks: JoinSet<(Range<usize>, Result<Vec<EntryResult>>)>,

@@ -42,7 +42,7 @@ pub(crate) struct JobArgs {
     /// it holds of other inputs stays; a load that continues with --resume adds to what it kept
     #[arg(long, value_name = "DIR")]
     pub(crate) rejects: Option<PathBuf>,
-    /// Note in this file what is stored, and go on where an earlier run ended. An input that has
+    /// Note in this file what is stored, and continue where an earlier run ended. An input that has
     /// changed since (its size, its time, its first or last 64 KiB), or that is read with other
     /// options, is read anew
     #[arg(long, value_name = "FILE")]
@@ -107,8 +107,8 @@ pub(crate) struct InputArgs {
     #[arg(long, value_parser = values::quote, value_name = "CHARACTER")]
     quote: Option<CsvQuote>,
     /// Character that makes a following delimiter, quote, line end or itself a plain character,
-    /// such as a backslash. With it, \N without quotes is NULL [default: none; doubled quotes stand
-    /// for a quote always]
+    /// such as a backslash. With it, \N without quotes is NULL [default: none; doubled quotes mean
+    /// a quote always]
     #[arg(long, value_parser = values::escape, value_name = "CHARACTER")]
     escape: Option<u8>,
     /// Read the first line of CSV as a record; columns are those of the table in order, or those of

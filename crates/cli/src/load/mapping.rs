@@ -5,7 +5,7 @@
 //! 2. A [`RowMapping`] turns the batches of one file into rows. The condition comes first, so no
 //!    expression sees a record that is left out.
 //! 3. When an expression fails for a batch, each half is tried alone, down to the records at fault.
-//!    Those are rejected with their original text, and the others go on.
+//!    Those are rejected with their original text, and the others continue.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

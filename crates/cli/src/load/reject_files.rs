@@ -133,7 +133,7 @@ fn kept_of(reasons: &Path) -> io::Result<Option<String>> {
     Ok(Some(reason["file"].as_str().unwrap_or_default().to_owned()))
 }
 
-/// A file to go on with. A line that its writer did not finish is ended.
+/// A file to continue with. A line that its writer did not finish is ended.
 fn opened_at_end(path: &Path) -> io::Result<File> {
     let mut file = File::options().read(true).append(true).create(true).open(path)?;
     if file.metadata()?.len() > 0 {

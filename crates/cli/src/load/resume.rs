@@ -3,7 +3,7 @@
 //! 1. A file is noted as complete as soon as its stream is complete.
 //! 2. While a load runs, each flush notes the number of the first record that is not yet durable.
 //! 3. When a load stops in good order, everything that was read is stored. The note of each file
-//!    then holds the number of the record to go on with.
+//!    then holds the number of the record to continue with.
 //! 4. A note is valid as long as the [`Fingerprint`] of its file is the same. Otherwise the file is
 //!    read from its beginning, which stores nothing twice.
 //! 5. When the program dies, the notes claim too little, never too much. Records that are loaded
@@ -88,7 +88,7 @@ impl ResumeFile {
     }
 
     /// Takes out the files that are stored already and lets the others begin where their notes end.
-    /// Tells how many records are passed over.
+    /// Returns how many records are passed over.
     pub(super) fn skip(&self, inputs: &mut Vec<FileInput>, console: &Console) -> u64 {
         let noted = lock(&self.noted);
         let mut skipped = 0;

@@ -266,7 +266,7 @@ impl RowOutput {
         if self.is_file || self.rows == 0 { Ok(()) } else { self.finish().map(drop) }
     }
 
-    /// Writes what is still held, and makes the output whole. Tells how many rows it has.
+    /// Writes what is still held, and makes the output whole. Returns how many rows it has.
     pub(crate) fn finish(self) -> CliResult<u64> {
         let rows = self.rows();
         self.close()?.map_or(Ok(()), CompletedFile::publish)?;

@@ -136,7 +136,7 @@ fn of_server(answer: tonnage_client::Answer, client: &RemoteStore, copy: &Sql) -
 }
 
 /// As many lines and columns as a text has before one of its statements: the place that an error
-/// names is then the place in the text.
+/// names is then the position in the text.
 fn blanks_before(text: &str, statement: &str) -> String {
     let before = statement.as_ptr() as usize - text.as_ptr() as usize;
     text[..before].chars().map(|char| if char == '\n' { '\n' } else { ' ' }).collect()

@@ -53,7 +53,7 @@ fn source_excerpt(text: &str, line: usize, column: usize) -> Option<String> {
     Some(format!("  {before}{token}{after}\n  {}{mark}", " ".repeat(before.width())))
 }
 
-/// The bytes of the token at a place; one for what is none.
+/// The bytes of the token at a position; one for what is none.
 fn token_length(text: &str, at: usize) -> usize {
     let one = text[at..].chars().next().map_or(0, char::len_utf8);
     // What follows the line does not matter, and may be much.

@@ -76,7 +76,7 @@ fn word(line: &str) -> Option<Command> {
 }
 
 impl Command {
-    /// The command that a line is. The error tells how it is written.
+    /// The command that a line is. The error says how it is written.
     pub(super) fn parse(line: &str) -> Result<Command, String> {
         if let Some(command) = word(line) {
             return Ok(command);

@@ -7,7 +7,7 @@ use std::path::Path;
 use super::statement_buffer::StatementBuffer;
 use super::{Shell, ShellFlow};
 
-/// Files that name each other would go on for ever.
+/// Files that name each other would continue for ever.
 const DEPTH_MAX: usize = 16;
 
 impl Shell {

@@ -188,7 +188,7 @@ impl Shell {
         Ok(describe::about(store, &table)?)
     }
 
-    /// Tells what went wrong, and in which file.
+    /// Says what went wrong, and in which file.
     fn report_error(&self, told: impl std::fmt::Display) -> ShellFlow {
         match self.reading.last() {
             Some(file) => self.screen.info(format_args!("error: {file}: {told}")),

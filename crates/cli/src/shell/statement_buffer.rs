@@ -66,8 +66,8 @@ impl StatementBuffer {
         &self.text
     }
 
-    /// What to ask for the next line with: it tells what is still open.
-    /// A star says that a transaction is open.
+    /// What to ask for the next line with: it says what is still open. A star says that a
+    /// transaction is open.
     pub(super) fn prompt(&self, is_in_transaction: bool) -> &'static str {
         if self.text.trim().is_empty() {
             return if is_in_transaction { "tonnage*> " } else { "tonnage> " };

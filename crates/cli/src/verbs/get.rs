@@ -233,7 +233,7 @@ impl GetArgs {
         }
     }
 
-    /// One file for each table. As the other ways to write, it tells how many rows of the table
+    /// One file for each table. As the other ways to write, it says how many rows of the table
     /// itself there were.
     fn write_directory(
         &self,

@@ -1,4 +1,4 @@
-//! Bad input: each with a message that names the place and the remedy, and the right exit code.
+//! Bad input: each with a message that names the position and the remedy, and the right exit code.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::Stdio;

@@ -1,4 +1,4 @@
-//! Every kind of input in every wrapping: all rows, or an error that names the place.
+//! Every kind of input in every wrapping: all rows, or an error that names the position.
 //!
 //! A cell of the table is one kind of input, into a table that is there or with `--create`. Each is
 //! tried six times: plain, with gzip and with Zstandard, as a file and as a pipe. All six must end

@@ -103,7 +103,7 @@ fn fields_may_be_called_as_words_of_the_language() {
     assert_eq!(rows(&place, "SELECT * FROM t WHERE id > 2"), "id,day\n3,2022-01-04\n");
 }
 
-/// A record for which an expression fails is rejected by itself, with its place and its text.
+/// A record for which an expression fails is rejected by itself, with its position and its text.
 #[test]
 fn records_for_which_an_expression_fails_are_kept() {
     let place = with_table();

@@ -83,8 +83,8 @@ fn inputs_of_one_name_keep_their_rejects_apart() {
     assert!(place.read("R/a-2.csv").contains('y'));
 }
 
-/// The directory could be that of the input: the records that were rejected first took the place of
-/// the file that was being read.
+/// The directory could be that of the input: the records that were rejected first took the position
+/// of the file that was being read.
 #[test]
 fn rejected_records_never_take_the_place_of_other_files() {
     let place = Place::new().with_ships();

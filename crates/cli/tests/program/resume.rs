@@ -1,4 +1,4 @@
-//! Loads that go on where an earlier one ended.
+//! Loads that continue where an earlier one ended.
 
 use std::io::Write;
 use std::process::Stdio;
@@ -261,7 +261,7 @@ fn an_interrupted_load_stores_what_it_read_and_goes_on_later() {
 }
 
 /// The note ended before the batch in which the load was stopped, though some of it was stored:
-/// with `--on-existing fail` the load could never go on.
+/// with `--on-existing fail` the load could never continue.
 #[test]
 fn the_note_of_an_interrupted_load_tells_of_all_that_is_stored() {
     let place = Place::new().with_ships();

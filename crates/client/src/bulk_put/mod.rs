@@ -74,7 +74,7 @@ impl RemoteStore {
             if !job.is_stopped() {
                 continue;
             }
-            // A source may block for ever. Its upload then ends without it, and the server tells
+            // A source may block for ever. Its upload then ends without it, and the server says
             // what it stored.
             let waited = stopped_at.get_or_insert_with(Instant::now).elapsed();
             if waited >= READERS_GRACE {

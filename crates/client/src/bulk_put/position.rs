@@ -8,7 +8,7 @@ const RUNS_MAX: usize = 1 << 20;
 /// Which position of the source each row that was sent came from.
 #[derive(Debug, Default)]
 pub(super) struct SourcePositions {
-    /// First row sent, and its position in the source: they go on together until the next run.
+    /// First row sent, and its position in the source: they continue together until the next run.
     runs: VecDeque<(u64, u64)>,
     sent: u64,
     next: u64,

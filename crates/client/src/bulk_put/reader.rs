@@ -20,7 +20,7 @@ use crate::pair_batch::batch_of_pairs;
 use crate::row_batch::{FittedRows, RowColumn, fitting_rows, rounded_rows, row_columns};
 
 /// Reads all streams, some side by side. Where a thread cannot be had, the job is stopped: it waits
-/// for the threads that it has, and tells what they sent.
+/// for the threads that it has, and says what they sent.
 pub(super) fn read_all(job: &Arc<PutJob>, streams: Vec<Box<dyn EntryStream>>) {
     let threads = job.options.stream_parallelism.unwrap_or_else(cores).min(streams.len());
     let waiting: VecDeque<_> = streams.into_iter().enumerate().collect();

@@ -135,7 +135,7 @@ impl<'h> Fixture<'h> {
         names
     }
 
-    /// Loads entries as stream 0 and tells what became of them.
+    /// Loads entries as stream 0 and says what became of them.
     pub(super) fn load(
         &self,
         on_existing: OnExisting,

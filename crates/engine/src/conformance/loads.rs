@@ -79,7 +79,7 @@ pub fn a_dropped_session_keeps_what_it_flushed(harness: &mut dyn Harness) {
     assert!(fixture.value(&key("a", "later")).is_some());
 }
 
-/// `pending_bytes` tells what was pushed since the last flush.
+/// `pending_bytes` says what was pushed since the last flush.
 pub fn pending_bytes_are_those_since_the_last_flush(harness: &mut dyn Harness) {
     let fixture = Fixture::new(harness);
     let session = fixture.engine().load(LoadOptions::default()).unwrap();

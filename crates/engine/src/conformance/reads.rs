@@ -103,7 +103,7 @@ pub fn a_large_batch_of_keys_is_answered_in_one_call(harness: &mut dyn Harness) 
     }
 }
 
-/// Reads some keys, and tells how many were taken and which of them have rows.
+/// Reads some keys, and says how many were taken and which of them have rows.
 fn read_some(
     fixture: &Fixture<'_>,
     keys: &Slices,

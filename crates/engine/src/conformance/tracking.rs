@@ -174,7 +174,7 @@ pub fn a_snapshot_keeps_what_is_deleted_behind_it(harness: &mut dyn Harness) {
     assert_eq!(fixture.all_names(), [""; 0], "nothing comes back");
 }
 
-/// As time goes on, not as of the snapshot.
+/// As time passes, not as of the snapshot.
 pub fn rows_expire_in_snapshots_too(harness: &mut dyn Harness) {
     let fixture = Fixture::new(harness);
     fixture.put_until(&key("a", "00"), b"short", START_MS + 10);
@@ -270,7 +270,7 @@ pub fn what_a_large_load_stores_is_told_or_the_range_is_unknown(harness: &mut dy
     }
 }
 
-/// Puts, deletes, loads and deletions of ranges are all told.
+/// Puts, deletes, loads and deletions of ranges are all reported.
 pub fn every_write_since_a_copy_is_told(harness: &mut dyn Harness) {
     let fixture = Fixture::new(harness);
     fixture.fill(&["a", "b", "c"], 4);
@@ -295,14 +295,14 @@ pub fn every_write_since_a_copy_is_told(harness: &mut dyn Harness) {
     fixture.engine().delete_range(fixture.space, &ranges, Durability::Write).unwrap();
     check("the deletion of a group");
     fixture.put(&key("c", "01"), b"again");
-    // Behind the deletion its rows come again.
+    // After the deletion its rows come again.
     check("a put into what was deleted");
     let everything = Ranges::whole_space();
     fixture.engine().delete_range(fixture.space, &everything, Durability::Write).unwrap();
     check("the deletion of everything");
 }
 
-/// The key of a refused write, if it is told, has the row that it had.
+/// The key of a refused write, if it is reported, has the row that it had.
 pub fn a_refused_write_may_be_told_and_changes_nothing(harness: &mut dyn Harness) {
     let fixture = Fixture::new(harness);
     fixture.fill(&["a"], 2);

@@ -67,7 +67,7 @@ pub fn versions_grow_across_flushes_of_one_load(harness: &mut dyn Harness) {
     assert_eq!(fixture.value(&key).as_deref(), Some(&b"second"[..]));
 }
 
-/// Versions go on growing when the store is opened anew.
+/// Versions continue growing when the store is opened anew.
 pub fn versions_grow_across_reopen(harness: &mut dyn Harness) {
     let mut fixture = Fixture::new(harness);
     let keys = [key("a", "1"), key("b", "1"), key("c", "1")];

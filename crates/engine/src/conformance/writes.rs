@@ -9,7 +9,7 @@ use crate::{
     Slices, SpaceId, WriteBatch, WriteOutcome,
 };
 
-/// A second put of a key takes the place of the first.
+/// A second put of a key replaces the first.
 pub fn a_put_replaces_the_row(harness: &mut dyn Harness) {
     let fixture = Fixture::new(harness);
     fixture.put(&key("a", "1"), b"first, and longer");

@@ -51,7 +51,7 @@ impl MemoryEngine {
     }
 
     /// An empty store that tells its callers that other processes may have it open, as an engine on
-    /// a cluster does. Several stores over this engine stand for those processes.
+    /// a cluster does. Several stores over this engine mean those processes.
     pub fn shared() -> Self {
         Self::build(Arc::new(SystemClock), true)
     }

@@ -4,12 +4,12 @@
 //! 1. A caller takes a [`Snapshot`] and names the spaces to be followed from then on.
 //! 2. It copies the rows of a range at that snapshot, and has the range tracked under an id of its
 //!    own ([`crate::Engine::track`]).
-//! 3. A later snapshot tells which keys were written since ([`Snapshot::changes`]). The caller
-//!    reads these at the snapshot; its copy has the others.
+//! 3. A later snapshot says which keys were written since ([`Snapshot::changes`]). The caller reads
+//!    these at the snapshot; its copy has the others.
 //! 4. Each write has a *ticket*, a number that grows, which is *open* until the write has ended.
-//!    Below the *settled* ticket of a snapshot none is open: what it stands for shows. What shows
-//!    has a ticket below the *noted* one. A write between the two may show or not, and later
-//!    snapshots tell its keys again.
+//!    Below the *settled* ticket of a snapshot none is open: its writes show. What shows has a
+//!    ticket below the *noted* one. A write between the two may show or not, and later snapshots
+//!    tell its keys again.
 
 mod book;
 mod change_list;
@@ -54,9 +54,9 @@ pub enum RangeChanges {
     Unknown,
 }
 
-/// The store at one point in time, with everything that was acknowledged before. Rows expire as time goes
-/// on, as they do in the store. Whether a space that is dropped later is still there is up to the
-/// engine: otherwise it is `NotFound`.
+/// The store at one point in time, with everything that was acknowledged before. Rows expire as
+/// time continues, as they do in the store. Whether a space that is dropped later is still there is
+/// up to the engine: otherwise it is `NotFound`.
 pub trait Snapshot: Send + Sync {
     /// An engine that reads at that time and refuses writes.
     fn engine(&self) -> &Arc<dyn Engine>;

@@ -26,7 +26,7 @@ impl RangeStarts {
         Self { shared: shared.to_vec(), heads }
     }
 
-    /// The place of the range that holds a key. `start` gives the start at a place.
+    /// The place of the range that holds a key. `start` gives the start at a position.
     #[inline]
     pub(super) fn place_of<'a>(&self, key: &[u8], start: impl Fn(usize) -> &'a [u8]) -> usize {
         let (front, rest) = key.split_at(self.shared.len().min(key.len()));
@@ -75,7 +75,7 @@ mod tests {
 
     use super::*;
 
-    /// Few letters and an end in front of a zero byte, so that heads are often equal.
+    /// Few letters and an end before a zero byte, so that heads are often equal.
     fn key() -> impl Strategy<Value = Vec<u8>> {
         let byte = prop::sample::select(vec![0_u8, 1, 7, 255]);
         (prop::sample::select(vec![0, 3, 9]), prop::collection::vec(byte, 0..12))

@@ -21,7 +21,7 @@ use std::path::Path;
 use crate::catch_panic::{DecoderPanic, catch_panic};
 pub(crate) use member::{ArchiveMember, list_names};
 
-/// How much of a file tells whether it is an archive: what a slow pipe is waited for.
+/// How much of a file says whether it is an archive: what a slow pipe is waited for.
 pub(crate) const MAGIC_BYTES: usize = 4;
 const ZIP: [&[u8]; 2] = [b"PK\x03\x04", b"PK\x05\x06"];
 /// What Excel before 2007 wrote, and writes around workbooks with a password.

@@ -38,7 +38,7 @@ struct WorkbookPart {
     path: String,
 }
 
-/// Measures the parts that reading will hold. Tells whether there are formulas.
+/// Measures the parts that reading will hold. Returns whether there are formulas.
 pub(super) fn measure(archive: &mut Zip) -> io::Result<bool> {
     let parts = parts_of(archive)?;
     let mut package = String::new();
@@ -109,14 +109,14 @@ impl WorkbookPart {
         }
     }
 
-    /// Tells whether there are formulas in it.
+    /// Returns whether there are formulas in it.
     fn measure_tokens(&self, archive: &mut Zip) -> io::Result<bool> {
         let mut tokens = XmlTokenScan::default();
         self.unpack(archive, |chunk| tokens.take(chunk).map_err(str::to_owned))?;
         Ok(tokens.has_formulas())
     }
 
-    /// Unpacks the part, if it is not too large. Tells how many bytes it has.
+    /// Unpacks the part, if it is not too large. Returns how many bytes it has.
     fn read_within(
         &self,
         archive: &mut Zip,

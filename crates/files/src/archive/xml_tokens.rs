@@ -1,6 +1,6 @@
 //! Measures the tokens of XML: tags, texts and comments.
 //!
-//! The reader of a sheet holds one token in memory. A few packed bytes may stand for a token of
+//! The reader of a sheet holds one token in memory. A few packed bytes may mean a token of
 //! gigabytes, so the tokens are measured first. This scan follows quotes, comments and CDATA
 //! sections as the reader does: one token of the reader is never longer than one token here.
 

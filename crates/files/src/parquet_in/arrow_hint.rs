@@ -25,8 +25,8 @@ pub(super) struct ArrowHint {
     wide: Vec<WideColumn>,
 }
 
-/// A column of whole numbers of 128 bits. Polars 2.1 writes their bytes, and tells what they are only
-/// in the embedded schema.
+/// A column of whole numbers of 128 bits. Polars 2.1 writes their bytes, and says what they are
+/// only in the embedded schema.
 pub(super) struct WideColumn {
     pub(super) name: String,
     pub(super) is_signed: bool,

@@ -150,7 +150,7 @@ impl ParquetSource {
         Ok(builder.with_projection(self.mask(places)))
     }
 
-    /// The columns at some places, from a row on.
+    /// The columns at some positions, from a row on.
     pub(crate) fn batches(
         &self,
         places: &[usize],

@@ -61,7 +61,7 @@ impl CsvDialect {
         before.iter().rev().take_while(|byte| **byte == escape).count() % 2 == 1
     }
 
-    /// Whether a field has an escape in front of a byte that would have a meaning.
+    /// Whether a field has an escape before a byte that would have a meaning.
     pub(crate) fn has_escapes(self, field: &[u8]) -> bool {
         let Some(escape) = self.escape else { return false };
         memchr_iter(escape, field)

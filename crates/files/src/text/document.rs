@@ -144,7 +144,7 @@ impl DocumentPaths {
         Self(options.paths.iter().enumerate().map(column).collect())
     }
 
-    /// Fills a cell for each path from the document that `text[start..end]` is. A broken one tells
+    /// Fills a cell for each path from the document that `text[start..end]` is. A broken one says
     /// what it can.
     pub(crate) fn find(&self, text: &[u8], start: usize, end: usize, cells: &mut [Cell]) {
         let paths: Vec<(&PathColumn, &[String])> =

@@ -118,7 +118,7 @@ impl JsonColumns {
         self.sample_chunk(&mut shape, bytes, true, usize::MAX);
     }
 
-    /// Looks at one record. A broken one tells what it can: the reader will reject it in its turn.
+    /// Looks at one record. A broken one says what it can: the reader will reject it in its turn.
     fn observe(&mut self, text: &[u8], start: usize, end: usize) {
         match self {
             JsonColumns::Members { columns, places, renames } => {

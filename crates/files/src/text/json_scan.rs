@@ -17,7 +17,7 @@ pub(crate) struct JsonMember<'a> {
     pub(crate) name: &'a [u8],
     /// Whether the name has backslashes in it.
     pub(crate) name_escaped: bool,
-    /// The place of the value.
+    /// The position of the value.
     pub(crate) value: Cell,
 }
 

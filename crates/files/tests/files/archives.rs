@@ -304,8 +304,8 @@ fn formulas_without_a_value_reject_their_record() {
     assert!(error.message().contains("the name of column 2: its formula has no value"), "{error}");
 }
 
-/// A few packed bytes stand for as many as one likes: all that is held of a workbook has a bound, and
-/// so has what its reader makes room for.
+/// A few packed bytes mean as many as one likes: all that is held of a workbook has a bound, and so
+/// has what its reader makes room for.
 #[test]
 fn what_is_held_of_a_workbook_has_a_bound() {
     let sound = workbook(&[("S", ROWS)]);
@@ -369,7 +369,7 @@ fn a_long_row_is_rejected_by_itself() {
     assert!(rejected[0].reason.contains("longer than 16777216 bytes"), "{}", rejected[0].reason);
 }
 
-/// Each cell by its place, with its text.
+/// Each cell by its position, with its text.
 fn sheet(cells: &[(&str, &str)]) -> String {
     let row = |place: &str| place.trim_start_matches(char::is_alphabetic).to_owned();
     let mut rows: Vec<(String, String)> = Vec::new();

@@ -1,4 +1,4 @@
-//! A place in bytes, and the parts that values are made of.
+//! A position in bytes, and the parts of values.
 
 use super::fault::NsonFault;
 use super::packed::read_packed;

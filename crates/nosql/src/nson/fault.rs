@@ -23,7 +23,7 @@ pub enum NsonFault {
     Length(i64),
     /// The elements of an array or a map take less than the bytes that it has.
     Size {
-        /// How many bytes lie behind the last element.
+        /// The number of bytes after the last element.
         behind: usize,
     },
     /// A text is no UTF-8.

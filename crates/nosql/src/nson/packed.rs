@@ -1,9 +1,9 @@
-//! Whole numbers, packed: small ones in a byte, others behind a byte that tells sign and length.
+//! Whole numbers, packed: small ones in a byte, others after a byte of sign and length.
 
 /// The first bytes of numbers of one byte.
 const SHORT_FIRST: u8 = 0x08;
 const SHORT_LAST: u8 = 0xf7;
-/// What such a byte lies above its number.
+/// The difference of such a byte to its number.
 const SHORT_OFFSET: i64 = 127;
 /// What is added to longer numbers below and above those of one byte.
 const BELOW: i64 = -119;

@@ -14,7 +14,7 @@ pub fn read_document(bytes: &[u8]) -> Result<NsonView<'_>, NsonFault> {
     Ok(document)
 }
 
-/// A text behind its packed length, as protocol failures have it.
+/// A text after its packed length, as protocol failures have it.
 ///
 /// # Errors
 /// Why there is none.
@@ -22,7 +22,7 @@ pub fn read_packed_text(bytes: &[u8]) -> Result<&str, NsonFault> {
     NsonCursor::new(bytes).text()
 }
 
-/// Looks at everything that lies in a value. The depth is bounded, and so is the recursion.
+/// Checks everything in a value. The depth is bounded, and so is the recursion.
 fn check(value: NsonView<'_>, depth: usize) -> Result<(), NsonFault> {
     let (contents, left, is_map) = match value {
         NsonView::Array(NsonItems { contents, left }) => (contents, left, false),

@@ -69,7 +69,7 @@ impl<'d> NsonView<'d> {
         }
     }
 
-    /// Whether it stands for no value.
+    /// Whether it means no value.
     pub fn is_null(&self) -> bool {
         matches!(self, NsonView::Null | NsonView::JsonNull | NsonView::Empty)
     }
@@ -136,7 +136,7 @@ impl<'d> NsonFields<'d> {
     }
 }
 
-/// The next value. What lies in an array or a map is not looked at.
+/// The next value. The content of an array or a map is not checked.
 pub(super) fn read_value<'d>(cursor: &mut NsonCursor<'d>) -> Result<NsonView<'d>, NsonFault> {
     Ok(match cursor.byte()? {
         kind::ARRAY => {

@@ -26,7 +26,7 @@ pub struct NsonWriter {
 /// An array or a map whose end is still to come.
 #[derive(Debug)]
 struct OpenContainer {
-    /// Where its size stands.
+    /// The position of its size.
     at: usize,
     count: u32,
     is_map: bool,

@@ -1,7 +1,7 @@
-//! Definitions: tables and indexes are made, altered and dropped.
+//! Definitions: tables and indexes are created, altered and dropped.
 //!
-//! The protocol lets them go on behind their answer, and clients ask how they went. Here each is
-//! done when it is answered; that it goes on is told all the same, as clients expect it.
+//! The protocol lets them continue after their answer, and clients ask for their outcome. Here each
+//! is done when it is answered; the answer still says that it continues, as clients expect.
 
 use std::time::Duration;
 
@@ -35,7 +35,7 @@ pub(super) enum DefinitionKind {
     Drop,
 }
 
-/// Carries out a definition, and tells what the table is now.
+/// Carries out a definition, and says what the table is now.
 pub(super) fn table_request(call: &Call<'_>, out: &mut NsonWriter) -> Outcome<()> {
     let Some(NsonView::String(statement)) = call.payload.get(field::STATEMENT) else {
         return Err(match call.payload.get(field::LIMITS) {
@@ -59,7 +59,7 @@ pub(super) fn table_request(call: &Call<'_>, out: &mut NsonWriter) -> Outcome<()
         (_, false) => TableState::Active,
     };
     write_state(&done.table, state, operation, out);
-    // A table that is made or dropped has no schema yet, or none any more.
+    // A table that is being created or dropped has no schema yet, or none any more.
     if matches!(state, TableState::Updating | TableState::Active) {
         write_table(&described_table(call, &done.table)?, out);
     }
@@ -77,7 +77,7 @@ pub(super) fn define(call: &Call<'_>, statement: &str) -> Outcome<DefinitionOutc
     };
     call.access.check_definition(&own)?;
     check(call, &definition)?;
-    // A table that is there is as good as one that is made, whatever columns it has.
+    // An existing table is as good as a new one, whatever columns it has.
     if let Statement::CreateTable { definition: wanted, if_not_exists: true } = &definition
         && let Some(table) = call.store.known_table(&wanted.path)
     {

@@ -78,7 +78,7 @@ pub(crate) fn ttl_expiry_ms(text: &str, now_ms: u64) -> Outcome<u64> {
     }
 }
 
-/// The next whole unit behind that time.
+/// The next whole unit after that time.
 fn expiry_ms(now_ms: u64, ttl_ms: u64, unit_ms: u64) -> u64 {
     now_ms.saturating_add(ttl_ms).checked_next_multiple_of(unit_ms).unwrap_or(u64::MAX)
 }

@@ -26,7 +26,7 @@ pub enum FailureCode {
     IndexExists = 10,
     /// It is not clear who asks.
     InvalidAuthorization = 11,
-    /// Whoever asks may not do that.
+    /// The caller may not do that.
     InsufficientPermission = 12,
     /// There is something of that name already.
     ResourceExists = 13,
@@ -84,7 +84,7 @@ impl Failure {
         Self { code, message: message.into(), names_operation: false }
     }
 
-    /// A wrong argument of an operation, whose name is told with it.
+    /// A wrong argument of an operation, with its name.
     pub(crate) fn argument(message: impl Into<String>) -> Self {
         let code = FailureCode::IllegalArgument;
         Self { code, message: message.into(), names_operation: true }

@@ -27,7 +27,7 @@ pub(super) fn partial_key(fields: NsonFields<'_>, schema: &TableSchema) -> Outco
 }
 
 /// A row to be put. Columns of other names are passed over unless the match is to be exact.
-/// `is_new` tells whether the put may make a row, which the store then numbers.
+/// `is_new` says whether the put may make a row, which the store then numbers.
 pub(super) fn put_row(
     fields: NsonFields<'_>,
     schema: &TableSchema,

@@ -12,7 +12,7 @@ use super::given_row::partial_key;
 use super::values::column_value;
 use crate::nson::{NsonFields, NsonWriter};
 
-/// Deletes rows, up to a limit, and tells where to go on.
+/// Deletes rows, up to a limit, and says where to continue.
 pub(super) fn multi_delete(call: &Call<'_>, out: &mut NsonWriter) -> Outcome<()> {
     let table = call.table(call.table_name()?, &[TableRight::Delete])?;
     let schema = table.schema();
@@ -73,7 +73,7 @@ fn field_range(range: NsonFields<'_>, key: &Row, schema: &TableSchema) -> Outcom
     Ok(FieldRange { column: column.name.clone(), low, high })
 }
 
-/// How two values of one column lie, where that is easily told: the store knows about all.
+/// The order of two values of one column, where that is easily decided: the store decides all.
 fn order(one: &Value, other: &Value) -> Option<Ordering> {
     match (one, other) {
         (Value::Integer(one), Value::Integer(other)) => Some(one.cmp(other)),

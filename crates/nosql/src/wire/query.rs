@@ -44,7 +44,7 @@ pub(super) fn prepare(call: &Call<'_>, out: &mut NsonWriter) -> Outcome<()> {
     Ok(())
 }
 
-/// Carries out a statement, or goes on with it.
+/// Runs a statement, or continues it.
 pub(super) fn query(call: &Call<'_>, out: &mut NsonWriter) -> Outcome<()> {
     check_version(call)?;
     let prepared = given_query(call)?;
@@ -169,7 +169,7 @@ fn open_table(call: &Call<'_>, query: &Query) -> Outcome<Table> {
 }
 
 fn table_and_rights(statement: &Statement) -> (&TableName, Vec<TableRight>) {
-    // Whoever is told of a row, or of whether one fulfils a condition, reads it.
+    // An answer with a row, or on whether one fulfils a condition, reads it.
     match statement {
         Statement::Select(select) => (&select.table, vec![TableRight::Read]),
         Statement::Insert(insert) => {
@@ -187,7 +187,7 @@ fn table_and_rights(statement: &Statement) -> (&TableName, Vec<TableRight>) {
     }
 }
 
-/// What is wrong with a SELECT is told when it is prepared.
+/// Errors of a SELECT are reported when it is prepared.
 fn check_names(query: &Query, table: &Table) -> Outcome<()> {
     let mut variables = query.variables.clone();
     variables.extend(positional(query.positional));
@@ -197,7 +197,7 @@ fn check_names(query: &Query, table: &Table) -> Outcome<()> {
     }
 }
 
-/// The variables that question marks stand for.
+/// The variables that question marks mean.
 fn positional(count: usize) -> impl Iterator<Item = VariableDeclaration> {
     (1..=count).map(|place| VariableDeclaration { name: format!("#{place}"), kind: TypeKind::Any })
 }

@@ -2,7 +2,7 @@
 
 use super::failure::{Failure, Outcome};
 
-/// What leads the bytes: those of another store are told from these.
+/// The prefix of the bytes: it distinguishes them from those of another store.
 const LEAD: [u8; 4] = *b"TNv1";
 
 pub(crate) fn version_bytes(version: u64) -> [u8; 12] {

@@ -13,7 +13,7 @@ use super::values::write_row;
 use super::write_request::{GivenDelete, GivenPut, WriteAnswer, condition_of, rights_of};
 use crate::nson::NsonWriter;
 
-/// How often a put is tried again whose row comes and goes all the time.
+/// How often a put is tried again whose row appears and vanishes all the time.
 const TRIES_MAX: usize = 100;
 
 /// Reads a row.
@@ -70,7 +70,7 @@ pub(super) fn delete(call: &Call<'_>, out: &mut NsonWriter) -> Outcome<()> {
     Ok(())
 }
 
-/// Whether the store makes a value for rows that bring none: clients are told it.
+/// Whether the store generates a value for rows that bring none: clients get it.
 pub(super) fn is_generating(table: &Table) -> bool {
     let columns = &table.schema().columns;
     columns.iter().any(|column| column.identity.is_some() || column.default_function.is_some())

@@ -98,7 +98,7 @@ impl NosqlService {
         let payload = fields.get(field::PAYLOAD).and_then(|payload| payload.fields());
         let payload =
             payload.ok_or_else(|| Failure::argument("Bad protocol: No payload in message"))?;
-        // Whoever waits less long decides.
+        // The shorter wait decides.
         let timeout = match (head.timeout, longest) {
             (Some(wanted), Some(longest)) => Some(wanted.min(longest)),
             (wanted, longest) => wanted.or(longest),
@@ -154,7 +154,7 @@ fn dispatch(call: &Call<'_>, out: &mut NsonWriter) -> Outcome<()> {
     }
 }
 
-/// The document behind the version of the protocol.
+/// The document after the version of the protocol.
 fn document_of(body: &[u8]) -> Outcome<&[u8]> {
     let Some((version, document)) = body.split_first_chunk() else {
         return Err(Failure::protocol(match body.len() {

@@ -19,7 +19,7 @@ const STATEMENTS: [&str; 15] = [
 /// What was asked for is done.
 const COMPLETE: i32 = 0;
 
-/// Carries out a definition, or tells what there is.
+/// Carries out a definition, or says what there is.
 pub(super) fn system_request(call: &Call<'_>, out: &mut NsonWriter) -> Outcome<()> {
     let given = call.payload.get(field::STATEMENT);
     // Passwords may stand in such statements, so that clients send bytes.
@@ -36,7 +36,7 @@ pub(super) fn system_request(call: &Call<'_>, out: &mut NsonWriter) -> Outcome<(
     }
     let words: Vec<String> = statement.split_whitespace().map(str::to_ascii_uppercase).collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    // Words are told apart at spaces: names with spaces are in no such request.
+    // Spaces separate words: names with spaces are in no such request.
     let result = match (word.as_str(), &words[..]) {
         (_, ["CREATE" | "ALTER" | "DROP", "NAMESPACE" | "USER" | "ROLE", ..])
         | ("GRANT" | "REVOKE", _) => return Err(not_offered(statement)),

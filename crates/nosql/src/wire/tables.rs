@@ -18,10 +18,10 @@ pub(super) enum TableState {
     Updating = 4,
 }
 
-/// A tag that stands for no change that anybody waits for.
+/// A tag for no change that a client waits for.
 const NO_ETAG: &str = "AAAAAAAAAAA=";
 
-/// Tells what a table is.
+/// Says what a table is.
 pub(super) fn get_table(call: &Call<'_>, out: &mut NsonWriter) -> Outcome<()> {
     let name = call.table_name()?;
     let path = table_path(name)?;
@@ -32,7 +32,7 @@ pub(super) fn get_table(call: &Call<'_>, out: &mut NsonWriter) -> Outcome<()> {
             write_state(name, TableState::Active, operation, out);
             write_table(&table, out);
         }
-        // Whoever asks how a definition went asks about a DROP TABLE, too.
+        // A client that asks for the outcome of a definition asks about a DROP TABLE, too.
         Err(failure) if failure.code == FailureCode::TableNotFound && operation.is_some() => {
             write_state(name, TableState::Dropped, operation, out);
         }
@@ -57,7 +57,7 @@ fn operation_of(call: &Call<'_>) -> Outcome<Option<u64>> {
     }
 }
 
-/// A table that was looked for by somebody who may know of it.
+/// A table that a caller who may know of it asked for.
 pub(super) fn described_table(call: &Call<'_>, path: &str) -> Outcome<Table> {
     call.store.table(path).map_err(|error| match error.kind() {
         ErrorKind::NotFound => Failure::no_table(path),
@@ -125,17 +125,17 @@ pub(super) fn table_names(call: &Call<'_>) -> Vec<String> {
     let tables = call.store.tables().into_iter();
     let tables = tables.map(|table| table.path().to_owned());
     let mut names: Vec<String> = tables.filter(|path| call.access.may_see(path)).collect();
-    // The sign behind a point: children come right before their parents.
+    // The sign after a point: children directly precede their parents.
     names.sort_by_key(|name| format!("{name}/"));
     names
 }
 
-/// Tells of the indexes of a table, or of one of them.
+/// Lists the indexes of a table, or one of them.
 pub(super) fn get_indexes(call: &Call<'_>, out: &mut NsonWriter) -> Outcome<()> {
     let path = table_path(call.table_name()?)?;
     call.access.check_description(path)?;
     let table = described_table(call, path)?;
-    // Without a name all are told.
+    // Without a name all are listed.
     let wanted = call.payload.get(field::INDEX).and_then(|given| given.text());
     let indexes = table.indexes()?;
     let is_wanted = |name: &str| wanted.is_none_or(|wanted| wanted.eq_ignore_ascii_case(name));

@@ -280,8 +280,8 @@ fn options_of(
     Ok(WriteOptions { expires_at_ms: expiry, ..call.write_options() })
 }
 
-/// The same where the store numbers rows: only without conditions that could fail, since what it
-/// gives is told by a write that judges each operation by itself.
+/// The same where the store numbers rows: only without conditions that could fail, since only a
+/// write that judges each operation by itself returns the numbers.
 fn with_generated(call: &Call<'_>, operations: &[GroupOperation]) -> Outcome<GroupResult> {
     let may_fail = operations
         .iter()

@@ -67,7 +67,7 @@ impl GivenDelete {
 pub(super) fn condition_of(operation: OpCode, fields: NsonFields<'_>) -> Outcome<Condition> {
     Ok(match operation {
         OpCode::PutIfAbsent => Condition::IfAbsent,
-        // A deletion tells whether there was a row.
+        // A deletion says whether there was a row.
         OpCode::PutIfPresent | OpCode::Delete => Condition::IfPresent,
         OpCode::PutIfVersion | OpCode::DeleteIfVersion => {
             let given = fields.get(field::ROW_VERSION).or(fields.get(field::MATCHED_VERSION));
@@ -79,7 +79,7 @@ pub(super) fn condition_of(operation: OpCode, fields: NsonFields<'_>) -> Outcome
     })
 }
 
-/// What a write needs: whoever is told of a row must be allowed to read it.
+/// The rights of a write: a caller that gets a row must be allowed to read it.
 pub(super) fn rights_of(
     operation: OpCode,
     condition: Condition,
@@ -99,15 +99,15 @@ pub(super) fn rights_of(
 pub(super) struct WriteAnswer<'a> {
     /// The version of the row that was put.
     pub(super) version: Option<u64>,
-    /// What the store made for it.
+    /// What the store generated for it.
     pub(super) generated: Option<&'a tonnage::Value>,
     /// The row that was found.
     pub(super) previous: Option<&'a StoredRow>,
 }
 
 impl WriteAnswer<'_> {
-    /// Writes its fields. A row is told that stood in the way or was replaced, but not one whose
-    /// version the caller named and which is gone.
+    /// Writes its fields. The answer has the row that prevented the write or was replaced, but not
+    /// one whose version the caller named and which is gone.
     pub(super) fn write(
         &self,
         condition: Condition,

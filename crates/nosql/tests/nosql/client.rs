@@ -67,7 +67,7 @@ impl Client {
         self.ask(3, Some(table), json!({ "rr": false, "l": row }))
     }
 
-    /// What a get tells of a row; nothing where there is none.
+    /// What a get returns of a row; nothing where there is none.
     pub(crate) fn get(&self, table: &str, key: Json) -> Option<Json> {
         let answer = self.ask(2, Some(table), json!({ "k": key }));
         assert_eq!(answer["e"], json!(0), "{answer}");

@@ -1,4 +1,4 @@
-//! Tables and indexes: made, altered, dropped, looked at. Rights.
+//! Tables and indexes: created, altered, dropped, listed. Rights.
 
 use serde_json::{Value as Json, json};
 use tonnage::Error;
@@ -15,7 +15,7 @@ fn a_table_is_made_altered_and_dropped() {
     let client = Client::new(&[]);
     let made = define(&client, "create table t(id integer, name string, primary key(id))");
     assert_eq!((&made["n"], &made["as"], &made["od"]), (&json!("t"), &json!(1), &json!("1")));
-    // It is done already: whoever asks next is told so.
+    // It is done already: the next question is answered so.
     let made = client.ask(11, Some("t"), json!({ "od": made["od"] }));
     assert_eq!((&made["as"], &made["od"]), (&json!(0), &json!("1")));
     let text = "CREATE TABLE IF NOT EXISTS t (id INTEGER, name STRING, PRIMARY KEY(SHARD(id)))";
@@ -35,7 +35,7 @@ fn a_table_is_made_altered_and_dropped() {
     );
     let dropped = define(&client, "drop table t");
     assert_eq!(dropped["as"], json!(3), "{dropped}");
-    // Whoever waits for the end of that asks for the table by the number of the operation.
+    // A client that waits for the end asks for the table by the number of the operation.
     let told = client.ask(11, Some("t"), json!({ "od": dropped["od"] }));
     assert_eq!(told["as"], json!(2), "{told}");
     let dropped = define(&client, "drop table if exists t");
@@ -139,7 +139,7 @@ fn requests_about_the_store_are_answered_at_once() {
             .contains("\"primaryKey\" : [\"k\"]")
     );
     assert_eq!(ask("make me a sandwich")["e"], json!(4));
-    // A password is not told again.
+    // A password is not shown again.
     let refused = ask("create user ann identified by \"secret\"");
     assert!(refused["e"] == json!(21) && !refused["x"].as_str().unwrap().contains("secret"));
     let status = client.ask(24, None, json!({"od": "1", "st": "x"}));
@@ -190,7 +190,7 @@ fn each_request_needs_its_rights() {
     let put = json!({"o": 3, "l": {"id": 1}});
     for (operation, table, payload) in [
         (2, "shut", json!({"k": {"id": 1}})),
-        // Whether a table exists is not told either.
+        // Whether a table exists is not shown either.
         (2, "none", json!({"k": {"id": 1}})),
         (3, "open", json!({"l": {"id": 1}})),
         (0, "open", json!({"k": {"id": 1}})),

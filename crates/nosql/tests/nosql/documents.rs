@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use tonnage_nosql::nson::{DEPTH_MAX, NsonFault, NsonView, NsonWriter, read_document};
 
-/// A value as it is made up.
+/// A random value.
 #[derive(Clone, Debug)]
 enum Made {
     Array(Vec<Made>),
@@ -75,7 +75,7 @@ fn written(value: &Made) -> Vec<u8> {
     writer.finish()
 }
 
-/// Whether a value that was read is the one that was made up.
+/// Whether a value that was read is the random one.
 fn is_same(read: NsonView<'_>, made: &Made) -> bool {
     match (read, made) {
         (NsonView::Array(mut items), Made::Array(made)) => {
@@ -187,7 +187,7 @@ fn what_is_announced_is_held_against_what_is_there() {
     assert_eq!(read_document(&[60]), Err(NsonFault::UnknownKind(60)));
 }
 
-/// Whoever passes over an array by its size must come to where its elements end.
+/// A reader that skips an array by its size must reach the end of its elements.
 #[test]
 fn sizes_in_front_are_those_of_what_follows() {
     let array = [0, 0, 0, 0, 6, 0, 0, 0, 1, 10, 10];

@@ -1,5 +1,5 @@
-//! Statements and bodies that nobody means well with: each is answered, and none takes long, panics
-//! or asks for memory that it has no bytes for.
+//! Hostile statements and bodies: each is answered, and none takes long, panics or asks for memory
+//! that it has no bytes for.
 //!
 //! `PROPTEST_CASES=1000000` looks longer.
 
@@ -9,7 +9,7 @@ use tonnage_nosql::EverythingAllowed;
 
 use crate::client::{Client, body_of};
 
-/// What statements are made of.
+/// The parts of statements.
 const WORDS: [&str; 78] = [
     "select",
     "from",

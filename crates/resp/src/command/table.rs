@@ -10,7 +10,7 @@ const UPDATE: &[KeyRight] = &[KeyRight::Update];
 const DELETE: &[KeyRight] = &[KeyRight::Delete];
 /// What stores a value whatever was there.
 const UPSERT: &[KeyRight] = &[KeyRight::Insert, KeyRight::Update];
-/// What also tells what was there.
+/// What also says what was there.
 const CHANGE: &[KeyRight] = &[KeyRight::Read, KeyRight::Insert, KeyRight::Update];
 /// What takes away a part, and the whole with the last part.
 const REDUCE: &[KeyRight] = &[KeyRight::Update, KeyRight::Delete];

@@ -149,7 +149,7 @@ impl CombinedBits {
         if self.values == 1 {
             return self.bytes.extend_from_slice(value);
         }
-        // Shorter values go on with zeros.
+        // Shorter values continue with zeros.
         self.bytes.resize(self.bytes.len().max(value.len()), 0);
         let zeros = std::iter::repeat(&0);
         let pairs = self.bytes.iter_mut().zip(value.iter().chain(zeros));

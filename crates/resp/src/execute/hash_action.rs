@@ -103,7 +103,7 @@ impl HashAction {
 }
 
 impl OpenHash {
-    /// Carries out what is done with a hash, and tells whether that changed it.
+    /// Carries out what is done with a hash, and says whether that changed it.
     pub(super) fn apply(&mut self, action: HashAction, texts: &mut Texts<'_>) -> (Answer, bool) {
         // A name is looked for where the client sent it: nothing is copied for that.
         let name = Text::Argument;

@@ -128,7 +128,7 @@ pub(super) fn count_keys(keyspace: &Keyspace, counted_max: u64) -> tonnage::Resu
 pub(crate) fn keys(call: &mut ImmediateCall<'_>) -> Handled {
     call.check_all(KeyRight::Read)?;
     let (pattern, bytes_max) = (call.word(1), call.client.limits.output_bytes_max);
-    // The head tells how many follow, so the names wait for it.
+    // The head says how many follow, so the names wait for it.
     let (mut names, mut count, mut is_too_large) = (Vec::new(), 0, false);
     let listed = each_key(call.keyspace, |name| {
         if glob_matches(pattern, name) {

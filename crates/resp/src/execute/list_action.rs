@@ -74,10 +74,10 @@ fn index_in(index: i64, len: usize) -> Option<usize> {
 }
 
 impl OpenList {
-    /// Carries out what is done with a list, and tells whether that changed it.
+    /// Carries out what is done with a list, and says whether that changed it.
     pub(super) fn apply(&mut self, action: ListAction, texts: &mut Texts<'_>) -> (Answer, bool) {
         let len = self.len();
-        // Beside the answer each tells whether it is to be written.
+        // Beside the answer each says whether it is to be written.
         match action {
             ListAction::Length => (Ok(PartReply::Integer(len as i64)), false),
             ListAction::Push { element, is_front, only_present, room } => {

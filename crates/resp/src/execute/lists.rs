@@ -32,7 +32,7 @@ fn room_of(arguments: &CommandArguments<'_>, index: usize, sink: &PartSink<'_>) 
     CommandRoom { is_first: true, bytes, longest: 0, bytes_max: bytes_max(sink) }
 }
 
-/// A part for each element; the last one tells how many there are.
+/// A part for each element; the last one says how many there are.
 fn push(
     arguments: &CommandArguments<'_>,
     sink: &mut PartSink<'_>,

@@ -269,7 +269,7 @@ impl OpenHash {
         number
     }
 
-    /// Sets a field, and tells whether it is new.
+    /// Sets a field, and says whether it is new.
     pub(super) fn set(&mut self, name: Text, value: Text, texts: &mut Texts<'_>) -> bool {
         let place = self.place(name, texts);
         let bytes = |value| entry_bytes(texts.get(name).len(), texts.get(value).len());
@@ -291,7 +291,7 @@ impl OpenHash {
         !was_there
     }
 
-    /// Deletes a field, and tells whether it was there.
+    /// Deletes a field, and says whether it was there.
     pub(super) fn delete(&mut self, name: Text, texts: &mut Texts<'_>) -> bool {
         let Some(at) = self.place(name, texts) else { return false };
         let field = &mut self.fields[at];

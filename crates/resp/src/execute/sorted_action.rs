@@ -81,13 +81,13 @@ impl SortedAction {
 }
 
 impl OpenHash {
-    /// Carries out what is done with a sorted set, and tells whether that changed it.
+    /// Carries out what is done with a sorted set, and says whether that changed it.
     pub(super) fn apply_sorted(
         &mut self,
         action: SortedAction,
         texts: &mut Texts<'_>,
     ) -> (Answer, bool) {
-        // Beside the answer each tells whether it is to be written.
+        // Beside the answer each says whether it is to be written.
         match action {
             SortedAction::Score(member) => {
                 let score = self.score(member, texts);

@@ -1,6 +1,6 @@
 //! A collection whose members are entries of their own, while its parts are carried out.
 //!
-//! Its value is a head, which tells how many members there are, and by its generation which entries
+//! Its value is a head, which says how many members there are, and by its generation which entries
 //! they are. Each change writes the head, on the condition that it is still the one that was looked
 //! up, and in the same step the entries that differ. So the head determines the members at its
 //! time, and a watch, an expiry and a deletion need nothing but the head. Entries that no head

@@ -85,7 +85,7 @@ fn unquote(line: &mut [u8], mut at: usize, quote: u8, end: &mut usize) -> Option
     }
 }
 
-/// The byte that two hexadecimal digits stand for.
+/// The byte that two hexadecimal digits mean.
 fn hexadecimal(line: &[u8], at: usize) -> Option<u8> {
     let digit = |at: usize| char::from(*line.get(at)?).to_digit(16);
     Some((digit(at)? * 16 + digit(at + 1)?) as u8)

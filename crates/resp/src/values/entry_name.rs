@@ -7,8 +7,8 @@
 //! | 8 | the hash of the member; its score; the position of the element; so that they sort |
 //! | the rest | the member |
 //!
-//! Members lie in the order of hashes, so that a scan needs no memory to go on at a hash, and a hash
-//! by chance finds a member by chance. A member has its value; the place by a score has none.
+//! Members lie in the order of hashes, so that a scan needs no memory to continue at a hash, and a
+//! hash by chance finds a member by chance. A member has its value; the place by a score has none.
 
 use tonnage::internal::placement_hash;
 

@@ -8,7 +8,7 @@ fn limits(output_bytes_max: usize) -> ClientLimits {
     ClientLimits { output_bytes_max, output_pause_bytes: 1_000, ..ClientLimits::default() }
 }
 
-/// Runs once, and tells how many bytes wait for all clients.
+/// Runs once, and says how many bytes wait for all clients.
 fn run_once(clients: &mut Clients) -> usize {
     clients.executor.run(&mut clients.all);
     clients.all.iter().map(|client| client.output().len()).sum()

@@ -99,7 +99,7 @@ enum PausePhase {
     CatchingUp,
 }
 
-/// The thread that looks when compaction may go on.
+/// The thread that looks when compaction may continue.
 struct PauseWatcher {
     /// Its end is what the thread waits for.
     stop: Sender<()>,
@@ -140,7 +140,7 @@ impl CompactionPause {
         MergingLoad { shared: &self.shared, files_before }
     }
 
-    /// Lets compaction go on at once.
+    /// Lets compaction continue at once.
     pub(crate) fn resume(&self) {
         let mut state = self.shared.state();
         if state.phase == PausePhase::Paused {
@@ -191,7 +191,7 @@ impl PauseShared {
         lock(&self.state)
     }
 
-    /// Enters the next phase if it is time. Tells whether that leaves nothing to look after; then
+    /// Enters the next phase if it is time. Returns whether that leaves nothing to look after; then
     /// the watcher ends.
     fn advance_phase(&self) -> bool {
         let mut state = self.state();

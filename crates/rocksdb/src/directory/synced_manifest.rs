@@ -185,7 +185,7 @@ impl ManifestFollower {
 }
 
 impl ManifestState {
-    /// Reads what was added since. Tells whether there was anything.
+    /// Reads what was added since. Returns whether there was anything.
     fn follow(&mut self, db: &Path) -> io::Result<bool> {
         let Some(manifest) = current(db)? else { return Ok(false) };
         if manifest != self.manifest {

@@ -6,7 +6,7 @@
 //!
 //! - A blind load looks up only keys that small writes touched. Other loads store files, whose keys
 //!   the window does not see. So once another load has ingested a file, every key is looked up.
-//! - If a stored row is later than the entry, the window tells whether it was written on a
+//! - If a stored row is later than the entry, the window says whether it was written on a
 //!   condition. If so the entry is stored all the same.
 
 use std::sync::atomic::{AtomicU64, Ordering};

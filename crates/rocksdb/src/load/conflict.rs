@@ -299,7 +299,7 @@ impl<'a> StoredRowCursor<'a> {
         value.map(|value| header(&value)).transpose()
     }
 
-    /// Tries a few steps. Tells whether they sufficed.
+    /// Tries a few steps. Returns whether they sufficed.
     fn walk_to(&mut self, key: &[u8]) -> Result<bool> {
         if self.missed_walks >= MISSED_WALKS_MAX && self.lookups_since_walk < WALK_AGAIN_EVERY {
             self.lookups_since_walk += 1;

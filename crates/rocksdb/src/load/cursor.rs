@@ -11,7 +11,7 @@ use super::spill::{SpillFile, SpillReader};
 const TOUCH_AHEAD: usize = 32;
 const CACHE_LINE: usize = 64;
 
-/// Walks the entries of a source that lie in a key range. It is before the first entry until it is
+/// Walks the entries of a source that are in a key range. It is before the first entry until it is
 /// advanced.
 #[derive(Debug)]
 pub(super) enum SourceCursor<'a> {

@@ -102,7 +102,7 @@ impl RangeOutput<'_> {
             pending.has_existing |= outcome.is_reported();
             pending.tally.add(&record, outcome);
             // One for every entry, stored or not: later walks over the same merge find outcomes by
-            // their places.
+            // their positions.
             pending.outcomes.push(outcome);
             // What is refused returns without its file, so that nothing of it can be ingested.
             if outcome == EntryOutcome::Existed

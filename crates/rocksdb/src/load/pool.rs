@@ -275,8 +275,8 @@ impl Pool {
         })
     }
 
-    /// Gives back the permits of what a flush took out, once it is stored, and lets the workers go
-    /// on.
+    /// Gives back the permits of what a flush took out, once it is stored, and lets the workers
+    /// continue.
     pub(super) fn resume(&self, permits: usize) {
         let mut state = self.lock();
         state.permits_free += permits;

@@ -32,7 +32,7 @@ impl KeyBounds {
     }
 }
 
-/// Keys with the bytes that they stand for.
+/// Keys with the bytes that they mean.
 #[derive(Debug, Default)]
 pub(super) struct Samples {
     samples: Vec<(Vec<u8>, u64)>,

@@ -40,7 +40,7 @@ use crate::tracking::shard_snapshots::ShardSnapshots;
 const CHUNK_KEYS_MAX: usize = 64;
 /// How many times as many keys the next chunk takes at most.
 const CHUNK_GROWTH: usize = 4;
-/// About how many bytes a chunk may pin, told by the largest row of the chunk before.
+/// About how many bytes a chunk may pin, estimated from the largest row of the chunk before.
 const PINNED_BYTES: usize = 8 << 20;
 /// After how many keys, by shard, it is weighed first how many of their blocks were in the cache.
 const WEIGHED_KEYS: usize = 16;

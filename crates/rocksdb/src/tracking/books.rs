@@ -1,4 +1,4 @@
-//! The books of a shard: what is written into each space that somebody follows.
+//! The books of a shard: what is written into each followed space.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -18,8 +18,8 @@ const CHANGES_MAX: usize = 65_536;
 #[derive(Debug)]
 pub(crate) struct ChangeBooks {
     shard: ShardId,
-    /// The spaces that have a book. A book is made while the gate is held alone, so whoever holds it
-    /// reads what is right without any order of its own.
+    /// The spaces that have a book. A book is created while the gate is held alone, so a holder of
+    /// the gate reads what is right without any order of its own.
     followed: AtomicU64,
     books: Mutex<Books>,
 }
@@ -35,7 +35,7 @@ struct Books {
 #[derive(Debug)]
 struct SpaceBook {
     book: TicketBook,
-    /// As of the last change of them; made when a snapshot asks.
+    /// As of the last change of them; built when a snapshot asks.
     ranges: Option<Arc<Vec<TrackedRange>>>,
 }
 

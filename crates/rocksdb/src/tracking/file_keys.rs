@@ -1,7 +1,7 @@
 //! The keys in the file of a load, as far as its spaces are followed.
 //!
 //! A file is written while others write, too, and without the gate. So a space may come to be
-//! followed meanwhile: what the file has of it cannot be told then.
+//! followed meanwhile: what the file has of it is unknown then.
 
 use tonnage_engine::Slices;
 
@@ -9,11 +9,11 @@ use super::books::ChangeBooks;
 use super::notes::ChangeNotes;
 use crate::changes::SpaceSet;
 
-/// How many keys of a file are told at most, and how many bytes of them.
+/// The most keys of a file that are reported, and the most bytes of them.
 const KEYS_MAX: usize = 65_536;
 const KEYS_BYTES_MAX: usize = 8 << 20;
 
-/// Behind all physical keys: the last number is never given to a space.
+/// After all physical keys: the last number is never given to a space.
 const END: [u8; 4] = [u8::MAX; 4];
 
 /// Gathered while a file is written.
@@ -26,7 +26,7 @@ pub(crate) struct FileKeys {
     /// Of followed spaces, physically.
     keys: Slices,
     first: Vec<u8>,
-    /// The last key of a followed space, once there are too many to be told.
+    /// The last key of a followed space, once there are too many to be reported.
     last: Vec<u8>,
 }
 
@@ -79,7 +79,7 @@ impl FileKeys {
             if asked.intersection(file.followed) != asked {
                 notes.add_lost(&file.first, &END);
             } else if !file.last.is_empty() {
-                // The end of a range is behind its last key.
+                // The end of a range is after its last key.
                 notes.add_lost(&file.first, &[&file.last[..], &[0]].concat());
             } else {
                 file.keys.iter().for_each(|key| notes.add_key(key));

@@ -62,7 +62,7 @@ struct World<'s> {
     space: SpaceId,
     change: Change,
     fault: Fault,
-    /// Of the copy that is made.
+    /// Of the new copy.
     id: u128,
     steps_written: usize,
     noted: Option<NotedWrite<'s>>,

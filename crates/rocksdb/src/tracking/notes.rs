@@ -1,11 +1,11 @@
-//! What a write is about to change, told to whoever counts or follows it.
+//! What a write is about to change, reported to counters and followers.
 
 use tonnage_engine::Slices;
 
 use crate::changes::SpaceSet;
 
 /// The changes of a write, gathered while it is built. The writer holds the gate from before this
-/// is made until the write has ended: what is followed stays so meanwhile.
+/// is created until the write has ended: what is followed stays so meanwhile.
 #[derive(Debug, Default)]
 pub(crate) struct ChangeNotes {
     /// The spaces of its rows.
@@ -29,7 +29,7 @@ pub(super) struct NotedRange {
 pub(super) enum WideChange {
     /// All of its rows are deleted.
     Deleted,
-    /// Rows of it are written that nobody can name.
+    /// Unknown rows of it are written.
     Lost,
 }
 
@@ -70,7 +70,7 @@ impl ChangeNotes {
         self.ranges.push(NotedRange { start: start.to_vec(), end: end.to_vec(), change });
     }
 
-    /// Whether nobody follows anything of it.
+    /// Whether nothing of it is followed.
     pub(super) fn is_empty(&self) -> bool {
         self.keys.is_empty() && self.ranges.is_empty()
     }

@@ -36,7 +36,7 @@ pub(crate) struct ShardSnapshots {
 impl ShardSnapshots {
     /// Those of the store now.
     pub(crate) fn take(store: &Arc<OpenStore>) -> Self {
-        // Counted first: whoever finds no snapshot under the gate did so before there was one.
+        // Counted first: a call that finds no snapshot under the gate came before there was one.
         store.shards().iter().for_each(|shard| {
             shard.snapshots.fetch_add(1, Ordering::SeqCst);
         });
@@ -65,7 +65,7 @@ impl Drop for ShardSnapshots {
     }
 }
 
-/// `between` is called where others may write: behind each snapshot that writers are not held up for.
+/// `between` is called where others may write: after each snapshot that does not hold up writers.
 fn together(shards: &[Shard], between: impl Fn()) -> SnapshotList<'_> {
     for _ in 0..TRIES {
         let before = ended(shards);
@@ -102,8 +102,8 @@ mod tests {
     use super::*;
     use crate::{RocksEngine, Settings};
 
-    /// Behind so many of the snapshots that are taken beside writers there is a write into each shard,
-    /// one after another: some disturb the first try alone, others all tries.
+    /// After so many of the snapshots that are taken beside writers there is a write into each
+    /// shard, one after another: some disturb the first try alone, others all tries.
     #[rstest]
     fn of_two_writes_the_later_one_never_shows_alone(#[values(0, 1, 2, 4, 100)] disturbed: usize) {
         let place = tempfile::tempdir().unwrap();

@@ -46,9 +46,9 @@ fn follow(store: &OpenStore, space: SpaceId) -> Result<()> {
     store.space(space)?;
     for shard in store.shards() {
         if !shard.books.is_following(space) {
-            // Whoever writes now knows nothing of the book.
+            // Current writers do not know the book.
             let _alone = shard.gate.write();
-            // Again: nobody would end the book of a space that is gone.
+            // Again: no call would end the book of a space that is gone.
             store.space(space)?;
             shard.books.follow(space);
         }
@@ -61,7 +61,7 @@ pub(super) fn find(store: &OpenStore) -> Vec<FoundBooks> {
     store.shards().iter().map(|shard| shard.books.find()).collect()
 }
 
-/// What they say behind it.
+/// What they say after it.
 pub(super) fn complete(store: &OpenStore, found: &mut [FoundBooks]) {
     for (shard, found) in store.shards().iter().zip(found) {
         shard.books.complete(found);

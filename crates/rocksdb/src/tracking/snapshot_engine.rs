@@ -1,7 +1,7 @@
 //! An engine that reads the store as of a snapshot.
 //!
-//! Spaces are those that there are now: one that was dropped since is gone here, too. Rows expire as
-//! time goes on. What only tells sizes, or where to cut, is told of the store as it is now.
+//! Spaces are those that there are now: one that was dropped since is gone here, too. Rows expire
+//! as time passes. Sizes and cuts are those of the current store.
 
 use std::path::Path;
 use std::sync::Arc;

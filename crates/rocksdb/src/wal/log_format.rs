@@ -49,7 +49,7 @@ pub(crate) fn block_end(offset: usize) -> usize {
     offset / BLOCK * BLOCK + BLOCK
 }
 
-/// What begins at a place in a log.
+/// What begins at a position in a log.
 enum LogElement {
     /// A sound fragment that ends at this place.
     Fragment {

@@ -69,7 +69,7 @@ fn files(root: &Path, extension: &str) -> Vec<PathBuf> {
     files
 }
 
-/// Flips a bit of a file of a copy of the store and reads the copy; tells whether the damage was
+/// Flips a bit of a file of a copy of the store and reads the copy; says whether the damage was
 /// noticed.
 fn is_noticed(root: &Path, space: SpaceId, file: &Path, bit: usize) -> bool {
     let place = tempfile::tempdir().unwrap();

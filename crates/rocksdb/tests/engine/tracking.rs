@@ -53,7 +53,7 @@ fn rows_of(engine: &dyn Engine, space: SpaceId) -> RowsByKey {
     all
 }
 
-/// Somebody who writes in every way there is.
+/// A writer that uses every kind of write.
 struct Writer<'a> {
     engine: &'a RocksEngine,
     space: SpaceId,
@@ -82,7 +82,7 @@ impl Writer<'_> {
         batch
     }
 
-    /// A load with so many bytes in each row that it goes to the log, or to files.
+    /// A load with so many bytes in each row that it is written to the log, or to files.
     fn load(&mut self, rows: Range<u16>, bytes: usize) {
         let on_existing = [OnExisting::Keep, OnExisting::Replace, OnExisting::BlindReplace]
             [self.random.random_range(0..3)];
@@ -148,7 +148,7 @@ struct KeptCopy {
     range: TrackedRange,
     rows: RowsByKey,
     settled: u64,
-    /// Behind the last ticket taken in.
+    /// After the last ticket taken in.
     taken: u64,
 }
 
@@ -215,7 +215,7 @@ fn part_of(engine: &RocksEngine, range: &TrackedRange, rows: &RowsByKey) -> Rows
     rows.map(|(key, value)| (key.clone(), value.clone())).collect()
 }
 
-/// The ranges that copies are made of: all groups of each shard in three parts.
+/// The ranges of copies: all groups of each shard in three parts.
 fn parts(taken: &dyn Snapshot, space: SpaceId, id: &mut u128) -> Vec<TrackedRange> {
     let mut shards: Vec<_> =
         taken.ranges(space).unwrap().into_iter().map(|range| range.shard).collect();
@@ -324,7 +324,7 @@ fn a_snapshot_gives_the_same_rows_again_beside_all_that_writes(#[values(0, 3)] d
     });
 }
 
-/// A write that is acknowledged before another begins shows wherever that does.
+/// A write that is acknowledged before another begins is visible whenever that is.
 #[test]
 fn the_snapshots_of_several_shards_are_of_one_point_in_time() {
     let place = tempfile::tempdir().unwrap();
@@ -378,7 +378,7 @@ fn a_snapshot_outlives_its_engine() {
     assert_eq!(rows_of(&engine, space).len(), 1);
 }
 
-/// RocksDB drops files that lie in a range for whoever has a snapshot, too.
+/// RocksDB drops files within a range for holders of snapshots, too.
 #[test]
 fn a_wide_deletion_leaves_the_files_that_a_snapshot_shows() {
     let place = tempfile::tempdir().unwrap();
@@ -399,7 +399,7 @@ fn a_wide_deletion_leaves_the_files_that_a_snapshot_shows() {
     assert_eq!(rows_of(&engine, space).len(), 0);
 }
 
-/// Nobody finds it, so its files may go whatever snapshots there are.
+/// It cannot be found, so its files may be removed beside any snapshots.
 #[test]
 fn a_space_that_is_dropped_is_gone_for_snapshots_too() {
     let place = tempfile::tempdir().unwrap();

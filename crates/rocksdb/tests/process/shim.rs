@@ -1,4 +1,4 @@
-//! A library that tells what a process syncs, and lets chosen syncs fail.
+//! A library that says what a process syncs, and lets chosen syncs fail.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -44,7 +44,7 @@ struct BulkPutMetadata {
     end: Option<RowsEndMarker>,
     /// The client wants to know when the batch is durable.
     id: Option<u64>,
-    /// The client waits for that, and cannot go on before.
+    /// The client waits for that, and cannot continue before.
     flush: bool,
 }
 

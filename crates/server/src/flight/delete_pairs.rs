@@ -23,7 +23,7 @@ struct DeletePairsHeader {
     timeout_ms: Option<u64>,
 }
 
-/// Deletes them, and tells how many there were.
+/// Deletes them, and says how many there were.
 pub(super) fn delete(
     context: &ServerContext,
     caller: &Caller,

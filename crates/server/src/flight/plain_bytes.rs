@@ -1,6 +1,6 @@
 //! Casts columns of bytes to plain arrays, without dictionaries and views.
 //!
-//! A dictionary or a view may have few bytes and stand for more than any memory holds. Arrow would
+//! A dictionary or a view may have few bytes and mean more than any memory holds. Arrow would
 //! allocate them at once. So the bytes are counted first.
 
 use arrow::array::{Array, ArrayRef, AsArray, OffsetSizeTrait};
@@ -92,7 +92,7 @@ mod tests {
 
     const VALUE: usize = 100;
     const ROWS: usize = 10;
-    /// A row less than the columns stand for.
+    /// A row less than the columns mean.
     const BYTES_MAX: u64 = (VALUE * (ROWS - 1)) as u64;
 
     #[track_caller]

@@ -89,7 +89,7 @@ impl FlightHandler {
         Ok(OpenedStream { first, descriptor, wire, held })
     }
 
-    /// Takes entries, and tells what becomes of them.
+    /// Takes entries, and says what becomes of them.
     pub(super) fn put(
         &self,
         caller: &Caller,

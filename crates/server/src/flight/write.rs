@@ -183,7 +183,7 @@ fn write_pair(
     if is_delete {
         let condition = match condition {
             Condition::IfAbsent => return Err(Error::invalid("`absent` is for puts")),
-            // The answer tells whether there was one.
+            // It answers whether there was one.
             Condition::Always => Condition::IfPresent,
             condition => condition,
         };

@@ -148,8 +148,8 @@ fn load(
     }
 }
 
-/// The rows of a batch at the places of their records, and the records that are no rows: the load
-/// counts both, so that `errors_max` holds for both.
+/// The rows of a batch at the positions of their records, and the records that are no rows: the
+/// load counts both, so that `errors_max` holds for both.
 fn entries(path: &str, read: ReadBatch, ttl: Option<Duration>) -> EntryBatch {
     let places = (0..read.batch.num_rows()).filter_map(|row| read.record(row)).collect();
     let unread = read.rejected.iter().map(|record| UnreadEntry {

@@ -39,7 +39,7 @@ pub(super) async fn of_job(
     Ok(event_response(EventStream::new(context, place, Topic::Job { followed, last: Json::Null })))
 }
 
-/// Tells what the server does, until it ends.
+/// Says what the server does, until it ends.
 pub(super) async fn of_server(
     State(context): ContextState,
     Extension(caller): CallerExtension,

@@ -78,7 +78,7 @@ pub(super) fn keys_of(keys: Vec<Json>, table: &TableSchema) -> Result<KeySource>
 
 fn key_of(key: &Json, table: &TableSchema) -> Result<Vec<Value>> {
     let columns: Vec<_> = table.key_columns().collect();
-    // No key column holds a list or JSON, so these can only stand for the columns of a key.
+    // No key column holds a list or JSON, so these can only mean the columns of a key.
     match key {
         Json::Array(values) if values.len() <= columns.len() => {
             values.iter().zip(columns).map(|(value, column)| key_value_of(value, column)).collect()

@@ -79,7 +79,7 @@ pub(crate) fn router(context: &Arc<ServerContext>) -> Router {
             (context.bodies.clone(), ListenerKind::http),
             counted_body::count_body,
         ))
-        // These go on as they come: the one to the disk, the other message by message.
+        // These continue as they come: the one to the disk, the other message by message.
         .route("/v1/exchange", post(exchange::exchange).layer(DefaultBodyLimit::disable()))
         .route("/v1/tables/{path}/rows", post(bulk::put).layer(DefaultBodyLimit::disable()))
         .route("/v1/preview", post(preview::preview).layer(DefaultBodyLimit::disable()))

@@ -66,7 +66,7 @@ impl Seen {
     }
 }
 
-/// Tells what a body holds, by itself or as rows of a table.
+/// Says what a body holds, by itself or as rows of a table.
 pub(super) async fn preview(
     State(context): ContextState,
     Extension(caller): CallerExtension,

@@ -174,7 +174,7 @@ fn answer_json(
         for row in 0..taken.num_rows() {
             told.push(row_text(&taken, row)?);
         }
-        // Where the limit is the end of a batch, only the next one tells whether there is more.
+        // Where the limit is the end of a batch, only the next one says whether there is more.
         more = taken.num_rows() < batch.num_rows();
         if more {
             break;

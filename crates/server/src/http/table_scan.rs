@@ -97,7 +97,7 @@ impl PageRequest {
             let text = format!("[{}]", cells.collect::<Vec<_>>().join(","));
             bytes += text.len();
             page.rows.push(text);
-            // The place of the row that was taken last.
+            // The position of the row that was taken last.
             page.last = rows.position();
             if page.first.is_none() {
                 page.first.clone_from(&page.last);

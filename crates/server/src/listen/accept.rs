@@ -121,7 +121,7 @@ impl Acceptor {
     }
 
     /// Accepts connections of the Redis listener until the server drains. `take` gets each, with
-    /// its place if there was one.
+    /// its position if there was one.
     pub(crate) async fn accept_each(
         self,
         listener: ListenerKind,

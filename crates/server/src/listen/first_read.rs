@@ -1,7 +1,8 @@
 //! A deadline for the first bytes of a connection.
 //!
 //! hyper waits for them for ever: none of its time limits runs until it knows whether the client
-//! speaks HTTP/1 or HTTP/2. A client that sends nothing would keep its place among the connections.
+//! speaks HTTP/1 or HTTP/2. A client that sends nothing would keep its position among the
+//! connections.
 
 use std::io;
 use std::pin::Pin;

@@ -33,7 +33,7 @@ pub(super) struct Connection {
     /// Whether the socket may have bytes.
     pub(super) is_readable: bool,
     /// Whether an event said that the client sends nothing more: bytes may still wait before the
-    /// end, and no further event tells of it.
+    /// end, and no further event reports it.
     pub(super) is_read_closed: bool,
     /// Whether the client sends nothing more, and all it sent was read.
     pub(super) is_ended: bool,
@@ -45,7 +45,7 @@ pub(super) struct Connection {
     /// Since when nobody has been logged in.
     pub(super) anonymous_since: Instant,
     pub(super) share: ClientShare,
-    /// Its place among the connections.
+    /// Its position among the connections.
     _counted: AdmittedConnection,
 }
 

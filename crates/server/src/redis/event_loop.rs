@@ -324,7 +324,7 @@ impl EventLoop {
     }
 }
 
-/// What Redis tells of a wrong name as well as of a wrong password.
+/// What Redis reports a wrong name as well as of a wrong password.
 const WRONG_PASSWORD: &str = "WRONGPASS invalid username-password pair or user is disabled.";
 
 /// Logs a client in that showed a certificate.

@@ -31,7 +31,7 @@ impl ClientMemory {
 }
 
 impl ClientShare {
-    /// Notes how much the client has now. Answers whether it may go on so.
+    /// Notes how much the client has now. Answers whether it may continue so.
     pub(super) fn set(&mut self, bytes: usize) -> bool {
         let taken = &self.memory.taken;
         let before = match bytes.checked_sub(self.bytes) {

@@ -148,7 +148,7 @@ fn read_tls(
             Ok(0) => return Ok(ReadOutcome::End),
             Ok(_) => {
                 let processed = tls.process_new_packets();
-                // An alert tells the client what was wrong; the handshake goes on here, too.
+                // An alert tells the client what was wrong; the handshake continues here, too.
                 flush_tls(socket, tls)?;
                 processed.map_err(io::Error::other)?;
             }

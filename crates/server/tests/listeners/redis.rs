@@ -234,7 +234,7 @@ fn users_log_in_and_have_their_rights() {
         "DBSIZE\r\n",
         "-NOPERM User ann has no permissions to run the 'dbsize' command\r\n",
     );
-    // A token stands for its user, with a name and without.
+    // A token means its user, with a name and without.
     for login in ["AUTH token\r\n", "AUTH root token\r\n"] {
         let mut root = RedisSocket::new(&guarded.server);
         root.expect(login, "+OK\r\n");
@@ -432,7 +432,7 @@ fn a_form_that_a_browser_sends_has_nothing_carried_out() {
     assert_eq!(value(&server.store, "a"), None);
 }
 
-/// Its end comes with what it sent, and the kernel tells of it once.
+/// Its end comes with what it sent, and the kernel reports it once.
 #[test]
 fn a_client_that_ends_with_its_last_command_is_answered_and_closed() {
     let server = Running::with(settings());

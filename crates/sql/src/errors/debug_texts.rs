@@ -22,7 +22,7 @@ pub(super) fn without_debug(message: String) -> String {
     }
 }
 
-/// The place of the first part that has one.
+/// The position of the first part that has one.
 fn place(message: &str) -> Option<(u64, u64)> {
     let places = message.split("Span(Location(").skip(1).filter_map(|rest| {
         let (line, column) = rest.split_once(')')?.0.split_once(',')?;

@@ -2,8 +2,8 @@
 
 use super::debug_texts::without_debug;
 
-/// What a message says, its types named as in SQL, and what Tonnage says. `*` stands for any text,
-/// which `$1`, `$2` put into the words.
+/// What a message says, its types named as in SQL, and what Tonnage says. `*` means any text, which
+/// `$1`, `$2` put into the words.
 const WORDS: [(&str, &str); 27] = [
     (
         "Parser error: Error parsing timestamp from '*': *",
@@ -92,7 +92,7 @@ pub(crate) fn reworded(message: String) -> String {
     }
 }
 
-/// The texts in a message that stand for the stars of a pattern.
+/// The texts in a message that mean the stars of a pattern.
 fn taken<'a>(message: &'a str, pattern: &str) -> Option<Vec<&'a str>> {
     let mut parts = pattern.split('*');
     let mut rest = message.strip_prefix(parts.next()?)?;

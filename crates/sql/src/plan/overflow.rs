@@ -1,4 +1,4 @@
-//! Overflow of whole numbers and decimals as an error, and divisions by zero as one that tells
+//! Overflow of whole numbers and decimals as an error, and divisions by zero as one that says
 //! where.
 //!
 //! The operators of plans wrap around, and what they say of a division by zero names no

@@ -10,8 +10,7 @@ use tonnage::{Error, Result};
 use super::show::texts;
 use crate::text::own_functions;
 
-/// The functions by name, with their kinds, and what stands for them where they are written in
-/// others.
+/// The functions by name, with their kinds, and what means them where they are written in others.
 pub(crate) fn list_functions(state: &SessionState, pattern: Option<&str>) -> Result<RecordBatch> {
     let functions = all(state);
     let of_each = |tell: fn([&str; 3]) -> &str| -> Vec<String> {
@@ -36,7 +35,7 @@ pub(crate) fn function_names(state: &SessionState) -> Vec<String> {
     all(state).into_keys().map(|(name, _)| name).collect()
 }
 
-/// What each name stands for, by name and kind: nothing where it is a function of its own.
+/// What each name means, by name and kind: nothing where it is a function of its own.
 type FunctionsByName = BTreeMap<(String, &'static str), String>;
 
 /// What the planner has, under all names, and what is written in others before planning.

@@ -1,7 +1,7 @@
 //! Functions under the names that other databases have for them: name, number of arguments, and the
-//! expression that each stands for, `$1` being its first argument.
+//! expression that each means, `$1` being its first argument.
 
-/// Name, number of arguments, and what it stands for.
+/// Name, number of arguments, and what it means.
 pub(super) const MEANINGS: [(&str, usize, &str); 63] = [
     ("mod", 2, "$1 % $2"),
     ("if", 3, "CASE WHEN $1 THEN $2 ELSE $3 END"),

@@ -1,8 +1,8 @@
 //! Paths of tables that are deeper than the parser's names.
 //!
-//! A name of four parts and more is no table to the planner, and a table is the name after
-//! FROM, JOIN, INTO or UPDATE. So a deep path found there becomes one name in quotes, which the
-//! catalog looks up as it is; and so does the same path in front of a column.
+//! A name of four parts and more is no table to the planner, and a table is the name after FROM,
+//! JOIN, INTO or UPDATE. So a deep path found there becomes one name in quotes, which the catalog
+//! looks up as it is; and so does the same path before a column.
 
 use datafusion::sql::sqlparser::tokenizer::{Span, Token, TokenWithSpan};
 

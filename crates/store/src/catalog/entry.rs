@@ -17,7 +17,7 @@ pub struct TableEntry {
     pub codec: Arc<TableCodec>,
     /// Where its rows are.
     pub space: SpaceId,
-    /// Tells the tables of the space apart.
+    /// Distinguishes the tables of the space.
     pub classifier: Arc<KeyClassifier>,
     /// The full names of the tables right below it.
     pub children: Vec<String>,

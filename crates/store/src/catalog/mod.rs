@@ -361,7 +361,7 @@ impl Catalog {
         Ok(())
     }
 
-    /// Drops a table and its rows. The answer tells whether there was one.
+    /// Drops a table and its rows. It answers whether there was one.
     ///
     /// Once this returns no write to the table is possible. Rows that a bulk put was given before
     /// may still count as stored in its report; they go with the table.

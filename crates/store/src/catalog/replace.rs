@@ -13,9 +13,9 @@ use super::rows::StoredTable;
 use super::{Catalog, TableEntry, lost_root};
 
 impl Catalog {
-    /// Puts the table `new` in the place of the table `path`, whose rows and indexes are dropped.
-    /// Both stand under the same table, or at the top level. A look-up of `path` finds the one or
-    /// the other, all of it.
+    /// Puts the table `new` in place of the table `path`, whose rows and indexes are
+    /// dropped. Both stand under the same table, or at the top level. A look-up of `path` finds the
+    /// one or the other, all of it.
     ///
     /// # Errors
     /// `NotFound`; `Conflict` when either of them has child tables; `Invalid` when they do not

@@ -38,12 +38,12 @@ pub struct Aligned {
     pub batch: RecordBatch,
     /// The rows that do not, in ascending order.
     pub rejected: Vec<Rejected>,
-    /// For each row of `batch` its place in the original; nothing when no row was rejected.
+    /// For each row of `batch` its position in the original; nothing when no row was rejected.
     pub kept: Option<Vec<u32>>,
 }
 
 impl Aligned {
-    /// Sorts out further rows, given by their places in `batch`.
+    /// Sorts out further rows, given by their positions in `batch`.
     pub(crate) fn reject(&mut self, rows: &[u32], reason: &str) -> Result<()> {
         let original = |row: u32| self.kept.as_ref().map_or(row, |kept| kept[row as usize]);
         let stays: Vec<u32> = (0..self.batch.num_rows() as u32)
@@ -67,7 +67,7 @@ impl Aligned {
 /// A row that does not fit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rejected {
-    /// Its place in the batch.
+    /// Its position in the batch.
     pub row: usize,
     /// The column at fault; empty when it is the row as a whole.
     pub column: String,
@@ -168,7 +168,7 @@ impl TableCodec {
         self.drop_faulty_rows(arrays, batch.num_rows(), faults)
     }
 
-    /// For each column of the table its place in the batch.
+    /// For each column of the table its position in the batch.
     fn match_columns(
         &self,
         batch: &RecordBatch,

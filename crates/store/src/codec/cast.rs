@@ -348,7 +348,7 @@ fn check_symbols(array: &ArrayRef, symbols: EnumSymbols) -> CastResult {
     (Arc::new(StringArray::from_iter(cells)), failures)
 }
 
-/// Times that lie in no day: Arrow does not look.
+/// Times that are in no day: Arrow does not look.
 fn check_times(array: &ArrayRef) -> CastResult {
     let times = array.as_primitive::<Time64NanosecondType>();
     if times.iter().flatten().all(cell::is_time) {

@@ -26,7 +26,8 @@ pub(crate) trait CellSource<'a> {
     fn get(&self, row: usize) -> std::result::Result<Option<&'a [u8]>, DamagedCell>;
 }
 
-/// An array of cells that lie in values and are not nested. The error is the row that cannot be read.
+/// An array of cells that are in values and are not nested. The error is the row that cannot be
+/// read.
 pub(super) fn plain_array<'a>(
     rows: usize,
     column_type: ColumnType,
@@ -70,7 +71,7 @@ pub(super) fn plain_array<'a>(
     })
 }
 
-/// An array of cells that lie in keys.
+/// An array of cells that are in keys.
 pub(crate) fn key_array<'a>(
     rows: usize,
     column_type: ColumnType,

@@ -48,7 +48,7 @@ impl<'a> RowSelection<'a> {
 
 struct ValueCells<'a> {
     picked: RowSelection<'a>,
-    /// The layout of each row, by its place among those known.
+    /// The layout of each row, by its position among those known.
     layouts: &'a [u16],
     known: &'a [&'a ValueLayout],
     /// The position of the column in each of the known layouts.
@@ -95,8 +95,9 @@ impl<'a> CellSource<'a> for KeyCells<'a> {
 }
 
 impl TableCodec {
-    /// Decodes rows of this table: all, or those at the given places; all columns, or those at the
-    /// given places in the schema. Values are not looked at when only key columns are asked for.
+    /// Decodes rows of this table: all, or those at the given positions; all columns, or those at
+    /// the given positions in the schema. Values are not looked at when only key columns are asked
+    /// for.
     ///
     /// # Errors
     /// `Invalid` for more than 2 GiB of rows, which Arrow's arrays cannot take: decode fewer

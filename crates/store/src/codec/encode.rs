@@ -225,7 +225,7 @@ fn write_fixed(
     }
 }
 
-/// The place of a symbol in an aligned batch, which holds no others.
+/// The position of a symbol in an aligned batch, which holds no others.
 #[inline]
 pub(super) fn symbol_index(symbols: EnumSymbols, text: &str) -> u16 {
     symbols.place(text).unwrap_or(u16::MAX)

@@ -173,7 +173,7 @@ impl TableCodec {
         &self.schema
     }
 
-    /// The place of the column that the store numbers rows in, if there is one.
+    /// The position of the column that the store numbers rows in, if there is one.
     #[inline]
     pub(crate) fn identity(&self) -> Option<usize> {
         self.identity
@@ -196,7 +196,7 @@ impl TableCodec {
         &self.arrow
     }
 
-    /// The Arrow schema of decoded batches: of all columns, or of those at these places in this
+    /// The Arrow schema of decoded batches: of all columns, or of those at these positions in this
     /// order.
     ///
     /// # Errors
@@ -273,7 +273,7 @@ impl TableCodec {
         self.layouts.last().expect("a codec always has the layout in force")
     }
 
-    /// The place of a column of that name.
+    /// The position of a column of that name.
     fn find(&self, name: &str) -> Option<usize> {
         match self.by_name.get(name) {
             Some(index) => Some(*index),

@@ -23,7 +23,7 @@ impl<'a> CellSource<'a> for PartCells<'a> {
     }
 }
 
-/// An array of cells that lie in values. The error is the row that cannot be read.
+/// An array of cells that are in values. The error is the row that cannot be read.
 pub(super) fn value_array<'a>(
     rows: usize,
     column_type: ColumnType,
@@ -35,7 +35,7 @@ pub(super) fn value_array<'a>(
     }
 }
 
-/// An array of nested cells that lie in values. The error is the row that cannot be read.
+/// An array of nested cells that are in values. The error is the row that cannot be read.
 fn nested_array<'a>(
     rows: usize,
     column_type: ColumnType,

@@ -17,7 +17,7 @@ use crate::value::Value;
 pub(crate) const NO_SUCH_KEY: u16 = u16::MAX;
 
 impl TableCodec {
-    /// Encodes the leading columns of a primary key, given in key order; trailing NULLs stand for
+    /// Encodes the leading columns of a primary key, given in key order; trailing NULLs mean
     /// columns left open. `key` is cleared first. The answer is how many columns are given.
     ///
     /// The bytes are a prefix of the keys of all matching rows and of the rows of tables below
@@ -187,7 +187,7 @@ impl TableCodec {
         append_successor(prefix, end);
     }
 
-    /// The place in the primary key of a column of that name.
+    /// The position in the primary key of a column of that name.
     pub(super) fn key_position(&self, name: &str) -> Result<usize> {
         let column = self.find(name);
         let position = column.and_then(|column| self.schema.key_position(column));

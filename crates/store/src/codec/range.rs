@@ -142,8 +142,8 @@ impl RangeEnds {
         })
     }
 
-    /// Narrows bounds of all keys that begin with `prefix` to those that go on with a value in the
-    /// range. A range that holds nothing gives equal bounds.
+    /// Narrows bounds of all keys that begin with `prefix` to those that continue with a value in
+    /// the range. A range that holds nothing gives equal bounds.
     pub(crate) fn narrow(&self, prefix: &[u8], start: &mut Vec<u8>, end: &mut Vec<u8>) {
         if let Some(low) = &self.low {
             start.clear();

@@ -103,7 +103,7 @@ pub struct RowView<'a> {
 }
 
 impl<'a> RowView<'a> {
-    /// A column outside the primary key, by its place in the table.
+    /// A column outside the primary key, by its position in the table.
     ///
     /// # Errors
     /// `Invalid` for a place that there is not, or of a key column: the caller has the key, or
@@ -117,7 +117,7 @@ impl<'a> RowView<'a> {
             return Err(self.not_in_value(column));
         };
         let layout = codec.layout_at(self.layout);
-        // Nearly all rows are of the layout in force, whose slots are known by the place of the
+        // Nearly all rows are of the layout in force, whose slots are known by the position of the
         // column.
         let slot = if self.layout + 1 == codec.layouts.len() {
             codec.slots[column]

@@ -68,7 +68,7 @@ pub(super) fn overlay_at(
 
 /// What was written into a range.
 struct ChangedKeys {
-    /// Ascending, each once, of tables of the segment. None of them lies in a deleted range.
+    /// Ascending, each once, of tables of the segment. None of them is in a deleted range.
     keys: Slices,
     /// The table of each key.
     tables: Vec<usize>,
@@ -190,7 +190,7 @@ impl ChangedKeys {
     }
 }
 
-/// The part of a range of keys that lies in the segment.
+/// The part of a range of keys that is in the segment.
 fn clipped(segment: &Segment, start: Vec<u8>, end: Vec<u8>) -> (Vec<u8>, Vec<u8>) {
     let range = &segment.range;
     let end = match (end.is_empty(), range.end.is_empty()) {
@@ -201,7 +201,7 @@ fn clipped(segment: &Segment, start: Vec<u8>, end: Vec<u8>) -> (Vec<u8>, Vec<u8>
     (start.max(range.start.clone()), end)
 }
 
-/// Ranges in order, joined where they meet, so that no row lies in two of them.
+/// Ranges in order, joined where they meet, so that no row is in two of them.
 fn joined(mut ranges: Vec<(Vec<u8>, Vec<u8>)>) -> Ranges {
     ranges.retain(|(start, end)| end.is_empty() || start < end);
     ranges.sort_unstable();

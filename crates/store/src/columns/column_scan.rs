@@ -18,7 +18,7 @@ pub(crate) struct ColumnScan {
     pub(crate) engine: Arc<dyn Engine>,
     pub(crate) snapshot: Arc<dyn Snapshot>,
     pub(crate) table: ColumnTable,
-    /// Places in the schema of the table.
+    /// Positions in the schema of the table.
     pub(crate) columns: Vec<usize>,
     pub(crate) schema: SchemaRef,
     /// What segments are to have; nothing where none are built.
@@ -37,7 +37,7 @@ impl ColumnScan {
         evicted.into_iter().for_each(|(space, id)| drop(self.engine.untrack(space, id)));
     }
 
-    /// Rows as they are stored, as a batch: those at some places, unless they have expired.
+    /// Rows as they are stored, as a batch: those at some positions, unless they have expired.
     pub(super) fn decode(&self, rows: &Rows, which: Option<&[u32]>) -> Result<RecordBatch> {
         self.table.codec.decode(rows, which, Some(&self.columns))
     }

@@ -13,6 +13,6 @@ pub(crate) struct ColumnTable {
     pub(crate) space: SpaceId,
     pub(crate) schema: Arc<TableSchema>,
     pub(crate) codec: Arc<TableCodec>,
-    /// Tells the tables of the space apart.
+    /// Distinguishes the tables of the space.
     pub(crate) classifier: Arc<KeyClassifier>,
 }

@@ -1,4 +1,4 @@
-//! The keys of a segment, packed, and the place of a key among them.
+//! The keys of a segment, packed, and the position of a key among them.
 //!
 //! 1. Keys ascend, so each shares its first bytes with the one before it. What is stored of a key is
 //!    how many bytes it shares, how many follow, and these.
@@ -58,7 +58,7 @@ impl KeyList {
         self.runs.shrink_to_fit();
     }
 
-    /// The place of a key, if it is there.
+    /// The position of a key, if it is there.
     pub(super) fn place_of(&self, key: &[u8]) -> Option<usize> {
         let (place, is_there) = self.first_not_before(key);
         is_there.then_some(place)
@@ -74,7 +74,7 @@ impl KeyList {
         first..behind.max(first)
     }
 
-    /// The place of the first key that is not less than `key`, and whether it is that key.
+    /// The position of the first key that is not less than `key`, and whether it is that key.
     fn first_not_before(&self, key: &[u8]) -> (usize, bool) {
         let runs = self.runs.partition_point(|run| self.whole_key(*run) <= key);
         let Some(run) = runs.checked_sub(1) else { return (0, false) };
@@ -96,7 +96,7 @@ impl KeyList {
         &self.bytes[at..at + len]
     }
 
-    /// Reads the key at a place in the bytes, behind the one that `key` holds.
+    /// Reads the key at a position in the bytes, behind the one that `key` holds.
     fn read_next(&self, at: &mut usize, key: &mut Vec<u8>) {
         let shared = self.number(at);
         let len = self.number(at);

@@ -42,12 +42,12 @@ impl Segment {
         self.range.id.unwrap_or_default()
     }
 
-    /// The place of a table among those of the segment.
+    /// The position of a table among those of the segment.
     pub(super) fn table(&self, table_id: u32) -> Option<usize> {
         self.tables.iter().position(|table| table.table_id == table_id)
     }
 
-    /// The place of the table that a key belongs to; nothing for a table that it has not.
+    /// The position of the table that a key belongs to; nothing for a table that it has not.
     pub(super) fn table_of_key(&self, key: &[u8]) -> Result<Option<usize>> {
         Ok(match self.classifier.classify(key)? {
             KeyOwner::Table(table_id) => self.table(table_id),

@@ -22,7 +22,7 @@ pub(crate) struct KeptTables {
 #[derive(Debug)]
 pub(crate) struct KeptTable {
     pub(super) table: ColumnTable,
-    /// Places in its schema.
+    /// Positions in its schema.
     pub(super) columns: Vec<usize>,
 }
 

@@ -8,7 +8,7 @@ use super::dialect::DefinitionDialect;
 
 static DIALECT: DefinitionDialect = DefinitionDialect;
 
-/// The place in a text of DDL that is read next.
+/// The position in a text of DDL that is read next.
 pub(super) struct TokenCursor {
     parser: Parser<'static>,
     /// Where the text ends: the end of a text has no place of its own.

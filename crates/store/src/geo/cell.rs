@@ -7,7 +7,7 @@ use super::{grid, hilbert};
 pub const LEVEL_MAX: u8 = 32;
 
 /// The cell of a place at a level of 1 to [`LEVEL_MAX`]. None for a place that is not on the globe,
-/// as 181, 91, which stands for an unknown place in AIS, and for what is no number.
+/// as 181, 91, which means an unknown place in AIS, and for what is no number.
 pub fn geo_cell(lon: f64, lat: f64, level: u8) -> Option<i64> {
     let position = hilbert::position(grid::column(lon)?, grid::row(lat)?);
     Some(of_position(position, level))

@@ -9,7 +9,7 @@ use super::square::Square;
 
 impl Region {
     /// How many pieces a cover is made of where nothing else is known: the ranges of a box then
-    /// hold about 1.07 times what lies in it, those of a circle 1.14 times.
+    /// hold about 1.07 times what is in it, those of a circle 1.14 times.
     pub const PIECES: usize = 64;
 
     /// Ranges of cells of a level, ascending and apart, both ends included. They hold the cell of

@@ -3,7 +3,7 @@
 //! The curve visits the quadrants of a square in an order, and each quadrant likewise, turned. It
 //! begins at the least column and row, and ends at the greatest column and the least row.
 
-/// How the curve lies in a square: [`SWAPPED`] and [`REVERSED`], or none of them.
+/// How the curve is in a square: [`SWAPPED`] and [`REVERSED`], or none of them.
 pub(super) type Turn = u8;
 
 /// Columns and rows are exchanged.
@@ -33,8 +33,8 @@ pub(super) fn position(column: u32, row: u32) -> u64 {
     position
 }
 
-/// The quadrant that the curve visits at a place (0 to 3) in a square that is turned so: right or
-/// left, upper or lower, and how the curve lies in it.
+/// The quadrant that the curve visits at a position (0 to 3) in a square that is turned so: right
+/// or left, upper or lower, and how the curve is in it.
 pub(super) const fn quadrant(turn: Turn, place: u8) -> (u8, u8, Turn) {
     let (right, upper) = turned(turn, place >> 1, (place >> 1 ^ place) & 1);
     (right, upper, turn ^ TURNS[place as usize])

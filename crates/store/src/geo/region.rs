@@ -87,17 +87,17 @@ impl Region {
         Ok(Self(Shape::Polygon(Polygon::new(rings))))
     }
 
-    /// What lies in one region at least.
+    /// What is in one region at least.
     pub fn any(regions: impl IntoIterator<Item = Region>) -> Self {
         Self(Shape::Any(regions.into_iter().collect()))
     }
 
-    /// What lies in each of them.
+    /// What is in each of them.
     pub fn all(regions: impl IntoIterator<Item = Region>) -> Self {
         Self(Shape::All(regions.into_iter().collect()))
     }
 
-    /// Whether a place lies in it. A place on the edge of a polygon may or may not.
+    /// Whether a place is in it. A place on the edge of a polygon may or may not.
     pub fn contains(&self, lon: f64, lat: f64) -> bool {
         match &self.0 {
             Shape::Rectangle(rectangle) => rectangle.contains(lon, lat),

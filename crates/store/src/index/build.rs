@@ -108,7 +108,7 @@ pub(crate) fn create_index(
     Ok(true)
 }
 
-/// Drops an index. The answer tells whether there was one.
+/// Drops an index. It answers whether there was one.
 pub(crate) fn drop_index(
     store: &Inner,
     table: &str,

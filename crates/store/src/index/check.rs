@@ -71,7 +71,7 @@ pub(crate) fn check_index(
         ..ScanOptions::default()
     };
     read_parts(threads.amount(), engine, index.space(), &keys_only, |_| EntryCounter(&entries))?;
-    // Writers go on between the two passes, so the count of entries may be the smaller one.
+    // Writers continue between the two passes, so the count of entries may be the smaller one.
     let stale = entries.into_inner().saturating_sub(found.rows.into_inner());
     Ok(IndexFindings { missing: into_inner(found.missing), stale })
 }

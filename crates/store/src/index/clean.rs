@@ -82,8 +82,8 @@ pub(super) struct MinimumAge<'a> {
 }
 
 impl IndexCleaning<'_> {
-    /// Deletes the entries that lead to no row, or to one that has another entry by now. Tells how
-    /// many.
+    /// Deletes the entries that lead to no row, or to one that has another entry by now. Returns
+    /// how many.
     pub(super) fn run(&self) -> Result<IndexCleanReport> {
         let Self { engine, gate, table, index, .. } = *self;
         let is_shared = engine.capability().shared;

@@ -10,10 +10,10 @@ use crate::codec::{CellSource, DamagedCell, key_array};
 
 /// Where the columns that a reader wants stand in an entry.
 pub(super) struct EntryColumns {
-    /// The columns, as places in the table's schema.
+    /// The columns, as positions in the table's schema.
     wanted: Vec<usize>,
     sources: Vec<EntryColumnSource>,
-    /// Those that the primary key has, as places in the table's schema.
+    /// Those that the primary key has, as positions in the table's schema.
     of_key: Vec<usize>,
 }
 

@@ -105,7 +105,7 @@ fn an_index_that_another_process_drops_misses_no_row() {
     }
 }
 
-/// One process does not take the drop over in time. The readers of the others go on.
+/// One process does not take the drop over in time. The readers of the others continue.
 #[test]
 fn an_index_that_is_not_dropped_in_time_is_as_it_was() {
     let (engine, here, ships, index) = shared_ships();

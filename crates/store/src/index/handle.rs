@@ -133,7 +133,7 @@ impl Index {
     }
 
     /// Deletes its stale entries, which lead to no row or to one that changed: loads that replace
-    /// rows leave them, and rows that expire. They take room and time, and never show. Tells how
+    /// rows leave them, and rows that expire. They take room and time, and never show. Returns how
     /// many there were. The table stays in use. The store does so by itself where loads have left
     /// many: see [`StoreBuilder::clean_in_background`](crate::StoreBuilder::clean_in_background).
     ///

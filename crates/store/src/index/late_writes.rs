@@ -1,8 +1,8 @@
 //! Indexes rows that may have been stored late.
 //!
 //! A process may pause between its last check of its lease and the time at which a row leaves it,
-//! for instance while the row waits in a queue of the driver. After 60 seconds others go on without
-//! the process, and an index that they make meanwhile misses the row.
+//! for instance while the row waits in a queue of the driver. After 60 seconds others continue
+//! without the process, and an index that they make meanwhile misses the row.
 //!
 //! So a process that finds its lease over after a write updates the indexes before it acknowledges
 //! the write:

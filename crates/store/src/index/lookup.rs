@@ -174,11 +174,11 @@ fn first_rows(mut batch: TableBatch, count: usize) -> TableBatch {
 /// blocks.
 struct EntrySource {
     engine: Weak<dyn Engine>,
-    /// Tells whether an entry names a row of the table.
+    /// Returns whether an entry names a row of the table.
     classifier: Arc<KeyClassifier>,
     table_id: u32,
     index: Arc<OpenIndex>,
-    /// Tells whether the index is still kept up.
+    /// Returns whether the index is still kept up.
     indexes: Arc<IndexList>,
     walk: EntryWalk,
     /// Nothing once it has ended.

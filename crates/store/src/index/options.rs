@@ -8,7 +8,7 @@ use crate::cancel::Cancel;
 use crate::codec::FieldRange;
 use crate::value::Value;
 
-/// Which entries of an index are wanted: those that begin with some values, and go on within a
+/// Which entries of an index are wanted: those that begin with some values, and continue within a
 /// range.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct IndexRange {

@@ -120,7 +120,7 @@ impl CollectionSession {
             Some(end) => encode_entry(owner, &[end], &mut last)?,
             None => append_successor(&first[..first.len() - start.len()], &mut last),
         }
-        // The end of a space stands for an empty key, which no range may have by mistake.
+        // The end of a space means an empty key, which no range may have by mistake.
         let mut ranges = Ranges::new();
         if first < last {
             ranges.push(&first, &last);

@@ -17,8 +17,7 @@ pub struct ExchangedPair {
 }
 
 impl KeyValue {
-    /// Stores a value if a condition holds of the pair under its key, and tells which pair that
-    /// was.
+    /// Stores a value if a condition holds of the pair under its key, and says which pair that was.
     ///
     /// # Errors
     /// As [`KeyValue::put`].
@@ -33,7 +32,7 @@ impl KeyValue {
         self.exchange(key, Some(value), condition, options)
     }
 
-    /// Deletes the pair under a key if a condition holds of it, and tells which pair that was.
+    /// Deletes the pair under a key if a condition holds of it, and says which pair that was.
     ///
     /// # Errors
     /// As [`KeyValue::delete`].
@@ -48,7 +47,7 @@ impl KeyValue {
     }
 
     /// Carries out those operations under one major path whose conditions hold, as
-    /// [`Store::write_each`] does it with rows: each answer tells whether its operation was carried
+    /// [`Store::write_each`] does it with rows: each answer says whether its operation was carried
     /// out, and which pair it found.
     ///
     /// [`Store::write_each`]: crate::Store::write_each

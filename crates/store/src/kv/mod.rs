@@ -187,7 +187,7 @@ impl KeyValue {
         Ok(())
     }
 
-    /// Deletes the value under a key. Tells whether there was one.
+    /// Deletes the value under a key. Returns whether there was one.
     ///
     /// # Errors
     /// What the engine says.
@@ -334,7 +334,7 @@ impl KeyValue {
         Ok(pairs)
     }
 
-    /// Deletes the pairs at and below a key, as deep as asked for. Tells how many went.
+    /// Deletes the pairs at and below a key, as deep as asked for. Returns how many went.
     ///
     /// # Errors
     /// `Invalid` for a key without a major component.

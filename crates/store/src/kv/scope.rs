@@ -84,7 +84,7 @@ pub(super) fn push_major_range(leading: &[&[u8]], range: Option<&KeyRange>, rang
     }
 }
 
-/// Narrows bounds to the components that lie in the range.
+/// Narrows bounds to the components that are in the range.
 fn narrow(parent: &[u8], range: &KeyRange, start: &mut Vec<u8>, end: &mut Vec<u8>) {
     let component = |bytes: &[u8]| {
         let mut key = parent.to_vec();

@@ -81,7 +81,7 @@ impl KeyValue {
     }
 }
 
-/// Stores many large objects by several threads, each by a call of `put`, which tells how many bytes
+/// Stores many large objects by several threads, each by a call of `put`, which says how many bytes
 /// it stored. One that fails leaves the others alone.
 ///
 /// # Errors

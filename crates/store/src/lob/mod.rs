@@ -143,7 +143,7 @@ impl KeyValue {
         Ok(self.get_lob(key)?.map(|reader| reader.info()))
     }
 
-    /// Deletes a large object. Tells whether there was one.
+    /// Deletes a large object. Returns whether there was one.
     ///
     /// # Errors
     /// What the engine says.

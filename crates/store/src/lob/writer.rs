@@ -128,7 +128,7 @@ impl LobWriter {
         self.draft.base.bytes + stored + self.buffer.len() as u64
     }
 
-    /// Writes some bytes. After an error [`LobWriter::position`] tells how many were taken.
+    /// Writes some bytes. After an error [`LobWriter::position`] says how many were taken.
     ///
     /// # Errors
     /// What the engine says; `TimedOut`: the writer may continue after that position.

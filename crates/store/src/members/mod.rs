@@ -240,7 +240,7 @@ impl Members {
             drop(tracker);
             if is_gone {
                 // It may wake up just now. Without its row it follows before it writes; with it, it
-                // would go on by the tables that it knows.
+                // would continue by the tables that it knows.
                 self.shared.rows.remove(behind.id, *version)?;
                 continue;
             }

@@ -39,7 +39,7 @@ impl ReadControl {
         })
     }
 
-    /// Whether the read may go on.
+    /// Whether the read may continue.
     ///
     /// # Errors
     /// `Cancelled`, or `TimedOut`; `Unavailable` where there is no thread for it.

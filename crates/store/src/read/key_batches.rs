@@ -8,7 +8,7 @@
 //! - on 100 M rows, of which half fit into the cache: 7.7 us with 1 M, 5.2 with 4 M
 //!
 //! The first gatherings are small, so that first rows come soon. Each later one takes as many keys
-//! as memory holds. If the source tells how many are left, it takes an equal part of them: a small
+//! as memory holds. If the source says how many are left, it takes an equal part of them: a small
 //! gathering at the end would cost as much as a large one. A gathering from a slow source ends
 //! early. The next keys are gathered while the workers read.
 

@@ -5,6 +5,6 @@
 pub struct KeyOrigin {
     /// The number of its source, from 0, where there are several; else 0.
     pub source: u32,
-    /// The place of the key in its source, from 0.
+    /// The position of the key in its source, from 0.
     pub position: u64,
 }

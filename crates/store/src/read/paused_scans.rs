@@ -29,7 +29,7 @@ const PAUSE_AFTER: Duration = Duration::from_millis(300);
 /// next sooner, and does not pay for another thread and look-up.
 const FIRST_PAUSE_AFTER: Duration = Duration::from_millis(10);
 
-/// A scan with everything that it takes to go on.
+/// A scan with everything that it takes to continue.
 pub(crate) struct PausableScan<S: Shaper> {
     scan: OpenScan<S>,
     sender: PieceSender<S::Output>,

@@ -63,7 +63,7 @@ impl Row {
             .map(|(_, value)| value)
     }
 
-    /// The name and value at a place.
+    /// The name and value at a position.
     pub fn at(&self, index: usize) -> Option<(&str, &Value)> {
         self.fields.get(index).map(|(name, value)| (name.as_str(), value))
     }
@@ -104,7 +104,7 @@ impl Row {
         Some((index, &self.fields[index].1))
     }
 
-    /// The value at a place that there is.
+    /// The value at a position that there is.
     pub(crate) fn value_mut(&mut self, index: usize) -> &mut Value {
         &mut self.fields[index].1
     }

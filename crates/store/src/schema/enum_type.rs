@@ -67,12 +67,12 @@ impl EnumSymbols {
         &self.0.symbols
     }
 
-    /// The symbol at a place.
+    /// The symbol at a position.
     pub fn symbol(&self, place: u16) -> Option<&'static str> {
         self.0.symbols.get(usize::from(place)).map(String::as_str)
     }
 
-    /// The place of a symbol, from 0.
+    /// The position of a symbol, from 0.
     pub fn place(&self, symbol: &str) -> Option<u16> {
         let symbol_at = |place: &u16| self.0.symbols[usize::from(*place)].as_str();
         let found = self.0.by_symbol.binary_search_by(|place| symbol_at(place).cmp(symbol));

@@ -24,7 +24,7 @@ pub struct TableSchema {
     pub number: u16,
     /// All columns: the inherited key columns first, then the table's own in declared order.
     pub columns: Vec<Column>,
-    /// The primary key columns in key order, as places in `columns`; the inherited ones first.
+    /// The primary key columns in key order, as positions in `columns`; the inherited ones first.
     pub key: Vec<usize>,
     /// How many of the leading key columns make the shard key.
     pub shard_key_len: usize,
@@ -68,17 +68,17 @@ impl TableSchema {
         self.ancestors.last().map_or(0, |parent| parent.key_len)
     }
 
-    /// The place of the column that the store numbers rows in, if there is one.
+    /// The position of the column that the store numbers rows in, if there is one.
     pub fn identity_column(&self) -> Option<usize> {
         self.columns.iter().position(|column| column.identity.is_some())
     }
 
-    /// The place of the column of that name.
+    /// The position of the column of that name.
     pub fn column_index(&self, name: &str) -> Option<usize> {
         self.columns.iter().position(|column| column.is_named(name))
     }
 
-    /// The place of the column of that name.
+    /// The position of the column of that name.
     ///
     /// # Errors
     /// `Invalid`, naming the columns that there are.
@@ -108,12 +108,12 @@ impl TableSchema {
         self.key.contains(&index)
     }
 
-    /// The place in the key of the column at `index`.
+    /// The position in the key of the column at `index`.
     pub fn key_position(&self, index: usize) -> Option<usize> {
         self.key.iter().position(|&key| key == index)
     }
 
-    /// The columns outside the key, as places in `columns`.
+    /// The columns outside the key, as positions in `columns`.
     pub fn value_columns(&self) -> impl Iterator<Item = usize> {
         (0..self.columns.len()).filter(|index| !self.is_key(*index))
     }

@@ -1,5 +1,5 @@
-//! Random writes beside scans: each scan of columns gives what a scan of the store gives at the same
-//! snapshot, whatever lies in segments.
+//! Random writes beside scans: each scan of columns gives what a scan of the store gives at the
+//! same snapshot, whatever is in segments.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -222,7 +222,7 @@ impl Store {
         create_index(&self.inner, definition, options)
     }
 
-    /// Drops an index. Tells whether there was one.
+    /// Drops an index. Returns whether there was one.
     ///
     /// # Errors
     /// `NotFound` when there is none and `if_exists` is off.
@@ -410,7 +410,7 @@ impl Store {
 
     /// Carries out those operations whose conditions hold, on rows of one shard key, of a table and
     /// its relatives. They appear together, at one point in time. The others leave no trace, and
-    /// stop none. Each answer tells whether its operation was carried out, and which row it found.
+    /// stop none. Each answer says whether its operation was carried out, and which row it found.
     ///
     /// All conditions are judged by what was stored before, and each row found is of that time. Of
     /// several operations on one row the last that is carried out decides what is stored. The rows

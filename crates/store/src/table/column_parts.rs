@@ -11,7 +11,7 @@ use crate::columns::column_scan::ColumnScan;
 use crate::columns::column_table::ColumnTable;
 use crate::inner::Inner;
 
-/// All rows of a table at a snapshot, in parts that together have each row once: those that lie in
+/// All rows of a table at a snapshot, in parts that together have each row once: those that are in
 /// segments, and what else there is in about `parts` parts. Columns are places in its schema.
 pub(crate) fn open_parts(
     store: &Inner,
@@ -61,7 +61,7 @@ fn start_of(ranges: &Ranges) -> Vec<u8> {
     ranges.start(0).to_vec()
 }
 
-/// Cuts a range at the keys that lie in it.
+/// Cuts a range at the keys that are in it.
 fn cut(range: TrackedRange, cuts: &[Vec<u8>], into: &mut Vec<TrackedRange>) {
     let mut rest = range;
     for key in cuts {

@@ -24,8 +24,8 @@ pub struct DeleteOptions {
     /// Tables whose rows go along, by path: child tables with all rows below those deleted, and
     /// ancestors with the rows above them.
     pub relatives: Vec<String>,
-    /// At most this many rows of the table itself in one call. Rows of relatives go with theirs, and
-    /// are not counted. The answer tells where to go on.
+    /// At most this many rows of the table itself in one call. Rows of relatives go with theirs,
+    /// and are not counted. The answer says where to continue.
     pub limit: Option<u64>,
     /// Resumes after this position of an earlier call with the same key; see
     /// [`DeleteReport::rest`].
@@ -60,9 +60,9 @@ fn batch_rows(capability: &Capability, ancestors: usize) -> usize {
 
 impl Table {
     /// Deletes all rows under a partial key, within a range of its first open column if one is
-    /// given, and with them the rows of the relatives named. Tells how many rows went, those of
-    /// relatives among them. Rows go in batches, each atomic, of ten thousand rows, or of about
-    /// 4 MiB of keys where these are long; on a cluster of a thousand rows.
+    /// given, and with them the rows of the relatives named. Returns how many rows went, those of
+    /// relatives among them. Rows go in batches, each atomic, of ten thousand rows, or of about 4
+    /// MiB of keys where these are long; on a cluster of a thousand rows.
     ///
     /// # Errors
     /// `Invalid` for a key without its whole shard key, naming the column; for a limit, which needs
@@ -76,7 +76,7 @@ impl Table {
         self.delete_some(partial_key, options).map(|deleted| deleted.rows)
     }
 
-    /// The same up to a limit, and tells where to go on. Rows that are put before that place
+    /// The same up to a limit, and says where to continue. Rows that are put before that place
     /// meanwhile are not visited again, so that going on ends.
     ///
     /// ```

@@ -28,7 +28,7 @@ pub struct ExchangeResult {
 }
 
 impl Table {
-    /// Stores a row if a condition holds of the one with its key, and tells which row that was.
+    /// Stores a row if a condition holds of the one with its key, and says which row that was.
     ///
     /// ```
     /// # fn main() -> tonnage::Result<()> {
@@ -62,7 +62,7 @@ impl Table {
         Ok(ExchangeResult { generated, ..exchanged })
     }
 
-    /// Deletes the row with this key if a condition holds of it, and tells which row that was.
+    /// Deletes the row with this key if a condition holds of it, and says which row that was.
     ///
     /// # Errors
     /// As [`Table::delete`].

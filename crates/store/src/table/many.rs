@@ -7,7 +7,7 @@ use crate::row::Row;
 use crate::single_calls::{WriteOptions, WriteResult};
 
 impl Table {
-    /// Stores many rows, each by itself, as if one after another, and tells what became of each, in
+    /// Stores many rows, each by itself, as if one after another, and says what became of each, in
     /// the order given: one that does not fit leaves the others alone. Rows of a table without
     /// indexes share a write to the log, and with [`Durability::Fsync`] a sync, for each data
     /// directory. For thousands of rows and more [`Store::bulk_put`] is faster.

@@ -145,7 +145,7 @@ impl Table {
             .into())
     }
 
-    /// Deletes the row with this key. Tells whether there was one. Rows of child tables stay.
+    /// Deletes the row with this key. Returns whether there was one. Rows of child tables stay.
     ///
     /// # Errors
     /// As [`Table::get`].

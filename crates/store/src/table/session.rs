@@ -110,7 +110,7 @@ impl RowSession {
         written.version().ok_or_else(|| Error::internal("a put without a condition was refused"))
     }
 
-    /// Deletes the row with this key. Tells whether there was one. Rows of child tables stay.
+    /// Deletes the row with this key. Returns whether there was one. Rows of child tables stay.
     ///
     /// # Errors
     /// `Invalid` for a key that is not whole, naming the column.

@@ -1,4 +1,4 @@
-//! Tells whether a column holds a value exactly, or rounded.
+//! Returns whether a column holds a value exactly, or rounded.
 
 use std::cmp::Ordering;
 

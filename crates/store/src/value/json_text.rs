@@ -43,7 +43,7 @@ impl JsonKind {
 /// The text without the spaces around it.
 ///
 /// # Errors
-/// `Invalid` for text that is not JSON, with the place.
+/// `Invalid` for text that is not JSON, with the position.
 pub fn checked(text: &str) -> Result<&str> {
     match serde_json::from_str::<IgnoredAny>(text) {
         Ok(_) => Ok(text.trim()),
@@ -65,7 +65,7 @@ const FEW: usize = 32;
 pub fn members(text: &str) -> Result<Vec<(String, &str)>> {
     let all = all_members(text)?;
     let mut members: Vec<(String, &str)> = Vec::with_capacity(all.len());
-    // Both branches must agree: of one name the place of the first, the value of the last.
+    // Both branches must agree: of one name the position of the first, the value of the last.
     if all.len() <= FEW {
         for (name, value) in all {
             match members.iter_mut().find(|(known, _)| *known == name) {

@@ -185,7 +185,7 @@ fn array(items: &[Value], element: ElementType) -> ReadResult<Value> {
 
 /// Writes a value as JSON. A number whose digits a reader of JSON might lose is quoted.
 pub(super) fn write_json(value: &Value, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    // JSON has no NaN and no infinity, so these fall through to the last arm and stand in quotes.
+    // JSON has no NaN and no infinity, so these fall through to the last arm and are quoted.
     match value {
         Value::Null => f.write_str("null"),
         Value::Boolean(_) | Value::Integer(_) | Value::Long(_) => write!(f, "{value}"),

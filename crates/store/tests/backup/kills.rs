@@ -16,7 +16,7 @@ const PLACES: i64 = 3;
 /// How many children are killed that restore.
 const RESTORES: i64 = 15;
 
-/// Runs a test as a child that works on a place, and kills it after a while. Tells whether it was
+/// Runs a test as a child that works on a place, and kills it after a while. Returns whether it was
 /// still at work.
 fn run_and_kill(test: &str, place: &Place, life: Duration) -> bool {
     let mut child = again(test);

@@ -14,7 +14,7 @@ fn value(store: &TestStore, key: &str) -> Option<Vec<u8>> {
     store.kv().get(&key.parse::<Key>().unwrap()).unwrap().map(|pair| pair.value)
 }
 
-/// `abortIfUnsuccessful` is false: the operation that fails is left out, the others go on.
+/// `abortIfUnsuccessful` is false: the operation that fails is left out, the others continue.
 #[rstest]
 fn test_an_unsuccessful_operation_does_not_abort(#[values(Memory, RocksDb)] on: Backend) {
     let store = on.open();

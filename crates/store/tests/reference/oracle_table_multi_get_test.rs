@@ -83,7 +83,7 @@ fn test_invalid_argument(
     assert_error(refused, kind, &[named]);
 }
 
-/// The proxy's `testMultiDelete` with a limit of what is written and a key to go on from.
+/// The proxy's `testMultiDelete` with a limit of what is written and a key to continue from.
 #[rstest]
 fn test_multi_delete_with_a_continuation_key(
     #[values(Memory, RocksDb)] on: Backend,

@@ -1,5 +1,5 @@
-//! Chunks of columns. They are read as they are, and with a checksum that is right again: behind it
-//! lies what a change would otherwise never reach.
+//! Chunks of columns. They are read as they are, and with a checksum that is right again: it guards
+//! code that a change would otherwise never reach.
 
 use std::sync::Arc;
 

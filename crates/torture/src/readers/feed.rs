@@ -30,7 +30,7 @@ pub(crate) fn feed(words: &[String]) -> Fallible<Vec<String>> {
     let (reader, seed): (ReaderKind, u64) = (ReaderKind::parse(reader)?, seed.parse()?);
     let (first, cases): (u64, u64) = (first.parse()?, cases.parse()?);
     let (seconds, note): (u64, File) = (seconds.parse()?, File::create(note)?);
-    // What panics is told as a complaint.
+    // A panic is reported as a complaint.
     std::panic::set_hook(Box::new(|_| {}));
     let (samples, begun) = (reader.samples()?, Instant::now());
     let (mut done, mut complaints) = (0, Vec::new());
@@ -69,7 +69,7 @@ fn sql() -> tonnage::Result<Sql> {
     Sql::new(store, SqlOptions::default())
 }
 
-/// What is wrong with what a reader made of a case.
+/// The errors in what a reader returned for a case.
 fn judge(reader: ReaderKind, case: &[u8], sql: &Sql) -> Result<(), String> {
     let text = String::from_utf8_lossy(case);
     match reader {
@@ -112,7 +112,8 @@ fn read(
         batches.push(batch.batch);
     }
     batches.retain(|batch| batch.num_rows() > 0);
-    // Of no rows nothing is made: arrow makes none of each type that a damaged schema may have.
+    // No rows are converted to nothing: arrow cannot build each type that a damaged schema may
+    // have.
     if batches.is_empty() {
         return Ok((None, rejected, is_whole));
     }

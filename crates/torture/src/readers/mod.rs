@@ -23,7 +23,7 @@ use crate::scratch::{Scratch, progress};
 pub(crate) use feed::feed;
 use sample::ReaderKind;
 
-/// Cases of each reader when nobody says how many.
+/// The default number of cases of each reader.
 const RUNS: u64 = 2_000;
 /// How long a child may take beyond its time.
 const LONGEST: Duration = Duration::from_secs(120);

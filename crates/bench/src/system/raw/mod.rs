@@ -76,7 +76,7 @@ impl System for Raw {
         self.db.flush_wal(true).map_err(translate)
     }
 
-    /// Memtables are flushed first, so that all data lies in data files, as it does after a load of
+    /// Memtables are flushed first, so that all data is in data files, as it does after a load of
     /// Tonnage's.
     fn settle(&self) -> Result<()> {
         let mut options = WaitForCompactOptions::default();

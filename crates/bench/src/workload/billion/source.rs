@@ -43,7 +43,7 @@ impl<'m> Feed<'m> {
         self.given.load(Relaxed)
     }
 
-    /// The rows at some places, as long as the time lasts. Places without one are passed over.
+    /// The rows at some positions, as long as the time lasts. Places without one are passed over.
     pub(super) fn rows(
         &self,
         mut places: Range<u64>,

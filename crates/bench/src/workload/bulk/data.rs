@@ -23,8 +23,8 @@ const PICTURE_TABLES: &[&str] = &["phones.images"];
 /// one that was.
 const MISSING: u64 = 1 << 63;
 
-/// Records that are put, and keys that are got, each known by its place in the order in which that
-/// is done.
+/// Records that are put, and keys that are got, each known by its position in the order in which
+/// that is done.
 #[derive(Clone)]
 pub(super) struct BulkData {
     records: u64,
@@ -138,7 +138,7 @@ impl BulkData {
         })
     }
 
-    /// Tells whether a record that was put is there.
+    /// Returns whether a record that was put is there.
     pub(super) fn is_stored(&self, client: &mut dyn Client, place: u64) -> Result<bool> {
         let number = self.at(&self.put, place);
         let Some(table) = &self.table else {
@@ -178,7 +178,7 @@ impl BulkData {
         self.get.count()
     }
 
-    /// The number of the record whose key is asked for at a place.
+    /// The number of the record whose key is asked for at a position.
     fn wanted(&self, place: u64) -> u64 {
         let number = self.at(&self.get, place);
         match (self.keys, self.missing.holds(place)) {
@@ -192,7 +192,7 @@ impl BulkData {
         }
     }
 
-    /// How many rows the key at a place has.
+    /// How many rows the key at a position has.
     pub(super) fn found(&self, place: u64) -> u64 {
         let records = match self.keys {
             _ if self.missing.holds(place) => 0,
@@ -202,7 +202,7 @@ impl BulkData {
         records * self.rows_per_record()
     }
 
-    /// Gets the rows of a key. Tells how many came.
+    /// Gets the rows of a key. Returns how many came.
     pub(super) fn get_one(&self, client: &mut dyn Client, place: u64) -> Result<u64> {
         let number = self.wanted(place);
         let Some(table) = &self.table else {

@@ -6,10 +6,10 @@ use crate::system::SystemKind;
 
 /// The label of the run with the best count of threads of its cell and system.
 const BEST: &str = "best";
-/// The figure that tells how a run compares with the yardstick's best one of the same cell.
+/// The figure that says how a run compares with the yardstick's best one of the same cell.
 const RATIO: &str = "yardstick_ratio";
 
-/// Labels the best runs, and tells how they compare with the yardstick.
+/// Labels the best runs, and says how they compare with the yardstick.
 pub(super) fn mark_best(runs: &mut [Run]) {
     let is_cell = |run: &Run| run.labels.contains_key("workload");
     let best = |run: &Run| is_cell(run) && !runs.iter().any(|other| other.beats(run));

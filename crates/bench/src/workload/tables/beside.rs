@@ -135,7 +135,7 @@ impl<'a> TableSession<'a> {
         contest("with index").hold(self, report)
     }
 
-    /// The line of a plan that tells what the store is asked for.
+    /// The line of a plan that says what the store is asked for.
     fn explained(&self, statement: &str) -> Result<String> {
         let mut text = String::new();
         self.system.query(&format!("EXPLAIN {statement}"), &mut |batch| {

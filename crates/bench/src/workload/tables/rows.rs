@@ -15,7 +15,7 @@ const LOB_BYTES: usize = 10;
 /// Counts lie below this, spread evenly and in no order.
 pub(super) const COUNTS: i64 = 1_000;
 
-/// What rows look like. A row follows from its place in its table.
+/// What rows look like. A row follows from its position in its table.
 #[derive(Clone)]
 pub(super) struct Shape {
     pub(super) key: TableKey,

@@ -3,7 +3,7 @@
 //! - `common` has the options that all workloads share.
 //! - `session` is a benchmark under way: checked before it begins, watched, and reported at its
 //!   end.
-//! - `room` judges whether the disks have room, `terminal` tells how far it is.
+//! - `room` judges whether the disks have room, `terminal` says how far it is.
 
 mod billion;
 mod bulk;

@@ -73,7 +73,7 @@ impl<'a> BenchSession<'a> {
         &self.report_directory
     }
 
-    /// Writes the report, shows its summary, and tells how the run ended.
+    /// Writes the report, shows its summary, and says how the run ended.
     pub(crate) fn finish(self, report: &Report) -> CliResult {
         report::write(report, &self.report_directory)?;
         let summary = report::summary(report);

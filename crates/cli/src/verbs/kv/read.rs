@@ -210,7 +210,7 @@ impl PairOutputArgs {
         }
     }
 
-    /// Writes pairs. Tells how many there were.
+    /// Writes pairs. Returns how many there were.
     fn write(&self, pairs: AnyPairs, limit: Option<u64>) -> CliResult<u64> {
         let cancel = interrupt::cancel();
         let schema = self.schema();

@@ -406,7 +406,7 @@ pub(super) fn check_resumed(schema: &TableSchema, source: &str, found: &Schema) 
     }
 }
 
-/// Refuses to go on later with records whose keys another run would not give again, for the same
+/// Refuses to continue later with records whose keys another run would not give again, for the same
 /// reason.
 pub(super) fn check_mapping_resumed(
     schema: &TableSchema,

@@ -79,7 +79,7 @@ fn too_many(job: &JobArgs, counts: &Counts) -> Option<Failure> {
     })
 }
 
-/// Counts a batch, and tells what of it would fail.
+/// Counts a batch, and says what of it would fail.
 fn check_batch(
     entry: &TableEntry,
     batch: EntryBatch,

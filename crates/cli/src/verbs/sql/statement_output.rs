@@ -31,7 +31,7 @@ impl<'a> StatementOutput<'a> {
         }
     }
 
-    /// Ends the rows of one statement. Tells how many they are.
+    /// Ends the rows of one statement. Returns how many they are.
     pub(super) fn close(&mut self, output: RowOutput) -> CliResult<u64> {
         let rows = output.rows();
         if let Some(whole) = output.close()? {

@@ -107,7 +107,7 @@ impl PartFiles {
         })
     }
 
-    /// Writes all batches. Tells how many files there are.
+    /// Writes all batches. Returns how many files there are.
     pub(super) fn write(
         &self,
         batches: RowBatches,

@@ -49,7 +49,7 @@ impl TrackedEngine {
         }
     }
 
-    /// The number of a space; one that does not exist when it was never made.
+    /// The number of a space; one that does not exist when it was never created.
     pub(super) fn id(&self, space: usize) -> SpaceId {
         self.ids[space].unwrap_or(SpaceId(u32::MAX))
     }
@@ -230,7 +230,7 @@ impl TrackedEngine {
         }
         session.finish()?;
         let (inserted, replaced, existed) = recorder.counts();
-        // Nobody writes beside the load, so no entry may be overtaken.
+        // No write runs beside the load, so no entry may be overtaken.
         assert_eq!(
             inserted + replaced + existed,
             positions[0] + positions[1],
@@ -357,8 +357,7 @@ impl TrackedEngine {
                 last.is_none_or(|last| last <= version),
                 "a version went back from {last:?} to {version}"
             );
-            // Which shard a key lies in is the business of each engine, so its number is not
-            // compared.
+            // Each engine chooses the shard of a key, so its number is not compared.
             let key = if space == PLACED { key[SHARD_LEN..].to_vec() } else { key };
             all.insert(
                 key,
@@ -373,7 +372,7 @@ impl TrackedEngine {
 /// Entries of the shard-prefixed space come in streams of their own, by so many after those of rows.
 const PLACED_STREAMS: usize = 2;
 
-/// The key of an entry of the shard-prefixed space that lies in the shard of a group.
+/// The key of an entry of the shard-prefixed space in the shard of a group.
 fn prefixed_key(engine: &dyn Engine, key: ModelKey) -> Vec<u8> {
     let shard = engine.shard_of(&group_bytes(key.group)).0 as u16;
     [&shard.to_be_bytes()[..], &key.bytes()].concat()

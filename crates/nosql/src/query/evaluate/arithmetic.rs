@@ -176,7 +176,7 @@ fn apply(
         }
         Width::Number => {
             let (one, other) = exact(one).zip(exact(other)).ok_or_else(|| no_decimal(place))?;
-            // Products and quotients are rounded behind each operation, or their digits would grow.
+            // Products and quotients are rounded after each operation, or their digits would grow.
             let result = match op {
                 ArithmeticOp::Add => one + other,
                 ArithmeticOp::Subtract => one - other,

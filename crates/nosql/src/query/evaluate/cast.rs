@@ -51,7 +51,7 @@ pub(crate) fn cast_item(place: Place, item: &Item, to: &TypeKind) -> Outcome<Ite
     })
 }
 
-/// The item of another kind; why there is none, if that is to be told.
+/// The item of another kind; the reason why there is none, if that is wanted.
 fn converted(item: &Item, to: &TypeKind) -> Result<Item, String> {
     let no_number = |text: &str| format!("For input string: \"{text}\"");
     let none = || Err(String::new());

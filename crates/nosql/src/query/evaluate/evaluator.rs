@@ -13,7 +13,7 @@ pub(crate) struct Evaluator {
     pub(crate) now_ms: u64,
 }
 
-/// A mistake at a place of the statement.
+/// A mistake at a position of the statement.
 #[cold]
 pub(super) fn fault(place: Place, message: &str) -> Failure {
     Failure::argument(format!("Error: {place} {message}"))

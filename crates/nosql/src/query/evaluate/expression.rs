@@ -19,7 +19,7 @@ impl Evaluator {
         let truth = |truth: Option<bool>| Sequence::One(truth.map_or(Item::Null, Item::Boolean));
         Ok(match &expr.kind {
             ExprKind::Constant(item) => item.clone().into(),
-            // What is not bound was refused before: NULL stands for no mistake here.
+            // What is not bound was refused before: NULL means no mistake here.
             ExprKind::Bound(place) => self.bound.get(*place).cloned().unwrap_or(Item::Null).into(),
             ExprKind::Column(column) => scope.columns[*column].clone().into(),
             ExprKind::Unnested(place) => scope.unnested[*place].clone().into(),
@@ -210,7 +210,7 @@ impl Evaluator {
         Ok(out.into())
     }
 
-    /// Texts behind each other. NULL and nothing are nothing.
+    /// Concatenated texts. NULL and nothing are nothing.
     fn joined(&self, parts: &[Expr], scope: &Scope<'_>) -> Outcome<Sequence> {
         let (mut text, mut is_null) = (String::new(), true);
         for part in parts {

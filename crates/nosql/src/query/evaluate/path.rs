@@ -9,7 +9,7 @@ use crate::query::syntax::{Expr, ExprKind, Side, Step, StepKind};
 use crate::wire::Outcome;
 
 impl Evaluator {
-    /// Goes the steps of a path.
+    /// Follows the steps of a path.
     pub(super) fn walk(
         &self,
         base: Sequence,
@@ -24,7 +24,7 @@ impl Evaluator {
             let mut out = Vec::new();
             for item in here.as_slice() {
                 match item {
-                    // What lies below NULL is NULL.
+                    // Everything below NULL is NULL.
                     Item::Null => out.push(Item::Null),
                     item => self.step(item, step, scope, &mut out)?,
                 }
@@ -110,7 +110,7 @@ impl Evaluator {
             let is_taken = match self.evaluate(condition, &Scope { step, ..*scope })? {
                 Sequence::One(Item::Boolean(truth)) => truth,
                 Sequence::Empty | Sequence::One(Item::Null) => false,
-                // A number is the place of the element that is taken.
+                // A number is the position of the element that is taken.
                 Sequence::One(place) if place.is_number() => {
                     place.whole() == i64::try_from(position).ok()
                 }

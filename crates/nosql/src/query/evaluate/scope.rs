@@ -1,4 +1,4 @@
-//! What names stand for while an expression is evaluated.
+//! What names mean while an expression is evaluated.
 
 use std::sync::Arc;
 
@@ -11,9 +11,9 @@ pub(crate) struct Scope<'r> {
     pub(crate) names: &'r [Arc<str>],
     /// The items of those columns that are needed.
     pub(crate) columns: &'r [Item],
-    /// The items that FROM made of the row.
+    /// The items that FROM produced from the row.
     pub(crate) unnested: &'r [Item],
-    /// What the row is grouped by, where it stands for a group.
+    /// The values of GROUP BY, where the row represents a group.
     pub(crate) groups: &'r [Item],
     /// What aggregates say of the group.
     pub(crate) aggregated: &'r [Sequence],

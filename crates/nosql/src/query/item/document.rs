@@ -10,7 +10,7 @@ use super::kinds::Item;
 use super::number::decimal;
 use crate::nson::NsonView;
 
-/// The item of a document. How deep it lies in itself was bounded when it was read.
+/// The item of a document. Its depth was bounded when it was read.
 ///
 /// # Errors
 /// What in it is no value.

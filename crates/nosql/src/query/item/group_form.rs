@@ -5,7 +5,7 @@ use bigdecimal::BigDecimal;
 use super::kinds::Item;
 use super::text::{double_text, float_text};
 
-/// The bytes of items, one behind the other.
+/// The consecutive bytes of items.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct GroupForm(Vec<u8>);
 

@@ -7,7 +7,7 @@ use crate::wire::{parse_nanoseconds, shown_nanoseconds};
 pub(crate) const NANOSECONDS: i128 = 1_000_000_000;
 const SECONDS_PER_DAY: i64 = 86_400;
 
-/// A point of time, and how many digits it shows behind the second.
+/// A point in time, and the number of digits of its fraction of a second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Instant {
     /// Since 1970.
@@ -99,7 +99,7 @@ impl InstantParts {
     /// The week of the year. Weeks begin on that day of the week, 1 for Monday, and the first has
     /// so many days of its year at least.
     pub(crate) fn week(self, first_day: i64, days_min: i64) -> i64 {
-        // The week belongs to the year in which its day number `days_min` lies.
+        // The week belongs to the year of its day number `days_min`.
         let start = self.days() - (self.day_of_week() - first_day).rem_euclid(7);
         let (year, _, _) = date_of(start + 7 - days_min);
         (start + 7 - days_min - days_since_1970(year, 1, 1)) / 7 + 1

@@ -54,7 +54,7 @@ fn bounded(number: BigDecimal) -> Option<BigDecimal> {
     (-EXPONENT_MAX..=EXPONENT_MAX).contains(&scale).then_some(number)
 }
 
-/// The decimal number of a text; nothing where it is none, or lies too far away.
+/// The decimal number of a text; nothing where it is none, or is out of range.
 pub(crate) fn decimal(text: &str) -> Option<BigDecimal> {
     // Digits take time that grows with their square.
     if text.len() > 2 * EXPONENT_MAX as usize {

@@ -19,7 +19,7 @@ pub(crate) fn write_item(item: &Item, out: &mut NsonWriter) {
         Item::String(text) => out.string(text),
         Item::Binary(bytes) => out.binary(bytes),
         Item::Timestamp(instant) => out.timestamp(&instant.text()),
-        // How deep items lie in each other was bounded when they were made.
+        // The depth of items was bounded when they were built.
         Item::Array(items) => {
             out.begin_array();
             items.iter().for_each(|item| write_item(item, out));

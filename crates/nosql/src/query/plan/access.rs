@@ -1,7 +1,7 @@
 //! Which way leads to the rows: the key, a part of it, an index, or all rows.
 //!
-//! The condition is evaluated for each row in any case. So a way only has to lead to all rows that
-//! fulfil it, and what is not easily told is left to the evaluation.
+//! The condition is evaluated for each row in any case. So a path only has to reach all rows that
+//! fulfil it, and hard cases are left to the evaluation.
 
 use tonnage::{Column, FieldRange, Row, Table, Value};
 
@@ -102,8 +102,8 @@ fn term_of(part: &Expr, evaluator: &Evaluator) -> Outcome<Option<ColumnTerm>> {
     Ok(Some(ColumnTerm { column, comparison, item }))
 }
 
-/// The values of leading columns, and the range of the one behind them; nothing where no value of
-/// a column will do.
+/// The values of leading columns, and the range of the one after them; nothing where no value of a
+/// column will do.
 fn prefix_of(
     places: &[usize],
     columns: &[&Column],

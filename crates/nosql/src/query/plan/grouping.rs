@@ -8,7 +8,7 @@ use crate::wire::{Failure, Outcome};
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Aggregate {
     pub(crate) kind: AggregateKind,
-    /// Nothing stands for the rows themselves.
+    /// Nothing means the rows themselves.
     pub(crate) of: Option<Expr>,
 }
 
@@ -24,7 +24,7 @@ pub(crate) enum AggregateKind {
     CollectDistinct,
 }
 
-/// Whether an aggregate lies anywhere in an expression.
+/// Whether an expression has an aggregate anywhere.
 pub(super) fn has_aggregate(expr: &Expr) -> bool {
     let mut is_inside = is_aggregate(&expr.kind);
     expr.for_each_inner(|inner| is_inside |= has_aggregate(inner));
@@ -40,7 +40,7 @@ pub(super) fn lift(expr: &mut Expr, keys: &[Expr], aggregates: &mut Vec<Aggregat
         expr.kind = ExprKind::GroupKey(place);
         return Ok(());
     }
-    // Computed once, however often it stands there.
+    // Computed once, however often it occurs.
     if let Some(aggregate) = aggregate_of(&expr.kind) {
         if aggregate.of.as_ref().is_some_and(has_aggregate) {
             return Err(Failure::argument(format!(

@@ -10,7 +10,7 @@ pub(super) enum KeyValue {
     Value(Value),
     /// No value equals it.
     Never,
-    /// That is not easily told: rows are looked at.
+    /// That is hard to decide: rows are read.
     Unknown,
 }
 

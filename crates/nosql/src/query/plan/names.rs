@@ -1,4 +1,4 @@
-//! What names in a statement stand for.
+//! What names in a statement mean.
 
 use tonnage::TableSchema;
 
@@ -19,15 +19,15 @@ pub(crate) struct Names<'n> {
 }
 
 impl Names<'_> {
-    /// Replaces the names of an expression by what they stand for.
+    /// Replaces the names of an expression by what they mean.
     ///
     /// # Errors
-    /// The first name that stands for nothing.
+    /// The first unknown name.
     pub(crate) fn find(&self, expr: &mut Expr) -> Outcome<()> {
         self.find_within(expr, false)
     }
 
-    /// The same where `$` stands for an item.
+    /// The same where `$` means an item.
     pub(crate) fn find_in_step(&self, expr: &mut Expr) -> Outcome<()> {
         self.find_within(expr, true)
     }

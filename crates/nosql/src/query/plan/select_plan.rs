@@ -35,7 +35,7 @@ pub(crate) struct SelectPlan {
 
 impl SelectPlan {
     /// # Errors
-    /// Names that stand for nothing, and groups that do not have what is asked of them.
+    /// Names that mean nothing, and groups that do not have what is asked of them.
     pub(crate) fn of(
         select: &Select,
         schema: &TableSchema,
@@ -86,7 +86,7 @@ impl SelectPlan {
 /// The outputs of a list, with a name for each.
 ///
 /// # Errors
-/// Names that stand for nothing, and names that are given twice.
+/// Names that mean nothing, and names that are given twice.
 pub(crate) fn plan_list(list: &SelectList, names: &Names<'_>) -> Outcome<OutputList> {
     let Some(items) = &list.items else {
         let columns = names.schema.columns.iter();

@@ -1,14 +1,14 @@
-//! Where a client goes on, as bytes that mean nothing to it.
+//! The position where a client continues, as opaque bytes.
 
 use crate::wire::{Failure, FailureCode, Outcome};
 
 /// What leads the bytes.
 const LEAD: [u8; 3] = *b"TQ1";
 
-/// Where an answer goes on.
+/// The position where an answer continues.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Continuation {
-    /// Behind a key, with so many rows to be passed over and so many to be given at most.
+    /// After a key, with so many rows to skip and so many to return at most.
     Behind { token: Vec<u8>, offset: u64, left: Option<u64> },
     /// At a row of an answer that is kept.
     Kept { cursor: u64, row: u64 },

@@ -8,7 +8,7 @@ use std::time::Duration;
 use crate::query::item::Item;
 use crate::wire::{Failure, FailureCode, Outcome};
 
-/// How long an answer is kept that nobody asks for.
+/// How long an unused answer is kept.
 const IDLE_MAX: Duration = Duration::from_secs(300);
 /// How many bytes all of them may have.
 const BYTES_MAX: usize = 256 << 20;
@@ -66,7 +66,7 @@ impl Cursors {
     pub(super) fn get(&self, number: u64, identity: &str, now_ms: u64) -> Outcome<KeptAnswer> {
         let mut kept = lock(&self.kept);
         let found = kept.by_number.get_mut(&number);
-        // The answer to another statement is nobody's to see.
+        // The answer to another statement must not be seen.
         let found = found.filter(|answer| answer.identity == identity).ok_or_else(|| {
             let message = "QUERY: the rest of the answer is not kept any more: ask anew";
             Failure::new(FailureCode::IllegalArgument, message)

@@ -17,7 +17,7 @@ use crate::wire::{Failure, FailureCode, Outcome};
 /// Deletes the rows that fulfil a condition.
 ///
 /// # Errors
-/// Names that stand for nothing, and what the store says.
+/// Names that mean nothing, and what the store says.
 pub(crate) fn run_delete(
     call: &QueryCall<'_>,
     delete: &Delete,

@@ -42,7 +42,7 @@ pub(crate) fn run_insert(
     if !done.result.is_stored() {
         return Ok(Output { names: output.names.into(), ..Output::default() });
     }
-    // Numbers that the store made are in the row that is there now.
+    // Numbers that the store generated are in the row that is there now.
     let mut key = key_of_row(&row, schema);
     if let Some(generated) = done.generated {
         let columns = schema.key_columns();

@@ -1,7 +1,7 @@
 //! Statements carried out, a part at a time.
 //!
-//! Rows in the order of their keys come a part at a time, and the client brings along behind which
-//! key it goes on. Rows that had to be sorted, grouped or looked for in an index are computed once
+//! Rows in the order of their keys come a part at a time, and the client sends the key after which
+//! it continues. Rows that had to be sorted, grouped or looked for in an index are computed once
 //! and kept for the client ([`Cursors`]), within limits.
 
 mod budget;

@@ -24,7 +24,7 @@ pub(crate) struct QueryCall<'c> {
     pub(crate) table: &'c Table,
     pub(crate) evaluator: Evaluator,
     pub(crate) limits: PartLimits,
-    /// Where the client goes on.
+    /// The position where the client continues.
     pub(crate) continuation: Option<&'c [u8]>,
     /// The statement and the values of its variables, which a kept answer belongs to.
     pub(crate) identity: String,
@@ -36,7 +36,7 @@ pub(crate) struct QueryCall<'c> {
 pub(crate) struct Output {
     pub(crate) names: Arc<[Arc<str>]>,
     pub(crate) rows: Vec<Arc<[Item]>>,
-    /// Where to go on, if there is more.
+    /// Where to continue, if there is more.
     pub(crate) continuation: Option<Vec<u8>>,
 }
 

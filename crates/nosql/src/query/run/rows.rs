@@ -17,7 +17,7 @@ pub(super) enum FoundRows {
 }
 
 impl FoundRows {
-    /// Goes a way, from behind a place on.
+    /// Reads by an access path, from after a position on.
     ///
     /// # Errors
     /// What the store says.
@@ -45,7 +45,7 @@ impl FoundRows {
                     columns,
                     direction,
                     range: range.clone(),
-                    // A read of keys has places to go on behind only with these.
+                    // A read of keys has positions to resume after only with these.
                     origins: true,
                     start_after: behind,
                     timeout: call.timeout,
@@ -79,7 +79,7 @@ impl FoundRows {
         })
     }
 
-    /// Behind which place everything was taken.
+    /// The position up to which everything was taken.
     pub(super) fn position(&self) -> Option<Vec<u8>> {
         match self {
             FoundRows::Keyed(rows) => {

@@ -21,7 +21,7 @@ use crate::wire::{Failure, Outcome};
 /// How many bytes of rows a part has at most.
 const PART_BYTES_MAX: usize = 2 << 20;
 
-/// Answers a SELECT, from where the client goes on.
+/// Answers a SELECT, from the client's position on.
 ///
 /// # Errors
 /// What cannot be computed, and what the store says.
@@ -116,7 +116,7 @@ struct StreamedRows {
 }
 
 impl StreamedRows {
-    /// Reads until the part is full, and tells where to go on unless nothing is left.
+    /// Reads until the part is full, and says where to continue unless nothing is left.
     fn part(
         mut self,
         call: &QueryCall<'_>,
@@ -154,7 +154,7 @@ impl StreamedRows {
                 || call.limits.read_kb.is_some_and(|most| read_kb >= most)
                 || bytes >= PART_BYTES_MAX;
             if is_full && let Some(token) = found.position() {
-                // Whoever goes on behind the last row gets an empty part for it.
+                // A client that continues after the last row gets an empty part.
                 let continuation = match found.next_row()? {
                     None => None,
                     Some(_) => {

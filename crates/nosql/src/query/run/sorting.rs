@@ -83,7 +83,7 @@ fn compare(order: &[SortKey], one: &SortedRow, other: &SortedRow) -> Ordering {
         .unwrap_or(Ordering::Equal)
 }
 
-/// What is nothing lies behind all else, ascending, unless the statement says otherwise.
+/// Missing values come after all others, ascending, unless the statement says otherwise.
 fn compare_keys(key: &SortKey, one: Option<&Item>, other: Option<&Item>) -> Ordering {
     let is_nothing = |item: Option<&Item>| matches!(item, None | Some(Item::Null | Item::JsonNull));
     let order = sort_order(one, other);

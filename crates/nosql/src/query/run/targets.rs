@@ -13,10 +13,10 @@ pub(super) enum Changed {
     Removed,
 }
 
-/// Changes an item, or says that it goes.
+/// Changes an item, or says that it is removed.
 pub(super) type ChangeItem<'c> = &'c mut dyn FnMut(&mut Item) -> Outcome<Changed>;
 
-/// The column of a target, and the steps behind it.
+/// The column of a target, and the steps after it.
 ///
 /// # Errors
 /// That it begins with no column.
@@ -44,7 +44,7 @@ pub(super) fn for_each_target(
     scope: &Scope<'_>,
     change: ChangeItem<'_>,
 ) -> Outcome<Changed> {
-    // Behind the last step stands what is to be changed.
+    // The item to change is at the end of the last step.
     let Some((step, rest)) = steps.split_first() else { return change(item) };
     let within = item.clone();
     match (&step.kind, item) {
@@ -164,7 +164,7 @@ fn members_where(
     Ok(())
 }
 
-/// The fields of a record stay: one that goes is NULL.
+/// The fields of a record stay: a removed one is NULL.
 fn fields_where(
     evaluator: &Evaluator,
     members: &mut Arc<Members>,

@@ -20,7 +20,7 @@ use crate::wire::{Failure, Outcome};
 /// Changes the rows of a shard key that fulfil a condition.
 ///
 /// # Errors
-/// Names that stand for nothing, values that a column cannot hold, and what the store says.
+/// Names that mean nothing, values that a column cannot hold, and what the store says.
 pub(crate) fn run_update(
     call: &QueryCall<'_>,
     update: &Update,
@@ -137,7 +137,7 @@ fn update_row(
     Err(written_by_others())
 }
 
-/// The row with all changes, each made on what those before it left.
+/// The row with all changes, each applied to the result of those before it.
 fn changed_row(call: &QueryCall<'_>, changes: &[Change], found: &FoundRow) -> Outcome<Row> {
     let schema = call.table.schema();
     let mut columns = RowColumns::new(schema, &all_columns());

@@ -8,7 +8,7 @@ use crate::wire::Outcome;
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Token<'s> {
     pub(super) kind: TokenKind<'s>,
-    /// Where it stands.
+    /// Its position.
     pub(super) place: Place,
     /// As it is written.
     pub(super) text: &'s str,
@@ -20,13 +20,13 @@ pub(super) enum TokenKind<'s> {
     Word,
     /// `$name`; `$` alone has no name.
     Variable(&'s str),
-    /// What stands in quotes.
+    /// The quoted text.
     Text(String),
     /// Digits alone.
     Whole,
     /// Digits with a point or an exponent.
     Fraction,
-    /// Digits with an `n` behind them.
+    /// Digits followed by an `n`.
     Decimal,
     /// A sign.
     Sign,
@@ -36,7 +36,7 @@ pub(super) enum TokenKind<'s> {
     End,
 }
 
-/// Signs of several characters, the longer ones first. Those with a word have no letter behind it.
+/// Signs of several characters, the longer ones first. No letter follows the word of such a one.
 const SIGNS: [&str; 11] =
     ["!=any", "<=any", ">=any", "=any", "<any", ">any", "!=", "<=", ">=", "||", "<>"];
 
@@ -83,7 +83,7 @@ impl<'s> Lexer<'s> {
         })
     }
 
-    /// Goes over spaces and comments.
+    /// Skips spaces and comments.
     fn pass_over_blanks(&mut self) -> Outcome<()> {
         loop {
             let rest = self.rest;

@@ -102,7 +102,7 @@ impl Parser<'_> {
         }
     }
 
-    /// The word that a change begins with, if one stands here.
+    /// The word that a change begins with, if one is here.
     fn change_word(&mut self) -> Outcome<Option<String>> {
         // The words may also be names of columns.
         let is_target = self.is_sign_before(".")? || self.is_sign_before("=")?;

@@ -103,7 +103,7 @@ impl Parser<'_> {
             self.take()?;
             return self.of_type(left, false);
         }
-        // Comparisons do not follow each other: `a < b < c` is refused by whoever reads on.
+        // Comparisons do not follow each other: `a < b < c` is refused by the caller.
         let Some((comparison, matching)) = self.comparison() else { return Ok(left) };
         self.take()?;
         let right = self.concatenation()?;
@@ -134,7 +134,7 @@ impl Parser<'_> {
         Ok(Expr::new(place, ExprKind::IsOfType(Box::new(of), types, is_not)))
     }
 
-    /// What stands left of IN: one operand, or several in parentheses.
+    /// The left side of IN: one operand, or several in parentheses.
     fn operand_or_tuple(&mut self) -> Outcome<Vec<Expr>> {
         if !self.is_sign("(") {
             return Ok(vec![self.concatenation()?]);
@@ -171,7 +171,7 @@ impl Parser<'_> {
             }
         })?;
         self.expect_sign(")")?;
-        // One expression in parentheses is a sequence, and a path may go on behind it.
+        // One expression in parentheses is a sequence, and a path may follow it.
         if width == 1 && tuples.len() == 1 && (self.is_sign("[") || self.is_sign(".")) {
             let base = tuples.into_iter().flatten().next();
             let base = base.ok_or_else(|| self.wrong("an expression"))?;

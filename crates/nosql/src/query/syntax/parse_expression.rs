@@ -5,7 +5,7 @@ use super::place::Place;
 use super::tree::{ArithmeticOp, Expr, ExprKind};
 use crate::wire::Outcome;
 
-/// Reads an operand of one precedence, or goes on behind one that was read.
+/// Reads an operand of one precedence, or continues after one that was read.
 type Operand<'s> = fn(&mut Parser<'s>) -> Outcome<Expr>;
 
 const SUMS: [(&str, ArithmeticOp); 2] = [("+", ArithmeticOp::Add), ("-", ArithmeticOp::Subtract)];

@@ -14,7 +14,7 @@ impl Parser<'_> {
         self.path_from(place, base)
     }
 
-    /// The steps behind what a path begins with.
+    /// The steps after the beginning of a path.
     pub(super) fn path_from(&mut self, place: Place, base: Expr) -> Outcome<Expr> {
         let mut steps = Vec::new();
         loop {
@@ -113,7 +113,7 @@ impl Parser<'_> {
                     self.positional += 1;
                     ExprKind::Variable(format!("#{}", self.positional))
                 }
-                // Parentheses leave nothing behind in the tree.
+                // Parentheses leave nothing in the tree.
                 "(" => {
                     self.take()?;
                     let inner = self.expr()?;
@@ -139,7 +139,7 @@ impl Parser<'_> {
         Ok(Expr::new(place, kind))
     }
 
-    /// Things with commas between, none of them perhaps, and a sign behind.
+    /// A list with commas, perhaps empty, and the sign after it.
     pub(super) fn up_to<T>(
         &mut self,
         end: &str,
@@ -153,7 +153,7 @@ impl Parser<'_> {
         Ok(list)
     }
 
-    /// A number, if one stands here.
+    /// A number, if one is here.
     pub(super) fn number(&mut self, is_negative: bool) -> Outcome<Option<Item>> {
         let kind = &self.token().kind;
         if !matches!(kind, TokenKind::Whole | TokenKind::Fraction | TokenKind::Decimal) {

@@ -5,7 +5,7 @@ use super::parser::Parser;
 use super::statement::{FromItem, Limits, Select, SelectItem, SelectList, SortKey, TableName};
 use crate::wire::{Failure, Outcome};
 
-/// Words that go on behind a table, and so are no name of it.
+/// Words that continue after a table, and so are no name of it.
 const BEHIND_TABLE: [&str; 16] = [
     "WHERE",
     "GROUP",
@@ -30,7 +30,7 @@ impl Parser<'_> {
         self.expect_word("SELECT")?;
         let list = self.select_list()?;
         self.expect_word("FROM")?;
-        // Told by its name, since the rest would only be called a mistake.
+        // Refused by its name, since the rest would only be called a mistake.
         if self.is_word("NESTED") && self.is_word_before("TABLES")? {
             return Err(Failure::unsupported(
                 "NESTED TABLES are not offered yet: query each table",

@@ -1,4 +1,4 @@
-//! A place in a statement, and what may stand there.
+//! A position in a statement, and what may stand there.
 
 use super::fault::{DEPTH_MAX, STATEMENT_BYTES_MAX, too_deep, too_long, unexpected};
 use super::lexer::{Lexer, Token, TokenKind};
@@ -42,7 +42,7 @@ impl<'s> Parser<'s> {
         Ok(std::mem::replace(&mut self.token, next))
     }
 
-    /// The token behind the next one.
+    /// The token after the next one.
     fn behind(&mut self) -> Outcome<&Token<'s>> {
         if self.next.is_none() {
             self.next = Some(self.lexer.next_token()?);
@@ -125,7 +125,7 @@ impl<'s> Parser<'s> {
         Ok(list)
     }
 
-    /// Reads what lies one deeper.
+    /// Reads one level deeper.
     pub(super) fn deeper<T>(&mut self, read: impl FnOnce(&mut Self) -> Outcome<T>) -> Outcome<T> {
         if self.depth >= DEPTH_MAX {
             return Err(too_deep(self.place()));

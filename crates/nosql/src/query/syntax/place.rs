@@ -1,4 +1,4 @@
-//! Where something stands in a statement.
+//! A position in a statement.
 
 use std::fmt;
 

@@ -63,7 +63,7 @@ pub(crate) struct FromItem {
 pub(crate) struct SelectList {
     pub(crate) place: Place,
     pub(crate) is_distinct: bool,
-    /// Nothing stands for `*`.
+    /// Nothing means `*`.
     pub(crate) items: Option<Vec<SelectItem>>,
 }
 
@@ -119,7 +119,7 @@ pub(crate) struct Update {
 pub(crate) enum Change {
     /// Replaces what the target gives.
     Set(Expr, Expr),
-    /// Puts elements into arrays, at a place or behind the last.
+    /// Puts elements into arrays, at a position or after the last.
     Add(Expr, Option<Expr>, Expr),
     /// Puts members into maps.
     Put(Expr, Expr),

@@ -4,7 +4,7 @@ use super::place::Place;
 use super::type_def::TypeDef;
 use crate::query::item::Item;
 
-/// An expression and where it stands. Two are equal that mean the same, wherever they stand.
+/// An expression and its position. Two are equal that mean the same, at any positions.
 #[derive(Clone, Debug)]
 pub(crate) struct Expr {
     pub(crate) place: Place,
@@ -26,7 +26,7 @@ pub(crate) enum ExprKind {
     Name(String),
     /// `$name`, before it is known what it names. The empty name is the item of a step.
     Variable(String),
-    /// A value that the client binds, by its place among these.
+    /// A value that the client binds, by its position among these.
     Bound(usize),
     /// A column of the row.
     Column(usize),
@@ -177,7 +177,7 @@ impl Expr {
 
     /// Calls a function with each expression right inside this one.
     pub(crate) fn for_each_inner<'e>(&'e self, mut visit: impl FnMut(&'e Expr)) {
-        // One closure for all arms, so that each reads as a list of what lies inside.
+        // One closure for all arms, so that each reads as a list of its parts.
         let mut boxed = |inner: &'e Expr| visit(inner);
         match &self.kind {
             ExprKind::Path(base, steps) => {

@@ -54,7 +54,7 @@ pub(crate) enum TypeKind {
     String,
     Boolean,
     Binary(Option<usize>),
-    /// The digits behind the second; nine without them.
+    /// The digits of the fraction of a second; nine without them.
     Timestamp(Option<u8>),
     Enum(Vec<String>),
     Array(Box<TypeKind>),

@@ -1,4 +1,4 @@
-//! The words of a statement, each with its place.
+//! The words of a statement, each with its position.
 
 use std::ops::Range;
 
@@ -8,7 +8,7 @@ use crate::wire::failure::{Failure, FailureCode};
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct DdlToken<'s> {
     pub(super) kind: DdlTokenKind<'s>,
-    /// Where it stands in the statement.
+    /// Its position in the statement.
     pub(super) span: Range<usize>,
 }
 
@@ -16,7 +16,7 @@ pub(super) struct DdlToken<'s> {
 pub(super) enum DdlTokenKind<'s> {
     /// A name or a keyword.
     Word(&'s str),
-    /// What stands in double or single quotes.
+    /// The text in double or single quotes.
     Text(String),
     /// What a reader passes over.
     Comment,
@@ -48,7 +48,7 @@ pub(super) fn tokens(statement: &str) -> Result<Vec<DdlToken<'_>>, Failure> {
             continue;
         }
         let (kind, len) = match first {
-            // Text of the dialect stands in double quotes; the store's own in single ones.
+            // Text of the dialect has double quotes; the store's own has single ones.
             '"' | '\'' => text(rest, first).ok_or_else(|| unclosed(statement, at, "text"))?,
             '/' if rest.starts_with("/*") => {
                 let end = rest.find("*/").ok_or_else(|| unclosed(statement, at, "comment"))?;
@@ -56,7 +56,7 @@ pub(super) fn tokens(statement: &str) -> Result<Vec<DdlToken<'_>>, Failure> {
             }
             '#' => (DdlTokenKind::Comment, line_len(rest)),
             '/' if rest.starts_with("//") => (DdlTokenKind::Comment, line_len(rest)),
-            // Digits and signs come one by one: nobody asks for more of them.
+            // Digits and signs come one by one: no caller needs more of them.
             _ if first.is_alphabetic() => {
                 let is_part = |c: char| c.is_alphanumeric() || c == '_';
                 let len = rest.find(|c: char| !is_part(c)).unwrap_or(rest.len());
@@ -74,8 +74,8 @@ fn line_len(rest: &str) -> usize {
     rest.find('\n').unwrap_or(rest.len())
 }
 
-/// What stands between quotes, and how many bytes it takes with them. A backslash leads a quote or
-/// another backslash that is part of it.
+/// The text between quotes, and the number of bytes with them. A backslash leads a quote or another
+/// backslash that is part of it.
 fn text(rest: &str, quote: char) -> Option<(DdlTokenKind<'static>, usize)> {
     let mut text = String::new();
     let mut chars = rest.char_indices().skip(1);

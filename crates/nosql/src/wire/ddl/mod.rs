@@ -1,4 +1,4 @@
-//! Definitions: read in the dialect of the protocol, and told in it.
+//! Definitions: read and written in the dialect of the protocol.
 
 mod lexer;
 mod schema_json;

@@ -39,7 +39,7 @@ fn column_json(column: &Column) -> Json {
     if let Some(default) = &column.default {
         field.insert("default".into(), default_json(default));
     }
-    // What else the type has stands behind that.
+    // The rest of the type follows that.
     field.extend(own.into_iter().filter(|(name, _)| name != "type"));
     Json::Object(field)
 }
@@ -61,7 +61,7 @@ fn type_json(column_type: ColumnType) -> Map<String, Json> {
         ColumnType::Array(_) => "ARRAY",
         ColumnType::Map(_) => "MAP",
         ColumnType::Record(_) => "RECORD",
-        // What the dialect has no name for is told as text.
+        // What the dialect has no name for is written as text.
         _ => "STRING",
     };
     own.insert("type".into(), name.into());

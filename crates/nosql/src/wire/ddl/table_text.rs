@@ -74,7 +74,7 @@ fn column_text(column: &Column, is_key: bool) -> String {
     text
 }
 
-/// Whether a default stands without quotes.
+/// Whether a default has no quotes.
 fn is_bare(default: &Value, column_type: ColumnType) -> bool {
     matches!(column_type, ColumnType::Enum(_))
         || !matches!(default, Value::String(_) | Value::Timestamp { .. } | Value::Binary(_))

@@ -6,15 +6,15 @@
 use super::lexer::{DdlToken, DdlTokenKind, tokens};
 use crate::wire::failure::{Failure, FailureCode, Outcome};
 
-/// NUMBER without digits given holds this many, half of them behind the point.
+/// NUMBER without digits given holds this many, half of them after the point.
 const NUMBER: &str = "NUMBER(76, 38)";
 /// NUMBER whose values the store gives.
 const NUMBER_OF_IDENTITY: &str = "NUMBER(38)";
 
-/// Words behind which a name stands, not a type.
+/// Words that a name follows, not a type.
 const BEFORE_NAMES: [&str; 10] =
     ["ADD", "DROP", "MODIFY", "DEFAULT", "TABLE", "EXISTS", "ON", "INDEX", "COLUMN", "TO"];
-/// Words that may stand for a default: others are symbols of an ENUM.
+/// Words that may mean a default: others are symbols of an ENUM.
 const DEFAULT_WORDS: [&str; 4] = ["TRUE", "FALSE", "NULL", "CURRENT_TIMESTAMP"];
 
 /// The first word of a statement, in capitals.
@@ -32,7 +32,7 @@ pub(crate) fn translate(statement: &str) -> Outcome<String> {
     let tokens = tokens(statement)?;
     let words: Vec<&DdlToken<'_>> =
         tokens.iter().filter(|token| token.kind != DdlTokenKind::Comment).collect();
-    // What is not there is told before the store calls it a mistake.
+    // Missing things are reported before the store calls them a mistake.
     check_offered(&words)?;
     let mut replaced: Vec<(std::ops::Range<usize>, String)> = tokens
         .iter()
@@ -63,7 +63,7 @@ pub(crate) fn translate(statement: &str) -> Outcome<String> {
     Ok(out)
 }
 
-/// Other words for those that begin at a place: how many they are, and what stands for them.
+/// Other words for those that begin at a position: their number, and the replacement.
 fn replacement(words: &[&DdlToken<'_>], at: usize) -> Option<(usize, String)> {
     let is = |place: usize, word: &str| words.get(place).is_some_and(|token| token.is_word(word));
     let before = |word: &str| at > 0 && is(at - 1, word);
@@ -111,7 +111,7 @@ fn replacement(words: &[&DdlToken<'_>], at: usize) -> Option<(usize, String)> {
     None
 }
 
-/// Whether a type stands there: behind the name of a column or a field, or as that of elements.
+/// Whether a type is there: after the name of a column or a field, or as that of elements.
 fn is_type(words: &[&DdlToken<'_>], at: usize) -> bool {
     let Some(before) = at.checked_sub(1).map(|before| words[before]) else { return false };
     if before.is_sign('(') {

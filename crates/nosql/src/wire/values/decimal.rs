@@ -3,11 +3,11 @@
 use bigdecimal::BigDecimal;
 use tonnage::Value;
 
-/// How far behind the point plain digits go.
+/// How far after the point plain digits reach.
 const PLAIN_EXPONENT_MIN: i64 = -6;
 
 /// A decimal number as the SDKs write it: without zeros at its end, with an exponent where it would
-/// need zeros in front of the point or many behind it.
+/// need zeros before the point or many after it.
 pub(crate) fn decimal_text(number: &Value) -> Option<String> {
     let (unscaled, scale) = number.as_number()?;
     Some(scaled_text(&unscaled.to_string(), scale.into()))
@@ -32,7 +32,7 @@ fn scaled_text(text: &str, scale: i64) -> String {
     format!("{sign}{}", placed(kept, scale))
 }
 
-/// Digits of which `scale` stand behind the point.
+/// Digits of which `scale` follow the point.
 fn placed(digits: &str, scale: i64) -> String {
     let exponent = digits.len() as i64 - 1 - scale;
     if scale < 0 || exponent < PLAIN_EXPONENT_MIN {

@@ -29,7 +29,7 @@ fn typed_value(value: NsonView<'_>, column_type: ColumnType) -> Given {
     match column_type {
         ColumnType::Integer => {
             whole(value, "Integer", "int", i32::MIN.into(), i32::MAX.into()).map(|whole| {
-                // It lies between the bounds.
+                // It is between the bounds.
                 Value::Integer(whole as i32)
             })
         }

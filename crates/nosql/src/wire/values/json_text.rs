@@ -7,7 +7,7 @@ use base64::prelude::BASE64_STANDARD;
 
 use crate::nson::NsonView;
 
-/// The JSON text of a value. Moments and bytes become text.
+/// The JSON text of a value. Timestamps and bytes become text.
 ///
 /// # Errors
 /// What JSON has no form for.

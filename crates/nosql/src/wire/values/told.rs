@@ -23,7 +23,7 @@ pub(crate) fn write_value(value: &Value, out: &mut NsonWriter) {
         Value::Boolean(truth) => out.boolean(*truth),
         Value::Integer(number) => out.integer(*number),
         Value::Long(number) => out.long(*number),
-        // A FLOAT is told as the double that it is, digits and all.
+        // A FLOAT is written as its double, with all digits.
         Value::Float(number) => out.double((*number).into()),
         Value::Double(number) => out.double(*number),
         Value::Number { .. } | Value::WideNumber(_) => {

@@ -95,7 +95,7 @@ fn records_go_on_in_the_next_block() {
 }
 
 /// The story of a bug: the size of a file reaches the disk before its data, or a sector before the
-/// one in front of it. The store did not open after such a power failure, and what was synced long
+/// one before it. The store did not open after such a power failure, and what was synced long
 /// before was out of reach.
 #[rstest]
 #[case::the_end_was_never_written(8_192..12_000)]

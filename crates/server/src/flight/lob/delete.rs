@@ -8,7 +8,7 @@ use crate::context::ServerContext;
 use crate::flight::command::parse;
 use crate::flight::lob_command::DeleteLobCommand;
 
-/// Deletes a large object, and tells whether there was one.
+/// Deletes a large object, and says whether there was one.
 ///
 /// # Errors
 /// What the caller may not do; a key that is none; what the store says.

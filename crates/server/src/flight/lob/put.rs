@@ -153,7 +153,7 @@ fn writer(context: &ServerContext, command: &PutLobCommand) -> Result<LobWriter>
     }
 }
 
-/// Appends the bytes of a batch, and tells how many there were.
+/// Appends the bytes of a batch, and says how many there were.
 fn append(writer: &mut LobWriter, batch: &RecordBatch) -> Result<u64> {
     let pieces = batch
         .column_by_name("bytes")

@@ -9,7 +9,7 @@ use arrow::compute::cast;
 use arrow::datatypes::{DataType, Field, FieldRef, Schema, SchemaRef};
 use tonnage::{Error, Result};
 
-/// The schema with such types as what they stand for.
+/// The schema with such types as what they mean.
 pub(crate) fn plain_schema(schema: &SchemaRef) -> SchemaRef {
     if schema.fields().iter().all(|field| plain_type(field.data_type()).is_none()) {
         return schema.clone();

@@ -19,7 +19,7 @@ use crate::flight::decode::FlightDecoder;
 use crate::flight::opened_stream::OpenedStream;
 use crate::flight::stream_event::StreamEvent;
 
-/// Carries out a statement, and tells how many rows it changed.
+/// Carries out a statement, and says how many rows it changed.
 pub(super) async fn carry_out(
     context: &Arc<ServerContext>,
     caller: &Caller,

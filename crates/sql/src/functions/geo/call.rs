@@ -207,7 +207,7 @@ impl Places {
         }
     }
 
-    /// The place of a row.
+    /// The position of a row.
     pub(super) fn get(&self, row: usize) -> Result<Option<Geometry>> {
         match self {
             Self::One(place) => Ok(place.clone()),

@@ -1,8 +1,8 @@
 //! Functions on places: PostGIS's names and meanings, over well-known binary.
 //!
-//! GEOMETRY lies in the plane of longitudes and latitudes, GEOGRAPHY on the earth. Both are WKB,
-//! and the field of a column says which (`field`). **Distances are metres.** What would count
-//! degrees is refused with the remedy.
+//! GEOMETRY is in the plane of longitudes and latitudes, GEOGRAPHY on the earth. Both are WKB, and
+//! the field of a column says which (`field`). **Distances are metres.** What would count degrees
+//! is refused with the remedy.
 
 mod call;
 mod cells;

@@ -10,7 +10,7 @@ fn aggregate_statistics() {
     );
 }
 
-/// The mean fits: it has 72 digits in front of the point, and 4 after it.
+/// The mean fits: it has 72 digits before the point, and 4 after it.
 #[test]
 fn average() {
     still_wrong(

@@ -55,7 +55,7 @@ pub(super) struct KeyTasks {
     columns: Option<usize>,
     /// Whether rows tell which key they answer.
     is_tracing: bool,
-    /// Where to go on.
+    /// Where to continue.
     after: Option<ResumePoint>,
     control: Arc<ReadControl>,
     exhausted: bool,
@@ -265,7 +265,7 @@ struct EncodedKeys {
     before: u64,
     /// The number of the source that `keys` came from, where there are several.
     number: u32,
-    /// The place of the first of `keys` in its source.
+    /// The position of the first of `keys` in its source.
     position: u64,
     /// How many keys each of several sources has given.
     positions: Vec<u64>,
@@ -454,7 +454,7 @@ fn origin_text(origin: KeyOrigin, is_several: bool) -> String {
     if is_several { format!("source {source}, key {position}") } else { format!("key {position}") }
 }
 
-/// Encodes one key and tells how many columns it gives; nothing for one that no row can have.
+/// Encodes one key and says how many columns it gives; nothing for one that no row can have.
 fn encode_key(entry: &TableEntry, key: &BulkKey, buffer: &mut Vec<u8>) -> Result<Option<usize>> {
     match key {
         BulkKey::Values(values) => entry.codec.lookup_partial(values, buffer),

@@ -46,7 +46,7 @@ pub struct BulkGetOptions {
     ///
     /// [`BulkGet::position`]: crate::BulkGet::position
     pub limit: Option<u64>,
-    /// Whether each row tells which key it answers, in [`TableBatch::origins`]. A key that is asked
+    /// Whether each row says which key it answers, in [`TableBatch::origins`]. A key that is asked
     /// for twice is then answered twice.
     ///
     /// [`TableBatch::origins`]: crate::TableBatch::origins

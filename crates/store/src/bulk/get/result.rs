@@ -240,7 +240,7 @@ impl BulkGetRows {
         point.or_else(|| self.chunks.point.clone()).map(|point| point.token())
     }
 
-    /// The part that holds the next row of the chunk, and the place of the row in it.
+    /// The part that holds the next row of the chunk, and the position of the row in it.
     fn advance(&mut self) -> Option<(usize, usize)> {
         let part = match self.chunk.parts.len() {
             0 => return None,

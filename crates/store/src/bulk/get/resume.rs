@@ -1,4 +1,4 @@
-//! Resume tokens: the point where a read stopped, as bytes to go on from.
+//! Resume tokens: the point where a read stopped, as bytes to continue from.
 
 use tonnage_engine::{Direction, Error, Result, SpaceId};
 

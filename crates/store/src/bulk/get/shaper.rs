@@ -1,8 +1,8 @@
 //! Shapes engine rows into record batches, a batch for each table.
 //!
 //! 1. In an unordered read with child tables, a batch ends where a family ends. The rows of the
-//!    last family may go on, so they wait for the next batch. Only a family that fills a batch is
-//!    cut; its other rows follow directly.
+//!    last family may continue, so they wait for the next batch. Only a family that fills a batch
+//!    is cut; its other rows follow directly.
 //! 2. Ancestors are looked up once for each run of rows that share them, as many at a time as the
 //!    bytes of a batch hold. The rows of one lookup make one chunk, with each ancestor before all
 //!    rows below it.
@@ -24,7 +24,7 @@ use crate::read::{ReadTask, Shaper};
 /// What is kept from batch to batch of one task.
 #[derive(Default)]
 pub(super) struct TaskMemory {
-    /// The rows of a family that may go on.
+    /// The rows of a family that may continue.
     kept: Rows,
     /// The origin of the keys of the task, if given.
     origins: Option<Arc<Vec<KeyOrigin>>>,

@@ -51,7 +51,7 @@ impl BulkPutCallbacks for NoCallbacks {}
 pub struct ExistingEntry<'a> {
     /// The number of its stream.
     pub stream: usize,
-    /// Its place in the stream, from 0.
+    /// Its position in the stream, from 0.
     pub position: u64,
     pub(super) space: SpaceId,
     pub(super) key: &'a [u8],
@@ -88,7 +88,7 @@ pub struct FailedEntry<'a> {
     pub stream: usize,
     /// The name of its stream.
     pub stream_name: &'a str,
-    /// Its place in the stream, from 0.
+    /// Its position in the stream, from 0.
     pub position: u64,
     /// The path of its table, when it is known; nothing for key/value pairs.
     pub table: Option<&'a str>,

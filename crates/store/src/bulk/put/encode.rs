@@ -18,7 +18,7 @@ use crate::row::Row;
 /// An entry that could not be encoded.
 pub(super) struct RejectedEntry {
     pub(super) position: u64,
-    /// Its place among those of the call.
+    /// Its position among those of the call.
     pub(super) index: usize,
     pub(super) column: Option<String>,
     pub(super) reason: String,
@@ -79,7 +79,7 @@ impl<'a> EntryEncoder<'a> {
             .clamp(1, self.rows_max as u128) as usize
     }
 
-    /// Encodes leading rows of a table, at least one, and tells how many it took: all, unless a few
+    /// Encodes leading rows of a table, at least one, and says how many it took: all, unless a few
     /// of them are very large. `place` tells the position of a row in the stream.
     pub(super) fn rows(
         &mut self,
@@ -140,7 +140,7 @@ impl<'a> EntryEncoder<'a> {
         rows.num_rows()
     }
 
-    /// Encodes leading rows of a table, at least one, and tells how many it took.
+    /// Encodes leading rows of a table, at least one, and says how many it took.
     pub(super) fn single_rows(
         &mut self,
         table: &Arc<str>,
@@ -180,7 +180,7 @@ impl<'a> EntryEncoder<'a> {
         taken
     }
 
-    /// Encodes pairs from `offset` on, at least one, and tells how many it took.
+    /// Encodes pairs from `offset` on, at least one, and says how many it took.
     pub(super) fn pairs(
         &mut self,
         pairs: &Pairs,

@@ -383,7 +383,7 @@ impl<'a> LoadExecutor<'a> {
         }
     }
 
-    /// Makes everything durable that was pushed, then tells how far each stream is, and which are
+    /// Makes everything durable that was pushed, then says how far each stream is, and which are
     /// complete.
     fn flush(&self) -> Result<()> {
         self.store.catalog.check_member()?;

@@ -6,7 +6,7 @@
 //!    was put. Callers that push into a [`Load`] put batches into the same queue.
 //! 3. Workers take batches out (`executor`). They align each batch with its table's schema and
 //!    encode it, column by column, into keys and values. Entries that do not fit are reported as
-//!    failed, each with its stream, its position and the reason; the others go on. Workers look
+//!    failed, each with its stream, its position and the reason; the others continue. Workers look
 //!    tables up anew for each slice of a batch: a table that was altered meanwhile is written as it
 //!    is now, and rows of one that was dropped fail.
 //! 4. Workers push the encoded entries into one load session of the engine, which sorts, removes

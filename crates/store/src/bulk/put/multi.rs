@@ -51,7 +51,7 @@ pub struct RowFailure {
     pub request: usize,
     /// The path of its table.
     pub table: String,
-    /// Its place among the rows of the request, from 0.
+    /// Its position among the rows of the request, from 0.
     pub row: u64,
     /// The column at fault, when it is known.
     pub column: Option<String>,

@@ -40,7 +40,7 @@ pub struct EntryBatch {
     /// The same for each entry of the payload by itself: zero is for ever. An entry without one
     /// lives as `ttl` says.
     pub ttls: Option<Vec<Option<Duration>>>,
-    /// The place in the stream of each entry of the payload: they ascend, and come after all
+    /// The position in the stream of each entry of the payload: they ascend, and come after all
     /// before. Without it they follow what came before.
     pub positions: Option<Vec<u64>>,
     /// Entries that the source itself could not read: they are reported as failed.
@@ -90,7 +90,7 @@ impl Payload {
 /// An entry that its source could not read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnreadEntry {
-    /// Its place in the stream, from 0.
+    /// Its position in the stream, from 0.
     pub position: u64,
     /// The column at fault, when it is known.
     pub column: Option<String>,

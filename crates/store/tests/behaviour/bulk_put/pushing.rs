@@ -146,7 +146,7 @@ fn a_stream_completes_when_it_is_ended_while_others_go_on(#[values(Memory, Rocks
     assert_eq!(recorder.completed().len(), 2);
 }
 
-/// Holds the load up in a callback until the test lets it go on.
+/// Holds the load up in a callback until the test lets it continue.
 struct Gate(std::sync::Mutex<()>);
 
 impl BulkPutCallbacks for Gate {

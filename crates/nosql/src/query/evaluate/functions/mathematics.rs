@@ -23,7 +23,7 @@ pub(super) fn abs(of: &Arguments<'_>) -> Given {
     }))
 }
 
-/// `ceil`, `floor`, `round` and `trunc`, the last two to some digits behind the point.
+/// `ceil`, `floor`, `round` and `trunc`, the last two to some digits after the point.
 pub(super) fn round(of: &Arguments<'_>) -> Given {
     let digits = if of.len() > 1 { of.whole(1) } else { Some(0) };
     let (Some(item), Some(digits)) = (of.item(0), digits) else { return Ok(Sequence::null()) };

@@ -1,4 +1,4 @@
-//! Patterns of text: `.` is any character, `.*` any text, `\Q` to `\E` just what stands there.
+//! Patterns of text: `.` is any character, `.*` any text, `\Q` to `\E` the literal text.
 //!
 //! The language has no other operators, so that matching needs one pass with one place to go back
 //! to: it takes the product of both lengths at most, and no memory.
@@ -78,7 +78,7 @@ impl Pattern {
     pub(super) fn matches(&self, text: &str) -> bool {
         let chars: Vec<char> = text.chars().collect();
         let (mut at, mut part) = (0, 0);
-        // Behind the last `.*`, and how much of the text it has taken.
+        // The position after the last `.*`, and how much of the text it has taken.
         let mut retry: Option<(usize, usize)> = None;
         loop {
             // Only the last `.*` is ever tried again: whatever the ones before took will do.

@@ -6,7 +6,7 @@ use super::{mathematics as math, rows, sequences, strings, times};
 /// What is said of all rows of a group.
 pub(crate) const AGGREGATES: [&str; 5] = ["count", "sum", "avg", "min", "max"];
 
-/// What is told of a row beside its columns.
+/// The facts about a row beside its columns.
 pub(crate) const ROW_FUNCTIONS: [&str; 11] = [
     "version",
     "expiration_time",

@@ -21,7 +21,7 @@ pub(super) fn moved(instant: Instant, by: Duration) -> Option<Instant> {
     (-6383..=9999).contains(&moved.parts().year).then_some(moved)
 }
 
-/// The start of the unit that a timestamp lies in.
+/// The start of the unit of a timestamp.
 pub(super) fn floor(instant: Instant, unit: &str) -> Option<Instant> {
     let parts = instant.parts();
     let day = InstantParts { hour: 0, minute: 0, second: 0, nanosecond: 0, ..parts };
@@ -55,7 +55,7 @@ fn back(day: InstantParts, days: i64) -> Option<Instant> {
     Some(Instant { nanoseconds, ..instant })
 }
 
-/// The start of the unit behind the one that begins there.
+/// The start of the unit after the one that begins there.
 pub(super) fn next(start: Instant, unit: &str) -> Option<Instant> {
     let text = match unit {
         "iyear" => {

@@ -19,7 +19,7 @@ const MONTHS: [&str; 12] = [
 const DAYS: [&str; 7] =
     ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
 
-/// A part of a pattern: a letter and how often it stands there, or text.
+/// A part of a pattern: a letter and its count, or text.
 enum FormatPart {
     Letter(char, usize),
     Text(String),
@@ -170,7 +170,7 @@ pub(super) fn parsed(text: &str, pattern: &str) -> Option<Instant> {
             }
         }
     }
-    // Whether it is afternoon may be told behind the hour.
+    // Whether it is afternoon may follow the hour.
     if let Some(is_afternoon) = is_afternoon {
         parts.hour = parts.hour % 12 + if is_afternoon { 12 } else { 0 };
     }
@@ -184,7 +184,7 @@ pub(super) fn parsed(text: &str, pattern: &str) -> Option<Instant> {
     Some(Instant { nanoseconds: instant.nanoseconds - offset, ..instant })
 }
 
-/// A zone at the front of a text, and how far east it lies in nanoseconds.
+/// A zone at the front of a text, and its offset east in nanoseconds.
 fn zone(text: &str) -> Option<(&str, i128)> {
     for name in ["Z", "UTC", "GMT"] {
         if let Some(rest) = text.strip_prefix(name) {

@@ -91,7 +91,7 @@ pub(super) fn cut(of: &Arguments<'_>) -> Given {
     Ok(Item::Timestamp(rounded).into())
 }
 
-/// The start of the interval that a timestamp lies in.
+/// The start of the interval of a timestamp.
 pub(super) fn bucket(of: &Arguments<'_>) -> Given {
     let interval = if of.len() > 1 { of.text(1) } else { Some("1 day".to_owned()) };
     let origin = match of.len() {

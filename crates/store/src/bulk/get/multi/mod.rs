@@ -2,7 +2,7 @@
 //!
 //! 1. Each request, a table with its keys, becomes a source of tasks, as in a bulk get. A request
 //!    that cannot become one, because its table is missing for instance, is answered with its
-//!    error. The others go on.
+//!    error. The others continue.
 //! 2. The reader's own thread reads the first tasks, as long as that takes no longer than starting
 //!    threads would.
 //! 3. Then [`BulkGetOptions::max_concurrent_requests`] workers take task after task. A worker takes
