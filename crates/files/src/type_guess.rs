@@ -159,7 +159,11 @@ impl TypeGuess {
             Some(digits) => {
                 self.digits_before = self.digits_before.max(digits.integer_digits());
                 self.digits_behind = self.digits_behind.max(digits.fraction_digits());
-                self.rounded |= !digits.fit_double();
+                let has_exponent = text.iter().any(|byte| matches!(byte, b'e' | b'E'));
+                self.rounded |= match has_exponent {
+                    true => !digits.fit_double(),
+                    false => !digits.plain_fit_double(),
+                };
                 ValueKind::Number
             }
             None => self.see_words(),

@@ -18,6 +18,9 @@ pub(crate) struct DecimalDigits {
 /// As many digits as every double keeps, whatever they are.
 const DOUBLE_DIGITS: usize = 15;
 
+/// As many digits as the longest whole number of 64 bits has.
+const INTEGER_DIGITS: u32 = 19;
+
 /// The powers of ten within which that holds.
 const DOUBLE_POINTS: std::ops::Range<i64> = -280..280;
 
@@ -92,6 +95,19 @@ impl DecimalDigits {
             true => is_again(format!("{value:.*e}", self.digits.len() - 1)),
             false => is_again(shortest),
         }
+    }
+
+    /// Whether a double keeps a number that is written without an exponent. A whole number of up to
+    /// 19 digits may be an identifier, so every digit counts: 1000000000007617150 is a double with
+    /// as many digits, which is 1000000000007617152.
+    pub(crate) fn plain_fit_double(&self) -> bool {
+        let is_whole = self.fraction_digits() == 0;
+        if !is_whole
+            || !(DOUBLE_DIGITS as u32 + 1..=INTEGER_DIGITS).contains(&self.integer_digits())
+        {
+            return self.fit_double();
+        }
+        self.unscaled(DECIMAL128_MAX_PRECISION, 0).is_ok_and(|value| value as f64 as i128 == value)
     }
 
     /// How many zeros follow the digits when the number is counted in units of `scale` digits after
@@ -338,7 +354,35 @@ mod tests {
         }
     }
 
+    /// They became doubles beside fractions: 1000000000007617150 was stored as
+    /// 1000000000007617152.
+    #[test]
+    fn long_whole_numbers_fit_a_double_only_with_their_last_digit() {
+        for (text, expected) in [
+            ("1000000000007617150", false),
+            ("-1000000000007617150", false),
+            ("1000000000007617150.0", false),
+            ("100000000000761715", false),
+            ("1000000000007617152", true),
+            ("9007199254740992", true),
+            ("9223372036854775808", true),
+            ("1000000000000000000", true),
+            ("999999999999999", true),
+            ("0.1", true),
+        ] {
+            let digits = DecimalDigits::of(text.as_bytes()).unwrap();
+            assert_eq!(digits.plain_fit_double(), expected, "{text}");
+        }
+    }
+
     proptest! {
+        #[test]
+        fn whole_numbers_fit_a_double_when_it_is_the_same_number(value: i64, zeros in 0..6_u32) {
+            let value = value / 10_i64.pow(zeros) * 10_i64.pow(zeros);
+            let fits = DecimalDigits::of(value.to_string().as_bytes()).unwrap().plain_fit_double();
+            prop_assert_eq!(fits, value as f64 as i128 == i128::from(value));
+        }
+
         #[test]
         fn doubles_fit_doubles(value: f64) {
             prop_assume!(value.is_finite());

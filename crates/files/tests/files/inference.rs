@@ -26,6 +26,9 @@ fn inferred(source: &Source) -> DataType {
 #[case::blanks_around(" 1\n2 ", DataType::Int64)]
 #[case::what_a_double_rounds("1.5\n9007199254740993", DataType::Decimal128(38, 1))]
 #[case::the_largest_whole_number("9223372036854775807\n1.25", DataType::Decimal128(38, 2))]
+#[case::whole_numbers_that_end_in_zero("1000000000007617150\n1.1", DataType::Decimal128(38, 1))]
+#[case::eighteen_digits("100000000000761710\n1.1", DataType::Decimal128(38, 1))]
+#[case::long_numbers_that_are_doubles("1000000000007617152\n1.5", DataType::Float64)]
 #[case::nineteen_digits("0.1234567890123456789", DataType::Decimal128(38, 19))]
 #[case::forty_digits(
     "1234567890123456789012345678.901234567891\n1.5",
@@ -85,6 +88,7 @@ fn csv_columns(#[case] values: &str, #[case] expected: DataType) {
     DataType::Timestamp(TimeUnit::Millisecond, None)
 )]
 #[case::what_a_double_rounds("9007199254740993", "1.5", DataType::Decimal128(38, 1))]
+#[case::whole_numbers_that_end_in_zero("1000000000007617150", "1.5", DataType::Decimal128(38, 1))]
 #[case::beyond_64_bits("18446744073709551615", "1", DataType::Decimal128(38, 0))]
 #[case::beyond_128_bits(
     "1234567890123456789012345678901234567890",
@@ -146,6 +150,10 @@ proptest! {
             let behind = text.split_once('.').map_or(0, |(_, behind)| behind.len());
             let is_double_of = |value: f64| format!("{value:.behind$}") == *text;
             let is_shortest = read.len() < text.len() || read.contains('e');
+            let is_short_integer = behind == 0 && text.trim_start_matches('-').len() <= 19;
+            if is_short_integer && schema.field(0).data_type() == &DataType::Float64 {
+                return read.parse::<f64>().ok().map(|value| value as i128) == text.parse().ok();
+            }
             if is_shortest && read.parse().is_ok_and(is_double_of) {
                 return true;
             }
