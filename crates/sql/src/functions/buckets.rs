@@ -21,8 +21,8 @@ use datafusion::logical_expr::sort_properties::{ExprProperties, SortProperties};
 use datafusion::logical_expr::{
     ColumnarValue, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
 };
+use tonnage::internal::calendar::{date_of, days_of_month, days_since_1970};
 
-use super::calendar::{date_of, days_from_1970, days_of};
 use crate::interval::{DAY, INTERVAL};
 
 const MICROSECONDS: DataType = DataType::Timestamp(TimeUnit::Microsecond, None);
@@ -207,13 +207,13 @@ impl BucketRows {
 /// The same for stretches of months.
 fn start_of_months(moment: i128, origin: i128, months: i64) -> i128 {
     let day_of = |moment: i128| date_of(moment.div_euclid(DAY) as i64);
-    let ([year, month, _], [from_year, from_month, from_day]) = (day_of(moment), day_of(origin));
+    let ((year, month, _), (from_year, from_month, from_day)) = (day_of(moment), day_of(origin));
     let between = (year - from_year) * 12 + month - from_month;
     let start = |stretches: i64| {
         let month = from_year * 12 + from_month - 1 + stretches * months;
         let (year, month) = (month.div_euclid(12), month.rem_euclid(12) + 1);
-        let day = from_day.min(days_of(year, month));
-        i128::from(days_from_1970(year, month, day)) * DAY + origin.rem_euclid(DAY)
+        let day = from_day.min(days_of_month(year, month));
+        i128::from(days_since_1970(year, month, day)) * DAY + origin.rem_euclid(DAY)
     };
     let stretches = between.div_euclid(months);
     let found = start(stretches);
@@ -226,7 +226,7 @@ mod tests {
 
     #[test]
     fn stretches_of_months_begin_at_the_origin() {
-        let at = |year, month, day| i128::from(days_from_1970(year, month, day)) * DAY;
+        let at = |year, month, day| i128::from(days_since_1970(year, month, day)) * DAY;
         let quarter = |moment| start_of_months(moment, at(2000, 1, 1), 3);
         assert_eq!(quarter(at(2024, 5, 20) + 1), at(2024, 4, 1));
         assert_eq!(quarter(at(1969, 12, 31)), at(1969, 10, 1));

@@ -1,7 +1,6 @@
 //! Scalar functions that the library lacks, or answers wrongly.
 
 mod buckets;
-mod calendar;
 mod cast_text;
 mod choosing;
 mod domains;

@@ -12,8 +12,8 @@ use arrow::datatypes::{
     TimestampMicrosecondType, TimestampMillisecondType,
 };
 use datafusion::common::{Result, exec_err, plan_err};
+use tonnage::internal::calendar::{date_of, days_of_month, days_since_1970};
 
-use super::calendar::{date_of, days_from_1970, days_of};
 use super::scalar::{Arguments, Gives, Scalar, int};
 
 const MICROSECONDS: DataType = DataType::Timestamp(TimeUnit::Microsecond, None);
@@ -85,7 +85,7 @@ fn make_timestamp(arguments: &Arguments) -> Result<ArrayRef> {
 fn moment([year, month, day, hour, minute]: [i64; 5], second: f64) -> Result<i64> {
     let is_day = (1..=9999).contains(&year)
         && (1..=12).contains(&month)
-        && (1..=days_of(year, month)).contains(&day);
+        && (1..=days_of_month(year, month)).contains(&day);
     let is_time =
         (0..24).contains(&hour) && (0..60).contains(&minute) && (0.0..60.0).contains(&second);
     if !is_day || !is_time {
@@ -94,12 +94,12 @@ fn moment([year, month, day, hour, minute]: [i64; 5], second: f64) -> Result<i64
         );
     }
     let of_day = (hour * 3600 + minute * 60) * 1_000_000 + (second * 1e6).round() as i64;
-    Ok(days_from_1970(year, month, day) * DAY + of_day)
+    Ok(days_since_1970(year, month, day) * DAY + of_day)
 }
 
 /// Year, month, day and the microseconds of the day.
 fn fields(moment: i64) -> [i64; 4] {
-    let [year, month, day] = date_of(moment.div_euclid(DAY));
+    let (year, month, day) = date_of(moment.div_euclid(DAY));
     [year, month, day, moment.rem_euclid(DAY)]
 }
 
@@ -144,7 +144,7 @@ fn between(later: i64, earlier: i64) -> IntervalMonthDayNano {
     }
     while days < 0 {
         // A month is as long as the one of the earlier timestamp.
-        (days, months) = (days + days_of(from_year, from_month), months - 1);
+        (days, months) = (days + days_of_month(from_year, from_month), months - 1);
     }
     IntervalMonthDayNano::new(months as i32, days as i32, time * 1_000)
 }
@@ -154,7 +154,7 @@ mod tests {
     use super::*;
 
     fn day(year: i64, month: i64, day: i64) -> i64 {
-        days_from_1970(year, month, day) * DAY
+        days_since_1970(year, month, day) * DAY
     }
 
     #[test]

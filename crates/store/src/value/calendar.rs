@@ -38,3 +38,17 @@ pub fn date_of(days: i64) -> (i64, i64, i64) {
     let year = era * 400 + year_of_era + i64::from(month <= 2);
     (year, month, day)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn days_are_counted_by_the_calendar() {
+        assert_eq!(days_since_1970(1970, 1, 1), 0);
+        assert_eq!(days_since_1970(2000, 3, 1), 11_017);
+        for (year, month, day) in [(1, 1, 1), (1969, 12, 31), (2024, 2, 29), (9999, 12, 31)] {
+            assert_eq!(date_of(days_since_1970(year, month, day)), (year, month, day));
+        }
+    }
+}
