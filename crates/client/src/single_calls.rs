@@ -43,7 +43,7 @@ impl RemoteStore {
         self.written(body)
     }
 
-    /// Puts or deletes one row under a condition: `verb` is `put` or `delete`.
+    /// Writes one row under a condition: `verb` is `put`, `delete` or `update`.
     pub(crate) fn write_row(
         &self,
         verb: &str,

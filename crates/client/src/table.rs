@@ -110,6 +110,28 @@ impl RemoteTable {
         self.store.write_row("put", self.path(), row, condition, options)
     }
 
+    /// Changes the columns that a row names, of the stored row with its key, as
+    /// [`tonnage::Table::update`] does: in one call, and nothing that others write is lost.
+    ///
+    /// # Errors
+    /// As [`RemoteTable::put`].
+    pub fn update(&self, changes: &Row, options: &WriteOptions) -> Result<WriteResult> {
+        self.update_if(changes, Condition::IfPresent, options)
+    }
+
+    /// The same if a condition holds of the stored row.
+    ///
+    /// # Errors
+    /// As [`RemoteTable::put`]; `Invalid` for [`Condition::IfAbsent`].
+    pub fn update_if(
+        &self,
+        changes: &Row,
+        condition: Condition,
+        options: &WriteOptions,
+    ) -> Result<WriteResult> {
+        self.store.write_row("update", self.path(), changes, condition, options)
+    }
+
     /// Deletes the row with this key. Returns whether there was one. Rows of child tables stay.
     ///
     /// # Errors

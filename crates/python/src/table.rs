@@ -122,6 +122,27 @@ impl Table {
         Ok(write_outcome(result.or_raise()?))
     }
 
+    /// Changes the columns of a row that are named. Answers as `put` does.
+    #[pyo3(signature = (changes, condition, durability, ttl))]
+    fn update(
+        &self,
+        py: Python<'_>,
+        changes: &Bound<'_, PyAny>,
+        condition: Option<&Bound<'_, PyAny>>,
+        durability: &str,
+        ttl: Option<f64>,
+    ) -> PyResult<(bool, Option<u64>)> {
+        let table = self.native()?;
+        let changes = to_row(changes, &key_columns(&table))?;
+        let condition = match to_condition(condition)? {
+            Condition::Always => Condition::IfPresent,
+            condition => condition,
+        };
+        let options = write_options(durability, ttl)?;
+        let result = py.detach(|| table.update_if(&changes, condition, &options));
+        Ok(write_outcome(result.or_raise()?))
+    }
+
     /// The row of a whole key.
     fn get<'py>(
         &self,

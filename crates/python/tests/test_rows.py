@@ -42,6 +42,25 @@ def test_conditions_tell_the_version_that_is_there(ships: tonnage.Table) -> None
     assert not ships.put_if_present(row)
 
 
+def test_an_update_changes_the_columns_that_are_named(ships: tonnage.Table) -> None:
+    changes = {"mmsi": 7, "at": AT, "name": "PEQUOD"}
+    assert not ships.update(changes) and ships.get(7, AT) is None
+    first = ships.put({"mmsi": 7, "at": AT, "name": "ARGO"}, ttl=timedelta(days=1))
+    before = ships.get(7, AT)
+    second = ships.update(changes)
+    after = ships.get(7, AT)
+    assert second and before is not None and after is not None
+    assert after == {**before, "name": "PEQUOD"}
+    assert after.expires == before.expires
+    refused = ships.update(changes, version=first)
+    assert not refused and refused.version == second.version
+    assert ships.update({"mmsi": 7, "at": AT}, version=second.version, ttl=0)
+    forever = ships.get(7, AT)
+    assert forever is not None and forever.expires is None
+    with pytest.raises(ValueError, match="nmae"):
+        ships.update({**changes, "nmae": "x"})
+
+
 def test_a_time_to_live_is_seconds_or_a_timedelta(ships: tonnage.Table) -> None:
     ships.put({"mmsi": 7, "at": AT}, ttl=timedelta(days=1))
     row = ships.get(7, AT)

@@ -39,6 +39,15 @@ delegate! {
         condition: Condition,
         options: &WriteOptions,
     ) -> Result<WriteResult>;
+    /// As [`Table::update`].
+    fn update(&self, changes: &Row, options: &WriteOptions) -> Result<WriteResult>;
+    /// As [`Table::update_if`].
+    fn update_if(
+        &self,
+        changes: &Row,
+        condition: Condition,
+        options: &WriteOptions,
+    ) -> Result<WriteResult>;
     /// As [`Table::delete`].
     fn delete(&self, key: &Row, options: &WriteOptions) -> Result<bool>;
     /// As [`Table::delete_if_version`].

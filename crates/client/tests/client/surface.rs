@@ -40,6 +40,7 @@ macro_rules! on_both {
 
 on_both! {
     a_row_is_stored_under_each_condition
+    a_row_is_updated_in_the_columns_that_are_named
     a_row_is_deleted_under_each_condition
     a_row_is_got_as_fresh_as_asked
     a_row_that_does_not_fit_names_its_column
@@ -124,6 +125,31 @@ fn a_row_is_stored_under_each_condition(store: &Connection) {
     let always = table.put_if(&with_port(1, 2), Condition::Always, &now()).unwrap();
     assert!(always.is_stored());
     assert_eq!(table.count().unwrap(), 2);
+}
+
+fn a_row_is_updated_in_the_columns_that_are_named(store: &Connection) {
+    filled(store, 0, 0);
+    let table = store.table("calls").unwrap();
+    let missing = WriteResult::ConditionFailed { operation: 0, current: None };
+    assert_eq!(table.update(&with_port(1, 1), &now()).unwrap(), missing);
+    let first = table.put(&with_port(1, 1), &now()).unwrap();
+    // The key alone changes no column.
+    let second = table.update(&call(1, 1), &now()).unwrap().version().unwrap();
+    assert!(second > first);
+    assert_eq!(
+        table.get(&call(1, 1)).unwrap().unwrap().row.get("port"),
+        with_port(1, 1).get("port")
+    );
+    let stale = Condition::IfVersion(first);
+    let other = table.update_if(&call(1, 1).with("port", "Oslo"), stale, &now()).unwrap();
+    assert_eq!(other, WriteResult::ConditionFailed { operation: 0, current: Some(second) });
+    let fresh = Condition::IfVersion(second);
+    assert!(table.update_if(&call(1, 1).with("port", "Oslo"), fresh, &now()).unwrap().is_stored());
+    assert_eq!(table.get(&call(1, 1)).unwrap().unwrap().row.get("port"), Some(&"Oslo".into()));
+    let absent = table.update_if(&call(1, 1), Condition::IfAbsent, &now()).unwrap_err();
+    assert_eq!(absent.kind(), ErrorKind::Invalid);
+    let strange = table.update(&call(1, 1).with("harbour", "Oslo"), &now()).unwrap_err();
+    assert!(strange.message().contains("harbour"), "{strange}");
 }
 
 fn a_row_is_deleted_under_each_condition(store: &Connection) {

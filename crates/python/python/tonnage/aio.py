@@ -190,6 +190,10 @@ class Table:
         """Replace a row if it still has this version."""
         return await asyncio.to_thread(self.blocking.put_if_version, row, version, **options)
 
+    async def update(self, changes: Mapping[str, Any], **options: Any) -> Written:
+        """Change some columns of a row; the others stay."""
+        return await asyncio.to_thread(self.blocking.update, changes, **options)
+
     async def get(self, *key: Any, **key_by_name: Any) -> Row | None:
         """The row of a whole key; None when there is none."""
         return await asyncio.to_thread(self.blocking.get, *key, **key_by_name)

@@ -168,6 +168,27 @@ class Table:
         """Replace a row if it still has this version."""
         return Written(*self._native.put(row, version, durability, seconds(ttl)))
 
+    def update(
+        self,
+        changes: Mapping[str, Any],
+        *,
+        version: int | None = None,
+        ttl: float | timedelta | None = None,
+        durability: Durability = "write",
+    ) -> Written:
+        """Change some columns of a row; the others stay, and so does its expiry without a ttl.
+
+        Nothing that others write to other columns is lost. Without a row of the key nothing is
+        stored.
+
+        Args:
+            changes: the key columns, and the columns to change, by name.
+            version: changes the row only if it still has this version.
+            ttl: how long the row lives from now on, in seconds; 0 for ever.
+            durability: when the write is acknowledged.
+        """
+        return Written(*self._native.update(changes, version, durability, seconds(ttl)))
+
     def get(self, *key: Any, **key_by_name: Any) -> Row | None:
         """The row of a whole key; None when there is none."""
         found = self._native.get(key_by_name or key)

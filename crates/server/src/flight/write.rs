@@ -23,6 +23,8 @@ struct WriteHeader {
     put: Option<String>,
     /// The table that a row is deleted from.
     delete: Option<String>,
+    /// The table of which a row is changed: in the columns that the frame has.
+    update: Option<String>,
     put_pair: bool,
     delete_pair: bool,
     #[serde(rename = "if")]
@@ -38,6 +40,7 @@ struct WriteHeader {
 enum WriteVerb<'a> {
     Put(&'a str),
     Delete(&'a str),
+    Update(&'a str),
     PutPair,
     DeletePair,
 }
@@ -47,6 +50,7 @@ impl WriteVerb<'_> {
         match self {
             WriteVerb::Put(_) => "put",
             WriteVerb::Delete(_) => "delete",
+            WriteVerb::Update(_) => "update",
             WriteVerb::PutPair => "put_pair",
             WriteVerb::DeletePair => "delete_pair",
         }
@@ -57,6 +61,7 @@ impl WriteVerb<'_> {
         match self {
             WriteVerb::Put(_) | WriteVerb::PutPair => Right::of_put(condition),
             WriteVerb::Delete(_) | WriteVerb::DeletePair => &[Right::Delete],
+            WriteVerb::Update(_) => &[Right::Update],
         }
     }
 }
@@ -67,6 +72,7 @@ impl WriteHeader {
         let verbs = [
             self.put.as_deref().map(WriteVerb::Put),
             self.delete.as_deref().map(WriteVerb::Delete),
+            self.update.as_deref().map(WriteVerb::Update),
             self.put_pair.then_some(WriteVerb::PutPair),
             self.delete_pair.then_some(WriteVerb::DeletePair),
         ];
@@ -74,8 +80,8 @@ impl WriteHeader {
         match (verbs.next(), verbs.next()) {
             (Some(verb), None) => Ok(verb),
             (None, _) => Err(Error::invalid(
-                "its header says nothing to do: give `put` or `delete` with the path of a table, \
-                 `put_pair` or `delete_pair`",
+                "its header says nothing to do: give `put`, `delete` or `update` with the path of a \
+                 table, `put_pair` or `delete_pair`",
             )),
             (Some(first), Some(second)) => Err(Error::invalid(format!(
                 "its header has both `{}` and `{}`: give one, and a frame for each operation",
@@ -119,6 +125,9 @@ pub(super) fn write(context: &ServerContext, caller: &Caller, body: &[u8]) -> Re
         {
             write_pair(context, caller, header, *frame, &options)?
         }
+        ([WriteHeader { update: Some(path), .. }], [frame]) => {
+            update(context, caller, path, &headers[0], *frame, &options)?
+        }
         _ => {
             let operations = headers.iter().zip(&frames).enumerate();
             let operations = operations.map(|(number, (header, frame))| {
@@ -145,7 +154,7 @@ fn operation(
     let verb = header.verb()?;
     let (WriteVerb::Put(path) | WriteVerb::Delete(path)) = verb else {
         return Err(Error::invalid(format!(
-            "`{}` stands alone: a pair is written in one frame, with no others",
+            "`{}` is written alone: send it in one frame, with no others",
             verb.label()
         )));
     };
@@ -160,6 +169,24 @@ fn operation(
         _ => RowOperation::put(table.path(), row),
     };
     Ok(operation.when(header.condition()))
+}
+
+fn update(
+    context: &ServerContext,
+    caller: &Caller,
+    path: &str,
+    header: &WriteHeader,
+    frame: RawFrame<'_>,
+    options: &WriteOptions,
+) -> Result<WriteResult> {
+    for right in header.verb()?.rights(header.condition()) {
+        caller.check_table(*right, path)?;
+    }
+    let condition = match header.condition() {
+        Condition::Always => Condition::IfPresent,
+        condition => condition,
+    };
+    context.store.table(path)?.update_if(&header.encoding.row(frame)?, condition, options)
 }
 
 fn write_pair(

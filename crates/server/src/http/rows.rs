@@ -4,7 +4,6 @@
 //! Rights are checked before a table is looked for: whether it exists is not everybody's to know.
 
 use std::collections::HashMap;
-use std::time::{Duration, Instant};
 
 use axum::Extension;
 use axum::extract::{Path, Query, State};
@@ -13,18 +12,13 @@ use axum::response::{IntoResponse, Response};
 use serde::de::IgnoredAny;
 use serde_json::Value as Json;
 use tonnage::internal::json_text;
-use tonnage::{
-    Condition, Deadline, Error, GetOptions, Result, Row, Table, Value, WriteOptions, WriteResult,
-};
+use tonnage::{Condition, Error, Result, Row, Table, Value, WriteResult};
 
 use super::handler::{CallerExtension, ContextState, HandlerResult, json as json_body};
 use super::multi_table::row_of;
 use crate::auth::Right;
 use crate::error::Problem;
 use crate::json_value::unrounded;
-
-/// How often a row is read again that others write all the time.
-const TRIES_MAX: usize = 100;
 
 /// Reads the conditions of a put.
 ///
@@ -186,46 +180,25 @@ pub(super) async fn patch(
             Error::invalid("PATCH changes a row that is there: leave out If-None-Match").into()
         );
     }
+    let condition = match condition {
+        Condition::Always => Condition::IfPresent,
+        condition => condition,
+    };
     let written = context.blocking(move |context| {
         caller.check_table(Right::Update, &path)?;
         let table = context.store.table(&path)?;
-        let key = key_of(&table, &key)?;
+        let mut row = key_of(&table, &key)?;
         let changes = row_of(members_of(&body)?, table.schema())?;
         refuse_key(&table, &changes)?;
-        // The time is that of all tries together.
-        let allowed = context.write_options();
-        let end = allowed.timeout.map_or(Deadline::NONE, Deadline::after);
-        // The row is read, changed, and written only if it is still of that version: nothing that
-        // others write in between is lost.
-        for _ in 0..TRIES_MAX {
-            end.check("others to write the row")?;
-            let read = GetOptions { timeout: time_left(end), ..GetOptions::default() };
-            let stored = table.get_with(&key, &read)?;
-            let stored =
-                stored.ok_or_else(|| Error::not_found(format!("no such row in {path}")))?;
-            if !condition.holds(Some(stored.version)) {
-                let current = Some(stored.version);
-                return Ok(WriteResult::ConditionFailed { operation: 0, current });
+        changes.iter().for_each(|(name, value)| row.set(name, value.clone()));
+        match table.update_if(&row, condition, &context.write_options())? {
+            WriteResult::ConditionFailed { current: None, .. } => {
+                Err(Error::not_found(format!("no such row in {path}")))
             }
-            let mut row = stored.row;
-            changes.iter().for_each(|(name, value)| row.set(name, value.clone()));
-            // A put would begin the time to live anew.
-            let expires_at_ms = Some(stored.expires_at_ms);
-            let options = WriteOptions { expires_at_ms, timeout: time_left(end), ..allowed };
-            let written = table.put_if_version(&row, stored.version, &options)?;
-            if written.is_stored() {
-                return Ok(written);
-            }
+            written => Ok(written),
         }
-        Err(Error::unavailable("the row is written by others all the time; try again"))
     });
     put_answer(written.await?)
-}
-
-/// What is left until then, and never zero, which the store refuses.
-fn time_left(end: Deadline) -> Option<Duration> {
-    let left = end.moment()?.saturating_duration_since(Instant::now());
-    Some(left.max(Duration::from_nanos(1)))
 }
 
 /// What the query names is what is written.

@@ -93,6 +93,7 @@ fn a_write_with_two_verbs_is_refused() {
         json!({"put_pair": true, "delete_pair": true}),
         json!({"put": "ships", "delete": "ships"}),
         json!({"delete": "ships", "delete_pair": true}),
+        json!({"put": "ships", "update": "ships"}),
     ] {
         let status = client.act_bytes("tonnage.Write", frame(header.clone(), &pair)).unwrap_err();
         assert_eq!(status.code(), Code::InvalidArgument, "{header}");
@@ -115,6 +116,34 @@ fn a_write_without_a_verb_and_a_pair_among_rows_are_refused() {
         frame(json!({"delete_pair": true}), &ships([1])),
     ];
     let status = client.act_bytes("tonnage.Write", body.concat()).unwrap_err();
-    assert!(status.message().contains("stands alone"), "{status}");
+    assert!(status.message().contains("written alone"), "{status}");
     assert_eq!(server.rows(), 0);
+}
+
+#[test]
+fn an_update_changes_the_columns_that_it_has() {
+    let server = Running::new();
+    let mut client = server.client();
+    let mut write = |header: Json, rows: &RecordBatch| -> Json {
+        let answer = client.act_bytes("tonnage.Write", frame(header, rows)).unwrap();
+        serde_json::from_slice(&answer[0]).unwrap()
+    };
+    let missing = write(json!({"update": "ships"}), &ships([7]));
+    assert_eq!(missing, json!({"stored": false, "operation": 0, "version": null}));
+    let put = write(json!({"put": "ships"}), &ships([7]));
+    // The key alone changes nothing, but the version.
+    let same = write(json!({"update": "ships"}), &key(7));
+    assert!(same["version"].as_u64() > put["version"].as_u64(), "{same}");
+    let other = write(json!({"update": "ships", "if": {"version": 1}}), &ships([7]));
+    assert_eq!((&other["stored"], &other["version"]), (&json!(false), &same["version"]));
+    let (_, row) = get(&mut client, json!({"table": "ships"}), 7).unwrap();
+    assert_eq!(row, ships([7]).with_schema(row.schema()).unwrap());
+    let nameless = RecordBatch::try_from_iter_with_nullable([
+        ("id", key(7).column(0).clone(), false),
+        ("name", arrow::array::new_null_array(ships([7]).column(1).data_type(), 1), true),
+    ])
+    .unwrap();
+    client.act_bytes("tonnage.Write", frame(json!({"update": "ships"}), &nameless)).unwrap();
+    let (_, row) = get(&mut client, json!({"table": "ships"}), 7).unwrap();
+    assert!(row.column_by_name("name").unwrap().is_null(0));
 }

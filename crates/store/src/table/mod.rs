@@ -6,6 +6,7 @@ mod delete;
 mod exchange;
 mod many;
 mod session;
+mod update;
 mod write;
 
 use std::sync::Arc;

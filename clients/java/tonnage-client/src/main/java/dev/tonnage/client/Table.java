@@ -189,6 +189,23 @@ public final class Table {
         return Write.send(wire, List.of(Write.put(this, row, condition)), options);
     }
 
+    /**
+     * Changes the columns that a row has, of the stored row with its key; the others stay, and so
+     * does its expiry. Nothing that others write to other columns is lost.
+     *
+     * @param changes the key columns, and those to change
+     * @return whether there was such a row
+     * @throws TonnageException what the server refuses
+     */
+    public boolean update(Row changes) {
+        return update(changes, Condition.IF_PRESENT, new WriteOptions()).isStored();
+    }
+
+    /** Changes columns of a row where a condition holds; options may give a new time to live. */
+    public WriteResult update(Row changes, Condition condition, WriteOptions options) {
+        return Write.send(wire, List.of(Write.update(this, changes, condition)), options);
+    }
+
     /** Deletes the row of a key. Returns whether there was one. */
     public boolean delete(Row key) {
         return delete(key, Condition.IF_PRESENT, new WriteOptions()).isStored();

@@ -173,6 +173,19 @@ class ReadTest {
     }
 
     @Test
+    void anUpdateChangesTheColumnsThatAreGiven() {
+        Row key = Row.of("ship", 901).set("at", 1);
+        assertFalse(fixes.update(Row.of("ship", 901).set("at", 1).set("knots", 1.5)));
+        long version = fixes.put(Row.of("ship", 901).set("at", 1).set("knots", 1.5));
+        assertTrue(fixes.update(key));
+        assertEquals(1.5, fixes.get(key).getDouble("knots"));
+        assertTrue(fixes.update(Row.of("ship", 901).set("at", 1).set("knots", 2.5)));
+        assertEquals(2.5, fixes.get(key).getDouble("knots"));
+        assertFalse(fixes.update(key, Condition.ifVersion(version), new WriteOptions()).isStored());
+        assertTrue(fixes.delete(key));
+    }
+
+    @Test
     void singleRowsAreWrittenUnderConditions() {
         Table table = fixes;
         Row row = Row.of("ship", 900).set("at", 1).set("knots", 1.5);

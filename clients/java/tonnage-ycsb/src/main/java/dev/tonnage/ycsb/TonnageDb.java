@@ -135,19 +135,11 @@ public final class TonnageDb extends DB {
 
     @Override
     public Status update(String table, String key, Map<String, ByteIterator> values) {
-        return told(() -> {
-            StringBuilder text = new StringBuilder("UPDATE ").append(table(table).path());
-            List<Object> parameters = new ArrayList<>();
-            values.forEach((name, value) -> {
-                text.append(parameters.isEmpty() ? " SET " : ", ").append(name).append(" = ?");
-                parameters.add(value.toArray());
-            });
-            parameters.add(key);
-            text.append(" WHERE ").append(KEY).append(" = ?");
-            try (Result answer = store.sql(text.toString(), parameters.toArray())) {
-                return answer.changed() == 1 ? Status.OK : Status.NOT_FOUND;
-            }
-        });
+        Row changes = Row.of(KEY, key);
+        values.forEach((name, value) -> changes.set(name, value.toArray()));
+        return told(() -> table(table).update(changes, Condition.IF_PRESENT,
+                new WriteOptions().durability(durability)).isStored()
+                ? Status.OK : Status.NOT_FOUND);
     }
 
     @Override
