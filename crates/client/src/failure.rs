@@ -5,6 +5,7 @@ use std::error::Error as _;
 use arrow_flight::error::FlightError;
 use tonic::{Code, Status};
 use tonnage::{Error, ErrorKind, TooManyErrors};
+use tonnage_wire::CallFailure;
 
 /// The trailer that tells the kind of an error.
 const KIND_HEADER: &str = "tonnage-kind";
@@ -54,6 +55,14 @@ pub(crate) fn of_status(server: &str, status: &Status) -> Error {
              `tonnage serve` prints, not that of HTTP"
         )),
         _ => lost(server, status),
+    }
+}
+
+/// An error that an answer of a stream of calls says.
+pub(crate) fn of_answer(server: &str, told: &CallFailure) -> Error {
+    match of_label(&told.kind) {
+        Some(kind) => Error::new(kind, told.message.as_str()),
+        None => of_status(server, &Status::new(Code::from_i32(told.code), told.message.as_str())),
     }
 }
 

@@ -1,5 +1,6 @@
 //! Single rows and pairs on the wire: one action each, in Protocol Buffers.
 
+use bytes::Bytes;
 use prost::Message;
 use serde_json::{Map, Value as Json, json};
 use tonnage::{
@@ -65,29 +66,12 @@ impl RemoteStore {
         options: &WriteOptions,
     ) -> Result<WriteResult> {
         check(options)?;
-        let mut header = header_of(condition, options);
-        let (verb, value): (_, &[u8]) = match write {
-            PairWrite::Put(value) => ("put_pair", value),
-            PairWrite::Delete => ("delete_pair", b""),
-        };
-        header.insert(verb.to_owned(), json!(true));
-        let pair = PairMessage::of(key, value).encode_to_vec();
-        self.written(frame::write_data(&Json::Object(header), &pair)?)
+        self.written(pair_frame(key, write, condition, options)?)
     }
 
     fn written(&self, body: Vec<u8>) -> Result<WriteResult> {
-        let answers = self.act("tonnage.Write", body)?;
-        let told = answers.first().and_then(|told| serde_json::from_slice::<Json>(told).ok());
-        let result = told.and_then(|told| {
-            Some(match told.get("stored")?.as_bool()? {
-                true => WriteResult::Stored { version: told.get("version")?.as_u64()? },
-                false => WriteResult::ConditionFailed {
-                    operation: usize::try_from(told.get("operation")?.as_u64()?).ok()?,
-                    current: told.get("version")?.as_u64(),
-                },
-            })
-        });
-        result.ok_or_else(|| self.unreadable_answer())
+        let answers = self.single_call("tonnage.Write", body)?;
+        write_result_of(&answers).ok_or_else(|| self.unreadable_answer())
     }
 
     /// The row of a whole primary key, if there is one.
@@ -98,50 +82,94 @@ impl RemoteStore {
         columns: Option<&[String]>,
         options: &GetOptions,
     ) -> Result<Option<StoredRow>> {
-        let mut header = get_header(options);
-        header.insert("table".to_owned(), json!(table));
-        if let Some(columns) = columns {
-            header.insert("columns".to_owned(), json!(columns));
-        }
-        let key = RowMessage::of(key).encode_to_vec();
-        self.got("tonnage.Get", header, &key, |data, version, expires_at_ms| {
-            Some(StoredRow::new(RowMessage::read(data).ok()?, version, expires_at_ms))
-        })
+        let answers = self.single_call("tonnage.Get", key_frame(table, key, columns, options)?)?;
+        row_in(&answers).ok_or_else(|| self.unreadable_answer())
     }
 
     /// The pair of a whole key, if there is one.
     pub(crate) fn get_pair(&self, key: &Key, options: &GetOptions) -> Result<Option<Pair>> {
-        let message = PairMessage::of(key, b"").encode_to_vec();
-        self.got(
-            "tonnage.GetPair",
-            get_header(options),
-            &message,
-            |data, version, expires_at_ms| {
-                let (_, value) = PairMessage::read(data).ok()?;
-                Some(Pair { key: key.clone(), value, version, expires_at_ms })
-            },
-        )
-    }
-
-    fn got<T>(
-        &self,
-        action: &str,
-        header: Map<String, Json>,
-        key: &[u8],
-        read: impl FnOnce(&[u8], u64, u64) -> Option<T>,
-    ) -> Result<Option<T>> {
-        let answers = self.act(action, frame::write_data(&Json::Object(header), key)?)?;
-        let Some(answer) = answers.first() else { return Ok(None) };
-        let found = frame::split(answer).and_then(|(header, data)| {
-            let version = header.get("version")?.as_u64()?;
-            read(data, version, header.get("expires_at_ms")?.as_u64()?)
-        });
-        found.map(Some).ok_or_else(|| self.unreadable_answer())
+        let answers = self.single_call("tonnage.GetPair", pair_key_frame(key, options)?)?;
+        pair_in(&answers, key).ok_or_else(|| self.unreadable_answer())
     }
 }
 
+/// What became of a write; nothing for an answer of another version.
+pub(crate) fn write_result_of(answers: &[Bytes]) -> Option<WriteResult> {
+    let told: Json = serde_json::from_slice(answers.first()?).ok()?;
+    Some(match told.get("stored")?.as_bool()? {
+        true => WriteResult::Stored { version: told.get("version")?.as_u64()? },
+        false => WriteResult::ConditionFailed {
+            operation: usize::try_from(told.get("operation")?.as_u64()?).ok()?,
+            current: told.get("version")?.as_u64(),
+        },
+    })
+}
+
+/// What a get found, which may be nothing; no answer at all for one of another version.
+fn found_in<T>(
+    answers: &[Bytes],
+    read: impl FnOnce(&[u8], u64, u64) -> Option<T>,
+) -> Option<Option<T>> {
+    let Some(answer) = answers.first() else { return Some(None) };
+    let (header, data) = frame::split(answer)?;
+    let version = header.get("version")?.as_u64()?;
+    read(data, version, header.get("expires_at_ms")?.as_u64()?).map(Some)
+}
+
+/// The row that a get found.
+pub(crate) fn row_in(answers: &[Bytes]) -> Option<Option<StoredRow>> {
+    found_in(answers, |data, version, expires_at_ms| {
+        Some(StoredRow::new(RowMessage::read(data).ok()?, version, expires_at_ms))
+    })
+}
+
+/// The pair of a key that a get found.
+pub(crate) fn pair_in(answers: &[Bytes], key: &Key) -> Option<Option<Pair>> {
+    found_in(answers, |data, version, expires_at_ms| {
+        let (_, value) = PairMessage::read(data).ok()?;
+        Some(Pair { key: key.clone(), value, version, expires_at_ms })
+    })
+}
+
+/// The frame of a get of a row.
+pub(crate) fn key_frame(
+    table: &str,
+    key: &Row,
+    columns: Option<&[String]>,
+    options: &GetOptions,
+) -> Result<Vec<u8>> {
+    let mut header = get_header(options);
+    header.insert("table".to_owned(), json!(table));
+    if let Some(columns) = columns {
+        header.insert("columns".to_owned(), json!(columns));
+    }
+    frame::write_data(&Json::Object(header), &RowMessage::of(key).encode_to_vec())
+}
+
+/// The frame of a get of a pair.
+pub(crate) fn pair_key_frame(key: &Key, options: &GetOptions) -> Result<Vec<u8>> {
+    let header = Json::Object(get_header(options));
+    frame::write_data(&header, &PairMessage::of(key, b"").encode_to_vec())
+}
+
+/// The frame of a write of a pair.
+pub(crate) fn pair_frame(
+    key: &Key,
+    write: &PairWrite<'_>,
+    condition: Condition,
+    options: &WriteOptions,
+) -> Result<Vec<u8>> {
+    let mut header = header_of(condition, options);
+    let (verb, value): (_, &[u8]) = match write {
+        PairWrite::Put(value) => ("put_pair", value),
+        PairWrite::Delete => ("delete_pair", b""),
+    };
+    header.insert(verb.to_owned(), json!(true));
+    frame::write_data(&Json::Object(header), &PairMessage::of(key, value).encode_to_vec())
+}
+
 /// The frame of an operation on a row.
-fn row_frame(
+pub(crate) fn row_frame(
     verb: &str,
     table: &str,
     row: &Row,

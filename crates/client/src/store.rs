@@ -20,6 +20,7 @@ use tonic::{Request, Status};
 use tonnage::{Cancel, Error, Result};
 
 use crate::address::ServerAddress;
+use crate::call_stream::IdleStreams;
 use crate::limits::CallLimits;
 use crate::options::ClientOptions;
 use crate::{channel, failure, tls};
@@ -45,6 +46,8 @@ struct ServerLink {
     connect_timeout: Duration,
     flight: FlightServiceClient<Channel>,
     authorization: Option<AsciiMetadataValue>,
+    /// Streams of single calls that no call uses now.
+    streams: IdleStreams,
     runtime: Arc<ClientRuntime>,
 }
 
@@ -116,8 +119,17 @@ impl RemoteStore {
         // Connecting and the login share one limit: together they may take `connect_timeout`.
         let limits = CallLimits::begin(&options.cancel, Some(connect_timeout));
         let (server, flight) = open(&address, &tls, connect_timeout, &runtime, &limits)?;
-        let link =
-            ServerLink { server, address, tls, connect_timeout, flight, authorization, runtime };
+        let streams = IdleStreams::default();
+        let link = ServerLink {
+            server,
+            address,
+            tls,
+            connect_timeout,
+            flight,
+            authorization,
+            streams,
+            runtime,
+        };
         let (cancel, timeout) = (options.cancel, options.timeout);
         let client = RemoteStore { link: Arc::new(link), cancel, timeout };
         let introduced = client.log_in(&limits);
@@ -140,6 +152,7 @@ impl RemoteStore {
             tls: tls.clone(),
             connect_timeout: *connect_timeout,
             authorization: authorization.clone(),
+            streams: IdleStreams::default(),
             runtime: runtime.clone(),
         };
         Ok(RemoteStore { link: Arc::new(link), ..self.clone() })
@@ -209,6 +222,10 @@ impl RemoteStore {
             answers.map(|answer| answer.map(|answer| answer.body.to_vec())).try_collect().await
         };
         self.checked(self.wait(limits, call)?)
+    }
+
+    pub(crate) fn idle_streams(&self) -> &IdleStreams {
+        &self.link.streams
     }
 
     pub(crate) fn flight(&self) -> FlightServiceClient<Channel> {

@@ -54,11 +54,16 @@ impl MemoryReservation {
             "{what} have all of the {bytes_max} bytes that they may have in memory: try again later"
         )))
     }
+
+    /// Gives all of it back.
+    pub(crate) fn restart(&mut self) {
+        self.budget.taken.fetch_sub(std::mem::take(&mut self.bytes), Ordering::Relaxed);
+    }
 }
 
 impl Drop for MemoryReservation {
     fn drop(&mut self) {
-        self.budget.taken.fetch_sub(self.bytes, Ordering::Relaxed);
+        self.restart();
     }
 }
 

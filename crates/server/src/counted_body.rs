@@ -48,6 +48,13 @@ impl CallMemory {
         lock(&self.0).refused.take()
     }
 
+    /// Gives it back. What comes from now on takes some anew.
+    pub(crate) fn restart(&self) {
+        if let Some(taken) = &mut lock(&self.0).taken {
+            taken.restart();
+        }
+    }
+
     /// Gives it back. What comes from now on takes none.
     pub(crate) fn release(&self) {
         lock(&self.0).taken = None;

@@ -9,6 +9,7 @@ mod example;
 mod few_threads;
 mod lob;
 mod maintenance;
+mod pipeline;
 mod related;
 mod single;
 mod sql;

@@ -59,6 +59,9 @@ pub(crate) const ACTIONS: [(&str, &str); 18] = [
     ("tonnage.PruneBackups", "Remove all backups of a directory but the latest"),
 ];
 
+/// The actions on single rows and pairs.
+const SINGLE: [&str; 3] = ["tonnage.Get", "tonnage.GetPair", "tonnage.Write"];
+
 /// Whether the answers of an action are frames. Those of others are JSON.
 pub(crate) fn answers_with_frames(action: &str) -> bool {
     matches!(action, "tonnage.MultiGet" | "tonnage.FetchAll" | "tonnage.Get" | "tonnage.GetPair")
@@ -96,12 +99,9 @@ pub(crate) async fn run(
         "tonnage.MultiGet" => {
             context.blocking(move |context| multi_get(context, &caller, &body)).await
         }
-        "tonnage.Write" => {
-            context.blocking(move |context| write::write(context, &caller, &body)).await
-        }
-        "tonnage.Get" => context.blocking(move |context| get::get(context, &caller, &body)).await,
-        "tonnage.GetPair" => {
-            context.blocking(move |context| get::get_pair(context, &caller, &body)).await
+        name if SINGLE.contains(&name) => {
+            let name = name.to_owned();
+            context.blocking(move |context| run_single(context, &caller, &name, &body)).await
         }
         "tonnage.DeletePairs" => {
             context.blocking(move |context| delete_pairs::delete(context, &caller, &body)).await
@@ -137,6 +137,27 @@ pub(crate) async fn run(
         }
         other => Err(Error::unsupported(format!(
             "there is no action `{other}`: ListActions tells which there are"
+        ))),
+    }
+}
+
+/// Carries out an action on a single row or pair.
+///
+/// # Errors
+/// As [`run`]; `Unsupported` for an action on more.
+pub(super) fn run_single(
+    context: &ServerContext,
+    caller: &Caller,
+    action: &str,
+    body: &[u8],
+) -> Result<Vec<Vec<u8>>> {
+    match action {
+        "tonnage.Get" => get::get(context, caller, body),
+        "tonnage.GetPair" => get::get_pair(context, caller, body),
+        "tonnage.Write" => write::write(context, caller, body),
+        other => Err(Error::unsupported(format!(
+            "`{other}` does not go with other calls over one stream: it takes {}; use DoAction",
+            SINGLE.join(", ")
         ))),
     }
 }

@@ -38,7 +38,8 @@ impl MessageSource {
 pub(crate) struct ClientStream {
     source: MessageSource,
     phases: Phases,
-    idle_timeout: Duration,
+    /// None for a stream that is held like a connection.
+    idle_timeout: Option<Duration>,
 }
 
 impl ClientStream {
@@ -49,7 +50,7 @@ impl ClientStream {
         idle_timeout: Duration,
     ) -> Self {
         let source = MessageSource::Grpc { streaming: Box::new(streaming), end };
-        Self { source, phases, idle_timeout }
+        Self { source, phases, idle_timeout: Some(idle_timeout) }
     }
 
     /// The messages of a body that is a stream of Arrow IPC.
@@ -60,7 +61,12 @@ impl ClientStream {
         idle_timeout: Duration,
     ) -> Self {
         let source = MessageSource::Ipc(IpcMessages::new(body, message_bytes_max));
-        Self { source, phases, idle_timeout }
+        Self { source, phases, idle_timeout: Some(idle_timeout) }
+    }
+
+    /// The same without a limit of the time between messages.
+    pub(crate) fn held(self) -> Self {
+        Self { idle_timeout: None, ..self }
     }
 
     /// The next message.
@@ -69,19 +75,28 @@ impl ClientStream {
     /// `TimedOut` when the client sends nothing for too long, `Unavailable` when the server stops,
     /// `Exhausted` for a message that is too large.
     pub(crate) async fn next(&mut self) -> Result<StreamEvent> {
-        let event = tokio::select! {
-            event = tokio::time::timeout(self.idle_timeout, self.source.next()) => event,
-            () = self.phases.wait_for(DrainPhase::Stopping) => {
-                return Err(Error::unavailable("the server shuts down"));
+        let Self { source, phases, idle_timeout } = self;
+        let idle_timeout = *idle_timeout;
+        let next = async {
+            match idle_timeout {
+                None => source.next().await,
+                Some(time) => {
+                    let next = tokio::time::timeout(time, source.next()).await;
+                    next.unwrap_or_else(|_| Err(brought_nothing(time)))
+                }
             }
         };
-        event.unwrap_or_else(|_| {
-            Err(Error::timed_out(format!(
-                "the stream brought nothing for {:?} (idle_timeout)",
-                self.idle_timeout
-            )))
-        })
+        tokio::select! {
+            event = next => event,
+            () = phases.wait_for(DrainPhase::Stopping) => {
+                Err(Error::unavailable("the server shuts down"))
+            }
+        }
     }
+}
+
+fn brought_nothing(time: Duration) -> Error {
+    Error::timed_out(format!("the stream brought nothing for {time:?} (idle_timeout)"))
 }
 
 fn interrupted(status: &Status) -> Result<StreamEvent> {

@@ -34,6 +34,8 @@ pub(crate) enum FlightCommand {
     PutLob(PutLobCommand),
     /// A large object out.
     GetLob(GetLobCommand),
+    /// Calls on single rows and pairs in, their answers out.
+    Calls {},
 }
 
 /// Reads JSON, and names what it is when it cannot.

@@ -68,6 +68,9 @@ pub(crate) async fn exchange(
             command.check(caller)?;
             lob::get(context, command).await.map(ExchangeAnswer::Rows)
         }
+        FlightCommand::Calls {} => Err(Error::unsupported(
+            "calls over one stream are of Flight alone: use /v1/actions for each call",
+        )),
     }
 }
 

@@ -4,6 +4,7 @@ mod actions;
 mod backup;
 mod bulk_get;
 mod bulk_put;
+mod calls;
 mod check;
 mod choice;
 mod client_stream;

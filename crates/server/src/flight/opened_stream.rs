@@ -24,6 +24,11 @@ impl MessageMemory {
         memory.keep();
         Self(memory)
     }
+
+    /// Gives it back, and counts what comes from now on.
+    pub(super) fn restart(&self) {
+        self.0.restart();
+    }
 }
 
 impl Drop for MessageMemory {

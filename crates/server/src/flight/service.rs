@@ -19,6 +19,7 @@ use tracing::Instrument;
 use super::actions::{self, ACTIONS};
 use super::bulk_get::{BulkGetCall, take_keys};
 use super::bulk_put::BulkPutCall;
+use super::calls::CallStream;
 use super::client_stream::ClientStream;
 use super::command::{BulkGetCommand, BulkPutCommand, FlightCommand, ScanCommand, parse};
 use super::encode::FlightEncoder;
@@ -355,7 +356,10 @@ impl FlightService for FlightHandler {
                     command.check(&caller)?;
                     self.get(command, opened).await
                 }
-                _ => Err(Error::invalid("DoExchange takes a bulk_put or a bulk_get")),
+                Some(FlightCommand::Calls {}) => {
+                    Ok(CallStream::start(self.context.clone(), caller, opened).boxed())
+                }
+                _ => Err(Error::invalid("DoExchange takes bulk_put, bulk_get or calls")),
             }
         };
         self.count("DoExchange", exchange).await

@@ -5,6 +5,7 @@ mod browser_guard;
 mod bulk_get;
 mod bulk_put;
 mod call_rights;
+mod calls;
 mod console;
 mod events;
 mod exchange;

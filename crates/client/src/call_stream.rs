@@ -1,0 +1,152 @@
+//! Calls on single rows and pairs over one stream, which is held from call to call: a message there
+//! and one back, where a call by itself costs a request of HTTP/2 with its headers.
+//!
+//! Calls are carried out in their order, and answered in the same order. A stream that the server
+//! ends in good order has carried out no call without an answer; so such a call is sent again.
+
+use std::collections::VecDeque;
+use std::sync::Mutex;
+
+use arrow_flight::{FlightData, FlightDescriptor};
+use bytes::Bytes;
+use futures::FutureExt;
+use prost::Message;
+use tokio::sync::mpsc;
+use tokio_stream::wrappers::ReceiverStream;
+use tonic::{Status, Streaming};
+use tonnage::internal::sync::lock;
+use tonnage::{Error, Result};
+use tonnage_wire::{AnswersMessage, CallAnswer, CallMessage, CallsMessage};
+
+use crate::failure;
+use crate::store::RemoteStore;
+
+/// Messages that wait for the network.
+const QUEUED_MESSAGES: usize = 4;
+/// Streams that are held for later calls. A server takes 256 on a connection, of all calls.
+const IDLE_MAX: usize = 64;
+/// How often a call is sent anew after a stream that ended in good order.
+const STREAMS_MAX: usize = 4;
+
+type Answer<T> = std::result::Result<T, Status>;
+
+/// A stream of calls, and of their answers.
+pub(crate) struct CallStream {
+    calls: mpsc::Sender<FlightData>,
+    answers: Streaming<FlightData>,
+    arrived: VecDeque<CallAnswer>,
+}
+
+/// The streams that no call uses now.
+#[derive(Default)]
+pub(crate) struct IdleStreams(Mutex<Vec<CallStream>>);
+
+impl IdleStreams {
+    /// A stream that is still open.
+    fn take(&self) -> Option<CallStream> {
+        loop {
+            let mut stream = lock(&self.0).pop()?;
+            if stream.is_open() {
+                return Some(stream);
+            }
+        }
+    }
+
+    fn give_back(&self, stream: CallStream) {
+        let mut idle = lock(&self.0);
+        if idle.len() < IDLE_MAX {
+            idle.push(stream);
+        }
+    }
+}
+
+impl CallStream {
+    /// Opens a stream.
+    pub(crate) async fn open(store: RemoteStore) -> Answer<CallStream> {
+        let (calls, messages) = mpsc::channel(QUEUED_MESSAGES);
+        let descriptor = FlightDescriptor::new_cmd("{\"calls\": {}}");
+        let first = FlightData::new().with_descriptor(descriptor);
+        // The channel is empty: there is room.
+        let _ = calls.try_send(first);
+        let request = store.request(ReceiverStream::new(messages));
+        let answers = store.flight().do_exchange(request).await?.into_inner();
+        Ok(CallStream { calls, answers, arrived: VecDeque::new() })
+    }
+
+    /// Whether the server has not ended it. For a stream without unanswered calls.
+    fn is_open(&mut self) -> bool {
+        self.answers.message().now_or_never().is_none()
+    }
+
+    /// Sends calls. While the network takes none, answers are kept that come.
+    pub(crate) async fn send(&mut self, calls: Vec<CallMessage>) -> Answer<()> {
+        let message = CallsMessage { calls }.encode_to_vec();
+        let data = FlightData::new().with_app_metadata(message);
+        loop {
+            tokio::select! {
+                room = self.calls.reserve() => {
+                    // A stream that has ended says so in place of an answer.
+                    if let Ok(room) = room {
+                        room.send(data);
+                    }
+                    return Ok(());
+                }
+                message = self.answers.message() => match message? {
+                    Some(message) => self.arrived.extend(answers_of(message)?),
+                    None => return Ok(()),
+                },
+            }
+        }
+    }
+
+    /// The next answer; nothing where the stream has ended in good order.
+    pub(crate) async fn answer(&mut self) -> Answer<Option<CallAnswer>> {
+        loop {
+            if let Some(answer) = self.arrived.pop_front() {
+                return Ok(Some(answer));
+            }
+            match self.answers.message().await? {
+                Some(message) => self.arrived.extend(answers_of(message)?),
+                None => return Ok(None),
+            }
+        }
+    }
+}
+
+fn answers_of(message: FlightData) -> Answer<Vec<CallAnswer>> {
+    AnswersMessage::decode(message.app_metadata)
+        .map(|message| message.answers)
+        .map_err(|error| Status::internal(format!("an answer is of another version: {error}")))
+}
+
+impl RemoteStore {
+    /// Carries out one action on a row or a pair, over a stream that is held for further ones.
+    pub(crate) fn single_call(&self, action: &str, body: Vec<u8>) -> Result<Vec<Bytes>> {
+        let call = CallMessage { action: action.to_owned(), body: body.into() };
+        let limits = self.limits();
+        for _ in 0..STREAMS_MAX {
+            let mut stream = match self.idle_streams().take() {
+                Some(stream) => stream,
+                None => self.checked(self.wait(&limits, CallStream::open(self.clone()))?)?,
+            };
+            let answered = async {
+                stream.send(vec![call.clone()]).await?;
+                stream.answer().await
+            };
+            // A stream that is not given back is called off, and its calls with it.
+            if let Some(answer) = self.checked(self.wait(&limits, answered)?)? {
+                self.idle_streams().give_back(stream);
+                return self.results_of(answer);
+            }
+        }
+        Err(Error::unavailable(format!("{}: it ends each stream of calls", self.server())))
+    }
+
+    /// The results of an answer, or the error that it says.
+    pub(crate) fn results_of(&self, answer: CallAnswer) -> Result<Vec<Bytes>> {
+        match answer.failure {
+            None => Ok(answer.results),
+            Some(told) => Err(failure::of_answer(self.server(), &told)),
+        }
+    }
+}
