@@ -63,7 +63,7 @@ mod tls;
 pub use bulk_get::RemoteBulkGet;
 pub use connection::{
     AnyBulkGet, AnyKeyValue, AnyLobReader, AnyLobWriter, AnyMultiGet, AnyPairBatch, AnyPairs,
-    AnyTable, Connection,
+    AnyPipeline, AnyTable, Connection,
 };
 pub use fetch_all::Fetched;
 pub use kv::RemoteKeyValue;

@@ -30,6 +30,14 @@ pub(crate) struct KeyValue {
 /// A pair: key, value, version, expiry in ms or nothing.
 type StoredPair<'py> = (Bound<'py, PyTuple>, Bound<'py, PyBytes>, u64, Option<u64>);
 
+/// A stored pair as Python takes it.
+pub(crate) fn stored_pair<'py>(py: Python<'py>, pair: &tonnage::Pair) -> PyResult<StoredPair<'py>> {
+    let key = from_native_key(py, &pair.key)?;
+    let value = PyBytes::new(py, &pair.value);
+    let expires = (pair.expires_at_ms > 0).then_some(pair.expires_at_ms);
+    Ok((key, value, pair.version, expires))
+}
+
 #[pymethods]
 impl KeyValue {
     #[pyo3(signature = (key, value, condition, durability, ttl))]
@@ -58,13 +66,7 @@ impl KeyValue {
         let pairs = self.handle.store()?.kv();
         let key = to_native_key(key)?;
         let pair = py.detach(|| pairs.get(&key)).or_raise()?;
-        pair.map(|pair| {
-            let key = from_native_key(py, &pair.key)?;
-            let value = PyBytes::new(py, &pair.value);
-            let expires = (pair.expires_at_ms > 0).then_some(pair.expires_at_ms);
-            Ok((key, value, pair.version, expires))
-        })
-        .transpose()
+        pair.map(|pair| stored_pair(py, &pair)).transpose()
     }
 
     #[pyo3(signature = (key, version, durability))]

@@ -23,6 +23,7 @@ mod handle;
 mod key;
 mod key_value;
 mod null_arrays;
+mod pipeline;
 mod python_rows;
 mod read_options;
 mod record_cells;
@@ -45,6 +46,8 @@ mod _tonnage {
     use crate::bulk_put::Cancel;
     #[pymodule_export]
     use crate::handle::mark_forked;
+    #[pymodule_export]
+    use crate::pipeline::Pipeline;
     #[pymodule_export]
     use crate::sql::Prepared;
     #[pymodule_export]

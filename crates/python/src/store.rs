@@ -18,6 +18,7 @@ use crate::definition::table_definition;
 use crate::error::{OrRaise, to_exception};
 use crate::handle::{StoreHandle, before_open};
 use crate::key_value::KeyValue;
+use crate::pipeline::Pipeline;
 use crate::python_rows::RaisedError;
 use crate::read_options::ReadArguments;
 use crate::sql::{self, Prepared};
@@ -144,6 +145,10 @@ impl Store {
     fn kv(&self) -> PyResult<KeyValue> {
         self.handle.store()?;
         Ok(KeyValue { handle: self.handle.clone() })
+    }
+
+    fn pipeline(&self, py: Python<'_>) -> PyResult<Pipeline> {
+        Pipeline::open(py, self.handle.clone())
     }
 
     fn bulk_put<'py>(

@@ -257,7 +257,7 @@ impl Table {
     }
 }
 
-fn key_columns(table: &AnyTable) -> Vec<String> {
+pub(crate) fn key_columns(table: &AnyTable) -> Vec<String> {
     table.schema().key_columns().map(|column| column.name.clone()).collect()
 }
 

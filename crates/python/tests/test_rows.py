@@ -159,3 +159,35 @@ def test_a_range_under_a_shard_key_is_deleted(local_ships: tonnage.Table) -> Non
     cut = tonnage.Range("at", high=AT + timedelta(seconds=4), high_inclusive=False)
     assert ships.delete_range(7, range=cut) == 4
     assert ships.count() == 6
+
+
+def test_a_pipeline_answers_in_the_order_of_the_calls(
+    store: tonnage.Store, ships: tonnage.Table
+) -> None:
+    calls = store.pipeline()
+    row = {"mmsi": 7, "at": AT, "name": "ARGO"}
+    calls.put("ships", row, condition="absent")
+    calls.put("ships", row, condition="absent")
+    calls.update("ships", {**row, "name": "PEQUOD"})
+    calls.get("ships", 7, AT)
+    calls.get("ships", mmsi=8, at=AT)
+    calls.delete("ships", 7, AT)
+    calls.delete("ships", 7, AT)
+    calls.put("ships", {**row, "nmae": "x"})
+    calls.put_pair("fleet", b"x")
+    calls.get_pair("fleet")
+    calls.delete_pair("fleet")
+    calls.get_pair("fleet")
+    first, second, third, found, missing, *rest = calls.answers()
+    assert first and not second and second.version == first.version and third
+    assert found == {"mmsi": 7, "at": AT, "lat": None, "name": "PEQUOD"}
+    assert isinstance(found, tonnage.Row) and found.version == third.version
+    assert missing is None
+    gone, again, strange, put, pair, removed, none = rest
+    assert gone and not again
+    assert isinstance(strange, tonnage.InvalidRequest) and "nmae" in str(strange)
+    assert put and isinstance(pair, tonnage.Pair) and pair.value == b"x"
+    assert removed and none is None
+    assert list(calls.answers()) == []
+    with pytest.raises(tonnage.NotFound):
+        calls.put("boats", {"id": 1})

@@ -5,6 +5,7 @@
 mod delegate;
 mod kv;
 mod lob;
+mod pipeline;
 mod rows;
 mod table;
 
@@ -18,6 +19,7 @@ use crate::store::RemoteStore;
 use delegate::{delegate, either};
 pub use kv::AnyKeyValue;
 pub use lob::{AnyLobReader, AnyLobWriter};
+pub use pipeline::AnyPipeline;
 pub use rows::{AnyBulkGet, AnyMultiGet, AnyPairBatch, AnyPairs};
 pub use table::AnyTable;
 

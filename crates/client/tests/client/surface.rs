@@ -10,7 +10,7 @@ use tonnage::{
     PairGetOptions, Pairs, Row, RowOperation, Store, TableScanOptions, Value, WriteOptions,
     WriteResult, row_stream,
 };
-use tonnage_client::Connection;
+use tonnage_client::{CallResult, Connection};
 
 use crate::support::Running;
 
@@ -61,6 +61,7 @@ on_both! {
     many_tables_are_read_in_one_call
     requests_of_a_multi_get_have_options_of_their_own
     streams_are_put_and_counted
+    a_pipeline_answers_in_the_order_of_the_calls
     pairs_are_stored_under_each_condition
     pairs_are_read_below_keys_and_all_together
     pairs_below_a_key_are_deleted
@@ -514,6 +515,36 @@ fn streams_are_put_and_counted(store: &Connection) {
     let names: Vec<_> = report.streams.iter().map(|stream| stream.name.as_str()).collect();
     assert_eq!(names, ["ship 0", "ship 1", "ship 2"]);
     assert_eq!(store.table("calls").unwrap().count().unwrap(), 300);
+}
+
+fn a_pipeline_answers_in_the_order_of_the_calls(store: &Connection) {
+    filled(store, 1, 1);
+    let key = Key::of("fleet");
+    let mut calls = store.pipeline().unwrap();
+    calls.put("calls", &call(1, 1), Condition::IfAbsent, &now()).unwrap();
+    calls.put("calls", &call(1, 1), Condition::IfAbsent, &now()).unwrap();
+    calls.update("calls", &with_port(1, 1), Condition::Always, &now()).unwrap();
+    calls.get("calls", &call(1, 1), &GetOptions::default()).unwrap();
+    calls.delete("calls", &call(1, 1), Condition::IfPresent, &now()).unwrap();
+    calls.get("boats", &call(1, 1), &GetOptions::default()).unwrap();
+    calls.put_pair(&key, b"x", Condition::IfAbsent, &now()).unwrap();
+    calls.get_pair(&key, &GetOptions::default()).unwrap();
+    calls.delete_pair(&key, Condition::IfPresent, &now()).unwrap();
+    let mut next = || calls.next_answer().unwrap().unwrap();
+    let is_stored = |answer| match answer {
+        Ok(CallResult::Written(written)) => WriteResult::is_stored(&written),
+        other => panic!("{other:?}"),
+    };
+    assert!(is_stored(next()) && !is_stored(next()) && is_stored(next()));
+    let Ok(CallResult::Row(Some(row))) = next() else { panic!("there is a row") };
+    assert_eq!(row.row, with_port(1, 1));
+    assert!(is_stored(next()));
+    assert_eq!(next().unwrap_err().kind(), ErrorKind::NotFound);
+    assert!(is_stored(next()));
+    let Ok(CallResult::Pair(Some(pair))) = next() else { panic!("there is a pair") };
+    assert_eq!(pair.value, b"x");
+    assert!(is_stored(next()));
+    assert_eq!(calls.next_answer().unwrap(), None);
 }
 
 fn pairs_are_stored_under_each_condition(store: &Connection) {

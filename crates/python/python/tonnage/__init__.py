@@ -35,6 +35,7 @@ from tonnage.errors import (
     Unsupported,
 )
 from tonnage.key_value import KeyValue, Pair
+from tonnage.pipeline import Pipeline
 from tonnage.range import KeyRange, Range
 from tonnage.report import Counts, ExistingRow, FailedRow, PutReport, StreamReport
 from tonnage.result import Batches, Changes, Result, Row, Statement
@@ -71,6 +72,7 @@ __all__ = [
     "KeyValue",
     "NotFound",
     "Pair",
+    "Pipeline",
     "Put",
     "PutReport",
     "Range",

@@ -45,6 +45,14 @@ class Pair:
     expires: datetime | None
 
 
+def pair_of(
+    found: tuple[tuple[tuple[bytes, ...], tuple[bytes, ...]], bytes, int, int | None],
+) -> Pair:
+    """A pair as the native part gives it."""
+    stored, value, version, expires_ms = found
+    return Pair(stored, value, version, expiry(expires_ms))
+
+
 def pair_arguments(
     *,
     depth: Depth = "parent_only",
@@ -97,8 +105,7 @@ class KeyValue:
         found = self._native.get(key)
         if found is None:
             return None
-        stored, value, version, expires_ms = found
-        return Pair(stored, value, version, expiry(expires_ms))
+        return pair_of(found)
 
     def put(
         self,

@@ -14,6 +14,7 @@ from tonnage._progress import bar
 from tonnage._sizes import seconds, size
 from tonnage.errors import BulkPutError, TonnageError, TooManyErrors
 from tonnage.key_value import KeyValue
+from tonnage.pipeline import Pipeline
 from tonnage.report import Counts, ExistingRow, FailedRow, PutReport, StreamReport, counts_of, stream_of
 from tonnage.result import Batches, Result, Statement, result_of
 from tonnage.table import Durability, Table, read_arguments
@@ -128,6 +129,10 @@ class Store:
     def kv(self) -> KeyValue:
         """The key/value pairs."""
         return KeyValue(self, self._native.kv())
+
+    def pipeline(self) -> Pipeline:
+        """Calls on single rows and pairs that do not wait for the answers of earlier ones."""
+        return Pipeline(self._native.pipeline())
 
     # Bulk
 

@@ -83,6 +83,15 @@ def read_arguments(
     }
 
 
+def row_of(found: tuple[dict[str, Any], int, int | None]) -> Row:
+    """A row as the native part gives it."""
+    values, version, expires_ms = found
+    row = Row(values)
+    row.version = version
+    row.expires = expiry(expires_ms)
+    return row
+
+
 class Table:
     """A table of a store.
 
@@ -194,11 +203,7 @@ class Table:
         found = self._native.get(key_by_name or key)
         if found is None:
             return None
-        values, version, expires_ms = found
-        row = Row(values)
-        row.version = version
-        row.expires = expiry(expires_ms)
-        return row
+        return row_of(found)
 
     def delete(
         self,
