@@ -6,6 +6,7 @@
 
 use std::collections::VecDeque;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use arrow_flight::{FlightData, FlightDescriptor};
 use bytes::Bytes;
@@ -23,7 +24,10 @@ use crate::store::RemoteStore;
 
 /// Messages that wait for the network.
 const QUEUED_MESSAGES: usize = 4;
-/// Streams that are held for later calls. A server takes 256 on a connection, of all calls.
+/// Calls that have a stream at a time; further ones are actions by themselves. A server takes 256
+/// streams on a connection, of all calls, and one that is held gives its place to no other.
+const IN_USE_MAX: usize = 64;
+/// Streams that are held for later calls.
 const IDLE_MAX: usize = 64;
 /// How often a call is sent anew after a stream that ended in good order.
 const STREAMS_MAX: usize = 4;
@@ -37,15 +41,33 @@ pub(crate) struct CallStream {
     arrived: VecDeque<CallAnswer>,
 }
 
-/// The streams that no call uses now.
+/// The streams that no call uses now, and how many calls use one.
 #[derive(Default)]
-pub(crate) struct IdleStreams(Mutex<Vec<CallStream>>);
+pub(crate) struct IdleStreams {
+    idle: Mutex<Vec<CallStream>>,
+    in_use: AtomicUsize,
+}
+
+/// The place of a call that uses a stream; dropping it gives it back.
+struct StreamPlace<'a>(&'a AtomicUsize);
+
+impl Drop for StreamPlace<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
 
 impl IdleStreams {
+    /// A place, unless all are taken.
+    fn place(&self) -> Option<StreamPlace<'_>> {
+        let place = StreamPlace(&self.in_use);
+        (self.in_use.fetch_add(1, Ordering::Relaxed) < IN_USE_MAX).then_some(place)
+    }
+
     /// A stream that is still open.
     fn take(&self) -> Option<CallStream> {
         loop {
-            let mut stream = lock(&self.0).pop()?;
+            let mut stream = lock(&self.idle).pop()?;
             if stream.is_open() {
                 return Some(stream);
             }
@@ -53,7 +75,7 @@ impl IdleStreams {
     }
 
     fn give_back(&self, stream: CallStream) {
-        let mut idle = lock(&self.0);
+        let mut idle = lock(&self.idle);
         if idle.len() < IDLE_MAX {
             idle.push(stream);
         }
@@ -122,6 +144,9 @@ fn answers_of(message: FlightData) -> Answer<Vec<CallAnswer>> {
 impl RemoteStore {
     /// Carries out one action on a row or a pair, over a stream that is held for further ones.
     pub(crate) fn single_call(&self, action: &str, body: Vec<u8>) -> Result<Vec<Bytes>> {
+        let Some(_place) = self.idle_streams().place() else {
+            return Ok(self.act(action, body)?.into_iter().map(Bytes::from).collect());
+        };
         let call = CallMessage { action: action.to_owned(), body: body.into() };
         let limits = self.limits();
         for _ in 0..STREAMS_MAX {
