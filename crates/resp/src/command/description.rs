@@ -35,6 +35,19 @@ impl Command {
         indexes.filter(move |index| first > 0 && (*index as usize) < words).map(|at| at as usize)
     }
 
+    /// The position of the word that says how many keys follow it, if there is one.
+    pub(crate) fn counted_at(&self) -> Option<usize> {
+        // Those of SORT are in patterns.
+        let is_counted = self.has_flag("movablekeys") && self.group != "generic";
+        is_counted.then(|| usize::from(self.keys.1.unsigned_abs()) + 1)
+    }
+
+    /// How many words further the next of the counted keys is.
+    pub(crate) fn counted_step(&self) -> usize {
+        // Values are between those of MSETEX.
+        if self.name == "msetex" { 2 } else { 1 }
+    }
+
     pub(crate) fn has_flag(&self, flag: &str) -> bool {
         self.flags.split(' ').any(|one| one == flag)
     }

@@ -3,7 +3,7 @@
 use super::immediate::ImmediateCall;
 use super::words::{self, Refusal};
 use crate::command::{COMMANDS, Command, find};
-use crate::protocol::{ReplyWriter, glob_matches};
+use crate::protocol::{ReplyWriter, glob_matches, parse_integer};
 
 type Handled = Result<(), Refusal>;
 
@@ -117,7 +117,16 @@ fn get_keys(call: &mut ImmediateCall<'_>) -> Handled {
     if !command.takes(words) {
         return Err("ERR Invalid number of arguments specified for command".into());
     }
-    let keys: Vec<&[u8]> = command.key_indexes(words).map(|index| call.word(index + 2)).collect();
+    let mut keys: Vec<&[u8]> =
+        command.key_indexes(words).map(|index| call.word(index + 2)).collect();
+    if let Some(at) = command.counted_at() {
+        let count = parse_integer(call.word(at + 2)).filter(|count| *count > 0);
+        let step = command.counted_step();
+        let words = count.and_then(|count| count.checked_mul(step as i64));
+        let counted = words.and_then(|words| call.keys_after(at + 2, words, &[]).ok());
+        let counted = counted.ok_or("ERR Invalid arguments specified for command")?;
+        keys.extend(counted.step_by(step).map(|index| call.word(index)));
+    }
     if keys.is_empty() {
         return Err("ERR The command has no key arguments".into());
     }

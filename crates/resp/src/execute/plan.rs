@@ -51,6 +51,8 @@ pub(crate) enum ReplyShape {
     Single,
     /// All of them.
     Array,
+    /// All of them; no list where the first is nothing.
+    ArrayOrNull,
     /// Their sum.
     Sum,
     /// That of the last one.

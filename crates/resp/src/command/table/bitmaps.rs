@@ -12,6 +12,16 @@ pub(super) const COMMANDS: &[Command] = &[
         summary: "Counts the bits that are on",
     },
     Command {
+        name: "bitfield", arity: -2, keys: (1, 1, 1), group: "bitmap", since: "3.2.0", rights: CHANGE,
+        flags: "write denyoom",
+        summary: "Reads and changes numbers of any width",
+    },
+    Command {
+        name: "bitfield_ro", arity: -2, keys: (1, 1, 1), group: "bitmap", since: "6.0.0", rights: READ,
+        flags: "readonly fast",
+        summary: "Reads numbers of any width",
+    },
+    Command {
         name: "bitop", arity: -4, keys: (2, -1, 1), group: "bitmap", since: "2.6.0", rights: CHANGE,
         flags: "write denyoom",
         summary: "Combines the bits of keys",

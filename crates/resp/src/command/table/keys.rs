@@ -92,6 +92,16 @@ pub(super) const COMMANDS: &[Command] = &[
         summary: "Lists keys, a part at a time",
     },
     Command {
+        name: "sort", arity: -2, keys: (1, 1, 1), group: "generic", since: "1.0.0", rights: READ,
+        flags: "write denyoom movablekeys",
+        summary: "Sorts a list, a set or a sorted set, and may store it",
+    },
+    Command {
+        name: "sort_ro", arity: -2, keys: (1, 1, 1), group: "generic", since: "7.0.0", rights: READ,
+        flags: "readonly movablekeys",
+        summary: "Sorts a list, a set or a sorted set",
+    },
+    Command {
         name: "touch", arity: -2, keys: (1, -1, 1), group: "generic", since: "3.2.1", rights: READ,
         flags: "readonly fast",
         summary: "Counts which keys exist",

@@ -1,6 +1,6 @@
 //! Commands on lists.
 
-use super::rights::{CHANGE, DRAIN, MOVE, READ, REDUCE, UPDATE, UPSERT};
+use super::rights::{CHANGE, DRAIN, MOVE, NONE, READ, REDUCE, UPDATE, UPSERT};
 use crate::command::Command;
 
 /// Sorted by their names.
@@ -25,6 +25,11 @@ pub(super) const COMMANDS: &[Command] = &[
         name: "lmove", arity: 5, keys: (1, 2, 1), group: "list", since: "6.2.0", rights: MOVE,
         flags: "write denyoom",
         summary: "Moves an element from one list to another",
+    },
+    Command {
+        name: "lmpop", arity: -4, keys: (0, 0, 0), group: "list", since: "7.0.0", rights: NONE,
+        flags: "write movablekeys",
+        summary: "Takes elements of the first list that has any",
     },
     Command {
         name: "lpop", arity: -2, keys: (1, 1, 1), group: "list", since: "1.0.0", rights: DRAIN,

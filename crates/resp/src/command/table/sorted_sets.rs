@@ -1,6 +1,6 @@
 //! Commands on sorted sets.
 
-use super::rights::{CHANGE, DRAIN, READ, REDUCE, UPSERT};
+use super::rights::{CHANGE, DRAIN, MOVE, NONE, READ, REDUCE, UPSERT};
 use crate::command::Command;
 
 /// Sorted by their names.
@@ -22,14 +22,44 @@ pub(super) const COMMANDS: &[Command] = &[
         summary: "Counts the members between two scores",
     },
     Command {
+        name: "zdiff", arity: -3, keys: (0, 0, 0), group: "sorted-set", since: "6.2.0", rights: NONE,
+        flags: "readonly movablekeys",
+        summary: "Gets the members of sorted sets that no other has",
+    },
+    Command {
+        name: "zdiffstore", arity: -4, keys: (1, 1, 1), group: "sorted-set", since: "6.2.0", rights: MOVE,
+        flags: "write denyoom movablekeys",
+        summary: "Stores the members of sorted sets that no other has",
+    },
+    Command {
         name: "zincrby", arity: 4, keys: (1, 1, 1), group: "sorted-set", since: "1.2.0", rights: CHANGE,
         flags: "write denyoom fast",
         summary: "Adds to the score of a member",
     },
     Command {
+        name: "zinter", arity: -3, keys: (0, 0, 0), group: "sorted-set", since: "6.2.0", rights: NONE,
+        flags: "readonly movablekeys",
+        summary: "Gets the members of sorted sets that all have",
+    },
+    Command {
+        name: "zintercard", arity: -3, keys: (0, 0, 0), group: "sorted-set", since: "7.0.0", rights: NONE,
+        flags: "readonly movablekeys",
+        summary: "Counts the members that all sorted sets have",
+    },
+    Command {
+        name: "zinterstore", arity: -4, keys: (1, 1, 1), group: "sorted-set", since: "2.0.0", rights: MOVE,
+        flags: "write denyoom movablekeys",
+        summary: "Stores the members of sorted sets that all have",
+    },
+    Command {
         name: "zlexcount", arity: 4, keys: (1, 1, 1), group: "sorted-set", since: "2.8.9", rights: READ,
         flags: "readonly fast",
         summary: "Counts the members between two names",
+    },
+    Command {
+        name: "zmpop", arity: -4, keys: (0, 0, 0), group: "sorted-set", since: "7.0.0", rights: NONE,
+        flags: "write movablekeys",
+        summary: "Takes members of the first sorted set that has any",
     },
     Command {
         name: "zmscore", arity: -3, keys: (1, 1, 1), group: "sorted-set", since: "6.2.0", rights: READ,
@@ -67,7 +97,12 @@ pub(super) const COMMANDS: &[Command] = &[
         summary: "Gets members of a sorted set by their scores",
     },
     Command {
-        name: "zrank", arity: 3, keys: (1, 1, 1), group: "sorted-set", since: "2.0.0", rights: READ,
+        name: "zrangestore", arity: -5, keys: (1, 2, 1), group: "sorted-set", since: "6.2.0", rights: MOVE,
+        flags: "write denyoom",
+        summary: "Stores a range of a sorted set",
+    },
+    Command {
+        name: "zrank", arity: -3, keys: (1, 1, 1), group: "sorted-set", since: "2.0.0", rights: READ,
         flags: "readonly fast",
         summary: "Tells the place of a member",
     },
@@ -107,7 +142,7 @@ pub(super) const COMMANDS: &[Command] = &[
         summary: "Gets members by their scores, the highest first",
     },
     Command {
-        name: "zrevrank", arity: 3, keys: (1, 1, 1), group: "sorted-set", since: "2.0.0", rights: READ,
+        name: "zrevrank", arity: -3, keys: (1, 1, 1), group: "sorted-set", since: "2.0.0", rights: READ,
         flags: "readonly fast",
         summary: "Tells the place of a member, from the highest",
     },
@@ -120,5 +155,15 @@ pub(super) const COMMANDS: &[Command] = &[
         name: "zscore", arity: 3, keys: (1, 1, 1), group: "sorted-set", since: "1.2.0", rights: READ,
         flags: "readonly fast",
         summary: "Tells the score of a member",
+    },
+    Command {
+        name: "zunion", arity: -3, keys: (0, 0, 0), group: "sorted-set", since: "6.2.0", rights: NONE,
+        flags: "readonly movablekeys",
+        summary: "Gets the members of sorted sets that any has",
+    },
+    Command {
+        name: "zunionstore", arity: -4, keys: (1, 1, 1), group: "sorted-set", since: "2.0.0", rights: MOVE,
+        flags: "write denyoom movablekeys",
+        summary: "Stores the members of sorted sets that any has",
     },
 ];

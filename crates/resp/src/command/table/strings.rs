@@ -1,6 +1,6 @@
 //! Commands on strings.
 
-use super::rights::{CHANGE, INSERT, READ, TAKE, TOUCH, UPSERT};
+use super::rights::{CHANGE, INSERT, NONE, READ, TAKE, TOUCH, UPSERT};
 use crate::command::Command;
 
 /// Sorted by their names.
@@ -20,6 +20,11 @@ pub(super) const COMMANDS: &[Command] = &[
         name: "decrby", arity: 3, keys: (1, 1, 1), group: "string", since: "1.0.0", rights: CHANGE,
         flags: "write denyoom fast",
         summary: "Takes from a number",
+    },
+    Command {
+        name: "delex", arity: -2, keys: (1, 1, 1), group: "string", since: "8.4.0", rights: TAKE,
+        flags: "write fast",
+        summary: "Deletes a key if its value is the given one, or another",
     },
     Command {
         name: "get", arity: 2, keys: (1, 1, 1), group: "string", since: "1.0.0", rights: READ,
@@ -62,6 +67,11 @@ pub(super) const COMMANDS: &[Command] = &[
         summary: "Adds to a decimal number",
     },
     Command {
+        name: "lcs", arity: -3, keys: (1, 2, 1), group: "string", since: "7.0.0", rights: READ,
+        flags: "readonly",
+        summary: "Finds what two strings have in common",
+    },
+    Command {
         name: "mget", arity: -2, keys: (1, -1, 1), group: "string", since: "1.0.0", rights: READ,
         flags: "readonly fast",
         summary: "Gets the values of keys",
@@ -70,6 +80,11 @@ pub(super) const COMMANDS: &[Command] = &[
         name: "mset", arity: -3, keys: (1, -1, 2), group: "string", since: "1.0.1", rights: UPSERT,
         flags: "write denyoom",
         summary: "Sets the values of keys",
+    },
+    Command {
+        name: "msetex", arity: -4, keys: (0, 0, 0), group: "string", since: "8.4.0", rights: NONE,
+        flags: "write denyoom movablekeys",
+        summary: "Sets values together that live so long",
     },
     Command {
         name: "msetnx", arity: -3, keys: (1, -1, 2), group: "string", since: "1.0.1", rights: INSERT,
