@@ -108,6 +108,11 @@ fn field_operations(
     if only_reads && bytes_min > 0 {
         return Err("ERR BITFIELD_RO only supports the GET subcommand".into());
     }
+    // Without any it looks at the kind of the value alone.
+    if operations.is_empty() {
+        sink.push(1, PartAction::Length);
+        return Ok(ReplyShape::EmptyArray);
+    }
     for operation in operations {
         sink.push(1, PartAction::BitField(BitFieldOperation { bytes_min, ..operation }));
     }

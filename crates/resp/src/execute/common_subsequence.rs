@@ -96,7 +96,6 @@ fn options(call: &ImmediateCall<'_>) -> Result<CommonOptions, Refusal> {
 }
 
 pub(crate) fn lcs(call: &mut ImmediateCall<'_>) -> Handled {
-    let options = options(call)?;
     let keys = [call.word(1), call.word(2)];
     let turn = call.turn(false);
     // A key that is not there is a string without bytes.
@@ -105,6 +104,7 @@ pub(crate) fn lcs(call: &mut ImmediateCall<'_>) -> Handled {
     if !kinds.into_iter().all(|kind| is_string(&kind.into_text().unwrap_or_default())) {
         return Err("ERR The specified keys must contain string values".into());
     }
+    let options = options(call)?;
     let found = call.inner(&[&[b"GET", keys[0]], &[b"GET", keys[1]]])?;
     drop(turn);
     let texts: Vec<Vec<u8>> =

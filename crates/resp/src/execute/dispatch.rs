@@ -7,8 +7,8 @@ use super::plan::{CommandArguments, PartSink, ReplyShape};
 use super::words::Refusal;
 use super::{
     bitmaps, common_subsequence, connection, encoding, generic, hash_expiry, hashes, introspection,
-    keys, list_moves, lists, multi_pop, server, set_algebra, set_many, sets, sort, sorted_algebra,
-    sorted_sets, strings, transactions,
+    keys, list_moves, lists, memory, multi_pop, server, set_algebra, set_many, sets, sort,
+    sorted_algebra, sorted_sets, strings, transactions,
 };
 use crate::command::COMMANDS;
 
@@ -125,6 +125,7 @@ fn handler_named(name: &str) -> Option<Handler> {
         "lrem" => Parts(lists::lrem),
         "lset" => Parts(lists::lset),
         "ltrim" => Parts(lists::ltrim),
+        "memory" => Immediate(memory::memory),
         "mget" => Parts(strings::mget),
         "mset" => Parts(strings::mset),
         "msetex" => Immediate(set_many::msetex),

@@ -34,6 +34,7 @@ mod keys;
 mod list_action;
 mod list_moves;
 mod lists;
+mod memory;
 mod multi_pop;
 mod open_collection;
 mod open_hash;

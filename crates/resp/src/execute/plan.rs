@@ -53,6 +53,8 @@ pub(crate) enum ReplyShape {
     Array,
     /// All of them; no list where the first is nothing.
     ArrayOrNull,
+    /// None of them: an empty list.
+    EmptyArray,
     /// Their sum.
     Sum,
     /// That of the last one.

@@ -6,7 +6,7 @@ use std::cmp::Ordering;
 use super::immediate::{ImmediateCall, check_right};
 use super::words::{self, Refusal};
 use crate::access::KeyRight;
-use crate::protocol::parse_nearest_double;
+use crate::protocol::parse_double;
 
 type Handled = Result<(), Refusal>;
 
@@ -167,7 +167,8 @@ fn sorted(
 fn score(weight: Option<&[u8]>) -> Option<f64> {
     match weight {
         None | Some(b"") => Some(0.0),
-        Some(weight) => parse_nearest_double(weight),
+        // Spaces may stand in front.
+        Some(weight) => parse_double(weight.trim_ascii_start()),
     }
 }
 

@@ -235,9 +235,9 @@ pub(crate) fn store_range(call: &mut ImmediateCall<'_>) -> Handled {
     let (mut by_names, mut at) = (false, 5);
     while at < call.len() {
         match call.lower(at).as_str() {
-            "limit" => at += 2,
+            "limit" if at + 2 < call.len() => at += 2,
+            "limit" | "withscores" => return Err(words::SYNTAX.into()),
             "bylex" => by_names = true,
-            "withscores" => return Err(words::SYNTAX.into()),
             _ => {}
         }
         at += 1;

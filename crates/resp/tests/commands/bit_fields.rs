@@ -58,6 +58,7 @@ fn arguments_are_checked_as_in_redis() {
         ("BITFIELD b WHAT u8 0", "-ERR syntax error"),
         ("BITFIELD b OVERFLOW never", "-ERR Invalid OVERFLOW type specified"),
         ("RPUSH l x", ":1"),
+        ("BITFIELD l", "-WRONGTYPE Operation against a key holding the wrong kind of value"),
         (
             "BITFIELD l GET u8 0 SET u8 0 1",
             "-WRONGTYPE Operation against a key holding the wrong kind of value",

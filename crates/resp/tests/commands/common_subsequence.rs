@@ -22,7 +22,7 @@ fn what_two_strings_have_in_common_is_shown_counted_or_placed() {
         ("LCS a b WHAT", "-ERR syntax error"),
         ("LCS a b MINMATCHLEN", "-ERR syntax error"),
         ("RPUSH l x", ":1"),
-        ("LCS a l", "-ERR The specified keys must contain string values"),
+        ("LCS a l LEN IDX", "-ERR The specified keys must contain string values"),
     ]);
     clients.ask("HELLO 3");
     clients.expect(&[("LCS a a IDX", "%2 $7 matches *1 *2 *2 :0 :7 *2 :0 :7 $3 len :8")]);

@@ -212,6 +212,9 @@ fn a_large_hash_is_gathered_where_a_field_gets_a_time() {
     let stored =
         |clients: &Clients| clients.store.kv().get(&Key::of_major(["h"])).unwrap().unwrap().value;
     assert!(stored(&clients).len() < 100, "spread");
+    let usage = clients.ask("MEMORY USAGE h SAMPLES 5");
+    let usage: usize = usage.trim_end().trim_start_matches(':').parse().unwrap();
+    assert!((40_000..45_000).contains(&usage), "{usage}");
     clients.expect(&[
         ("HTTL h FIELDS 2 f7 nosuch", "*2 :-1 :-2"),
         ("HEXPIRE h 10 XX FIELDS 1 f7", "*1 :0"),

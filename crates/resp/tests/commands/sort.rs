@@ -72,11 +72,17 @@ fn the_order_is_stored_as_a_list() {
 fn arguments_are_checked_as_in_redis() {
     filled().expect(&[
         ("SORT s", "-ERR One or more scores can't be converted into double"),
+        ("RPUSH spaced \" 2\" 1", ":2"),
+        ("SORT spaced", "*2 $1 1 $2  2"),
+        ("RPUSH spaced 1e999", ":3"),
+        ("SORT spaced", "-ERR One or more scores can't be converted into double"),
         ("SORT w_1", WRONG_TYPE),
         ("SORT l WHAT", "-ERR syntax error"),
         ("SORT l LIMIT 1", "-ERR syntax error"),
         ("SORT l LIMIT x 1", "-ERR value is not an integer or out of range"),
         ("SORT l BY", "-ERR syntax error"),
         ("SORT_RO l STORE t", "-ERR syntax error"),
+        ("COMMAND GETKEYS SORT l", "*1 $1 l"),
+        ("COMMAND GETKEYS SORT l STORE s GET store STORE t", "*2 $1 l $1 t"),
     ]);
 }

@@ -86,6 +86,8 @@ fn ranges_are_stored() {
         ("ZRANGESTORE t nosuch 0 -1", ":0"),
         ("EXISTS t", ":0"),
         ("ZRANGESTORE t a 0 -1 WITHSCORES", "-ERR syntax error"),
+        ("ZRANGESTORE t a 0 1 BYSCORE LIMIT 2", "-ERR syntax error"),
+        ("ZRANGESTORE t a 0 1 BYSCORE LIMIT", "-ERR syntax error"),
         ("ZRANGESTORE t a 0 x", "-ERR value is not an integer or out of range"),
         ("ZRANGESTORE t string 0 -1", WRONG_TYPE),
     ]);

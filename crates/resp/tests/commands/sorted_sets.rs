@@ -85,6 +85,11 @@ fn ranges_go_by_places_by_scores_and_by_names() {
         ("ZADD n 0 a 0 b 0 c", ":3"),
         ("ZRANGE n [b + BYLEX", "*2 $1 b $1 c"),
         ("ZRANGE n (c - BYLEX REV LIMIT 0 1", "*1 $1 b"),
+        // Where scores differ it is the first members in their order that are between the names.
+        ("ZRANGE z [b [c BYLEX", "*2 $1 b $1 c"),
+        ("ZLEXCOUNT z (a +", ":3"),
+        ("ZRANGE z [d [a BYLEX", "*0"),
+        ("ZRANGE z + - BYLEX", "*0"),
         ("ZRANGEBYSCORE z x 9", "-ERR min or max is not a float"),
         ("ZRANGE n b c BYLEX", "-ERR min or max not valid string range item"),
         ("ZRANGE z 0 x", "-ERR value is not an integer or out of range"),

@@ -52,6 +52,11 @@ pub(super) const COMMANDS: &[Command] = &[
         summary: "Tells when the store was synced last",
     },
     Command {
+        name: "memory", arity: -2, keys: (0, 0, 0), group: "server", since: "4.0.0", rights: NONE,
+        flags: "",
+        summary: "Counts the bytes that a key takes",
+    },
+    Command {
         name: "role", arity: 1, keys: (0, 0, 0), group: "server", since: "2.8.12", rights: NONE,
         flags: "noscript loading stale fast",
         summary: "Tells that the server is a master",

@@ -22,6 +22,7 @@ pub(super) fn write_reply(
         ReplyShape::Single => parts.iter().for_each(|part| write(part, texts, failures, reply)),
         ReplyShape::Array
         | ReplyShape::ArrayOrNull
+        | ReplyShape::EmptyArray
         | ReplyShape::Sum
         | ReplyShape::Last
         | ReplyShape::Ok
@@ -39,6 +40,7 @@ pub(super) fn write_reply(
             reply.array(parts.len());
             parts.iter().for_each(|part| write(part, texts, failures, reply));
         }
+        ReplyShape::EmptyArray => reply.array(0),
         ReplyShape::Sum => {
             let number = |part: &KeyPart| match part.reply {
                 PartReply::Integer(number) => number,
