@@ -29,9 +29,10 @@
 //! | `keyspace` | what all clients share |
 //! | `leftovers`, `leftover_search` | deletes members that belong to no collection any more |
 //! | `values` | what kinds of values are stored, and the forms of collections |
-//! | `bits` | values as rows of bits |
+//! | `bits`, `bit_fields` | values as rows of bits, and numbers in them |
 
 mod access;
+mod bit_fields;
 mod bits;
 mod client;
 mod client_list;

@@ -3,7 +3,7 @@
 use crate::access::KeyRight;
 
 /// A command. COMMAND tells clients of it.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Command {
     /// In small letters.
     pub(crate) name: &'static str,
@@ -33,6 +33,19 @@ impl Command {
         let last = if last < 0 { words as i64 + i64::from(last) } else { i64::from(last) };
         let indexes = (i64::from(first)..=last).step_by(usize::from(step.unsigned_abs()).max(1));
         indexes.filter(move |index| first > 0 && (*index as usize) < words).map(|at| at as usize)
+    }
+
+    /// The position of the word that says how many keys follow it, if there is one.
+    pub(crate) fn counted_at(&self) -> Option<usize> {
+        // Those of SORT are in patterns.
+        let is_counted = self.has_flag("movablekeys") && self.group != "generic";
+        is_counted.then(|| usize::from(self.keys.1.unsigned_abs()) + 1)
+    }
+
+    /// How many words further the next of the counted keys is.
+    pub(crate) fn counted_step(&self) -> usize {
+        // Values are between those of MSETEX.
+        if self.name == "msetex" { 2 } else { 1 }
     }
 
     pub(crate) fn has_flag(&self, flag: &str) -> bool {

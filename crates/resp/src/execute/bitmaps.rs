@@ -5,6 +5,7 @@ use super::keys::{each_value, store};
 use super::part::PartAction;
 use super::plan::{CommandArguments, PartSink, ReplyShape};
 use super::words::{self, Refusal};
+use crate::bit_fields::{BitFieldOperation, FieldChange, FieldKind, FieldOverflow};
 use crate::bits::BitUnit;
 use crate::protocol::parse_integer;
 use crate::values::{ValueKind, would_be_marked};
@@ -53,6 +54,98 @@ pub(crate) fn setbit(arguments: &CommandArguments<'_>, sink: &mut PartSink<'_>) 
         _ => return Err("ERR bit is not an integer or out of range".into()),
     };
     one(sink, PartAction::SetBit { offset, bit })
+}
+
+pub(crate) fn fields(arguments: &CommandArguments<'_>, sink: &mut PartSink<'_>) -> Planned {
+    field_operations(arguments, sink, false)
+}
+
+pub(crate) fn read_fields(arguments: &CommandArguments<'_>, sink: &mut PartSink<'_>) -> Planned {
+    field_operations(arguments, sink, true)
+}
+
+/// A part for each operation. The first change makes the value as long as all of them need.
+fn field_operations(
+    arguments: &CommandArguments<'_>,
+    sink: &mut PartSink<'_>,
+    only_reads: bool,
+) -> Planned {
+    let (mut overflow, mut at, mut bytes_min) = (FieldOverflow::Wrap, 2, 0);
+    let mut operations: Vec<BitFieldOperation> = Vec::new();
+    while at < arguments.len() {
+        let name = arguments.get(at).to_ascii_lowercase();
+        let words_left = arguments.len() - at - 1;
+        // How many words follow each name.
+        let words = match name.as_slice() {
+            b"get" => 2,
+            b"set" | b"incrby" => 3,
+            b"overflow" => 1,
+            _ => return Err(words::SYNTAX.into()),
+        };
+        if words_left < words {
+            return Err(words::SYNTAX.into());
+        }
+        match name.as_slice() {
+            // It counts for the changes after it.
+            b"overflow" => overflow = overflow_rule(arguments.get(at + 1))?,
+            _ => {
+                let (kind, offset) = field_place(arguments, at + 1, sink.value_bytes_max)?;
+                let number = |index| integer(arguments, index);
+                let change = match name.as_slice() {
+                    b"get" => FieldChange::None,
+                    b"set" => FieldChange::Set(number(at + 3)?),
+                    _ => FieldChange::Add(number(at + 3)?),
+                };
+                if change != FieldChange::None {
+                    let end = kind.last_byte(offset).unwrap_or(0) + 1;
+                    bytes_min = bytes_min.max(end);
+                }
+                operations.push(BitFieldOperation { kind, offset, change, overflow, bytes_min: 0 });
+            }
+        }
+        at += 1 + words;
+    }
+    if only_reads && bytes_min > 0 {
+        return Err("ERR BITFIELD_RO only supports the GET subcommand".into());
+    }
+    // Without any it looks at the kind of the value alone.
+    if operations.is_empty() {
+        sink.push(1, PartAction::Length);
+        return Ok(ReplyShape::EmptyArray);
+    }
+    for operation in operations {
+        sink.push(1, PartAction::BitField(BitFieldOperation { bytes_min, ..operation }));
+    }
+    Ok(ReplyShape::Array)
+}
+
+fn overflow_rule(word: &[u8]) -> Result<FieldOverflow, Refusal> {
+    match word.to_ascii_lowercase().as_slice() {
+        b"wrap" => Ok(FieldOverflow::Wrap),
+        b"sat" => Ok(FieldOverflow::Saturate),
+        b"fail" => Ok(FieldOverflow::Fail),
+        _ => Err("ERR Invalid OVERFLOW type specified".into()),
+    }
+}
+
+/// The kind and the offset of a field: a number of bits, or of fields after a `#`.
+fn field_place(
+    arguments: &CommandArguments<'_>,
+    at: usize,
+    bytes_max: usize,
+) -> Result<(FieldKind, usize), Refusal> {
+    let refusal = "ERR Invalid bitfield type. Use something like i16 u8. Note that u64 is not \
+                   supported but i64 is.";
+    let kind = FieldKind::parse(arguments.get(at)).ok_or(refusal)?;
+    let (word, unit) = match arguments.get(at + 1) {
+        [b'#', digits @ ..] => (digits, usize::from(kind.bits)),
+        digits => (digits, 1),
+    };
+    let offset = parse_integer(word).and_then(|offset| usize::try_from(offset).ok());
+    let offset = offset.and_then(|offset| offset.checked_mul(unit));
+    let is_within = |offset: &usize| kind.last_byte(*offset).is_some_and(|last| last < bytes_max);
+    let offset = offset.filter(is_within);
+    Ok((kind, offset.ok_or("ERR bit offset is not an integer or out of range")?))
 }
 
 pub(crate) fn count(arguments: &CommandArguments<'_>, sink: &mut PartSink<'_>) -> Planned {

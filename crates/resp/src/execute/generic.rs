@@ -1,6 +1,7 @@
 //! Keys whatever their values are: DEL, EXISTS, EXPIRE, TTL and their relatives.
 
-use super::part::{ExpiryRule, PartAction};
+use super::expiry_time::ExpiryRule;
+use super::part::PartAction;
 use super::plan::{CommandArguments, PartSink, ReplyShape};
 use super::words::{self, Refusal};
 use crate::protocol::parse_integer;
@@ -20,6 +21,17 @@ fn sum(arguments: &CommandArguments<'_>, sink: &mut PartSink<'_>, action: PartAc
 
 pub(crate) fn del(arguments: &CommandArguments<'_>, sink: &mut PartSink<'_>) -> Planned {
     sum(arguments, sink, PartAction::Delete)
+}
+
+/// DELEX: deletes a key whose value is the given one, or another one.
+pub(crate) fn delex(arguments: &CommandArguments<'_>, sink: &mut PartSink<'_>) -> Planned {
+    let is_equal = match arguments.len() {
+        2 => return one(sink, PartAction::Delete),
+        4 if arguments.get(2).eq_ignore_ascii_case(b"ifeq") => true,
+        4 if arguments.get(2).eq_ignore_ascii_case(b"ifne") => false,
+        _ => return Err(words::SYNTAX.into()),
+    };
+    one(sink, PartAction::DeleteIf { value: arguments.argument(3), is_equal })
 }
 
 pub(crate) fn exists(arguments: &CommandArguments<'_>, sink: &mut PartSink<'_>) -> Planned {

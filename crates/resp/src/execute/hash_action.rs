@@ -2,6 +2,8 @@
 
 use tonnage::internal::placement_hash;
 
+use super::field_set::FieldSet;
+use super::field_time::FieldTimeAction;
 use super::open_hash::OpenHash;
 use super::part_reply::{FieldShow, ListShape, PartReply};
 use super::room::CommandRoom;
@@ -45,6 +47,7 @@ pub(crate) enum HashAction {
     /// So many, likewise.
     PopMany(u64),
     Scan(FieldScan),
+    Time(FieldTimeAction),
 }
 
 /// A page of a scan.
@@ -63,20 +66,14 @@ pub(crate) struct ScanOptions {
     pub(crate) show: FieldShow,
 }
 
-/// A field that a command sets.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct FieldSet {
-    pub(crate) field: ClientArgument,
-    pub(crate) value: ClientArgument,
-    pub(crate) only_if_new: bool,
-    pub(crate) room: CommandRoom,
-}
-
 pub(super) type Answer = Result<PartReply, &'static str>;
 
 impl HashAction {
     /// Whether INFO counts it as a look-up.
     pub(crate) fn is_look_up(&self) -> bool {
+        if let HashAction::Time(action) = self {
+            return action.is_look_up();
+        }
         !matches!(
             self,
             HashAction::Set(_)
@@ -96,6 +93,7 @@ impl HashAction {
             HashAction::Get(field) | HashAction::Exists(field) => Some(*field),
             HashAction::ValueLength(field) | HashAction::Delete(field) => Some(*field),
             HashAction::Set(set) => Some(set.field),
+            HashAction::Time(action) => Some(action.field()),
             HashAction::Add { field, .. } | HashAction::AddDecimal { field, .. } => Some(*field),
             _ => None,
         }
@@ -142,6 +140,7 @@ impl OpenHash {
             HashAction::Pop => self.pop(texts),
             HashAction::PopMany(count) => self.pop_many(count, texts),
             HashAction::Scan(scan) => (self.scan(scan, texts), false),
+            HashAction::Time(action) => self.apply_to_time(action, texts),
         }
     }
 
@@ -173,7 +172,12 @@ impl OpenHash {
         let longest = texts.get(field).len();
         let bytes = entry_bytes(longest, texts.get(value).len());
         self.check_room(CommandRoom { is_first: true, bytes, longest, bytes_max }, texts)?;
+        // A sum lives as long as the number did.
+        let expires_at_ms = self.expiry_of(field, texts);
         self.set(field, value, texts);
+        if expires_at_ms > 0 {
+            self.set_expiry(field, expires_at_ms, texts);
+        }
         Ok(())
     }
 

@@ -1,6 +1,7 @@
 //! Hashes: HSET, HGET and their relatives.
 
-use super::hash_action::{FieldScan, FieldSet, HashAction, ScanOptions};
+use super::field_set::FieldSet;
+use super::hash_action::{FieldScan, HashAction, ScanOptions};
 use super::part::PartAction;
 use super::part_reply::FieldShow;
 use super::plan::{CommandArguments, PartSink, ReplyShape};

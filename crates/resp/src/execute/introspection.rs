@@ -3,7 +3,7 @@
 use super::immediate::ImmediateCall;
 use super::words::{self, Refusal};
 use crate::command::{COMMANDS, Command, find};
-use crate::protocol::{ReplyWriter, glob_matches};
+use crate::protocol::{ReplyWriter, glob_matches, parse_integer};
 
 type Handled = Result<(), Refusal>;
 
@@ -117,7 +117,21 @@ fn get_keys(call: &mut ImmediateCall<'_>) -> Handled {
     if !command.takes(words) {
         return Err("ERR Invalid number of arguments specified for command".into());
     }
-    let keys: Vec<&[u8]> = command.key_indexes(words).map(|index| call.word(index + 2)).collect();
+    // Where they stand the table says, or a number among the words.
+    let mut keys: Vec<&[u8]> =
+        command.key_indexes(words).map(|index| call.word(index + 2)).collect();
+    if command.name == "sort" {
+        keys.extend(target_of_sort(call));
+    }
+    if let Some(at) = command.counted_at() {
+        let count = parse_integer(call.word(at + 2)).filter(|count| *count > 0);
+        // Values may be between them.
+        let step = command.counted_step();
+        let words = count.and_then(|count| count.checked_mul(step as i64));
+        let counted = words.and_then(|words| call.keys_after(at + 2, words, &[]).ok());
+        let counted = counted.ok_or("ERR Invalid arguments specified for command")?;
+        keys.extend(counted.step_by(step).map(|index| call.word(index)));
+    }
     if keys.is_empty() {
         return Err("ERR The command has no key arguments".into());
     }
@@ -125,4 +139,22 @@ fn get_keys(call: &mut ImmediateCall<'_>) -> Handled {
     reply.array(keys.len());
     keys.iter().for_each(|key| reply.bulk(key));
     Ok(())
+}
+
+/// The key that SORT stores its result under: that of the last option of this kind.
+fn target_of_sort<'c>(call: &ImmediateCall<'c>) -> Option<&'c [u8]> {
+    let (mut target, mut at) = (None, 4);
+    while at < call.len() {
+        match call.lower(at).as_str() {
+            "limit" => at += 2,
+            "by" | "get" => at += 1,
+            "store" if at + 1 < call.len() => {
+                at += 1;
+                target = Some(call.word(at));
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    target
 }

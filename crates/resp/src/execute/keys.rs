@@ -9,7 +9,7 @@ use super::words::{self, Refusal};
 use crate::access::KeyRight;
 use crate::keyspace::Keyspace;
 use crate::protocol::{glob_matches, parse_integer};
-use crate::values::{ValueKind, would_be_marked};
+use crate::values::{ValueKind, is_over, would_be_marked};
 
 type Handled = Result<(), Refusal>;
 
@@ -43,10 +43,14 @@ pub(super) fn each_value(
     mut take: impl FnMut(usize, &[u8], u64) -> bool,
 ) -> tonnage::Result<()> {
     let (asked, mut found) = (pairs_of(keys)?, PairBatch::default());
-    let mut first = 0;
+    let (mut first, now_ms) = (0, keyspace.now_ms());
     while first < keys.len() {
         first += keyspace.session.get_many(&asked, first, PAGE_BYTES, &mut found)?;
         for row in 0..found.len() {
+            // Hashes all of whose fields have expired are not there.
+            if is_over(found.value(row), now_ms) {
+                continue;
+            }
             if !take(found.origin(row), found.value(row), found.expires_at_ms(row)) {
                 return Ok(());
             }

@@ -14,8 +14,8 @@ use super::open_spread::OpenSpread;
 use super::texts::{Text, Texts};
 use super::words;
 use crate::values::{
-    EncodedHash, HEAD_BYTES, SpreadHead, ValueKind, entry_bytes, score_of, write_head,
-    write_lengths,
+    EncodedHash, HEAD_BYTES, SpreadHead, ValueKind, entry_bytes, score_of, write_expiring_head,
+    write_head, write_lengths,
 };
 
 /// From so many fields on a table finds them, once it was looked for a field this often.
@@ -34,11 +34,13 @@ pub(super) struct OpenField {
     pub(super) is_deleted: bool,
     /// The value that an entry has, in a spread hash.
     pub(super) stored: Option<Text>,
+    /// When it expires; 0 for never.
+    pub(super) expires_at_ms: u64,
 }
 
 impl OpenField {
     pub(super) fn new(name: Text, value: Text) -> Self {
-        Self { name, value, is_deleted: false, stored: None }
+        Self { name, value, is_deleted: false, stored: None, expires_at_ms: 0 }
     }
 
     /// One that is known not to be there.
@@ -64,7 +66,13 @@ pub(crate) struct OpenHash {
     finds: u32,
     /// Whether the members of a sorted set stand in their order.
     is_sorted: bool,
-    /// As it will be stored.
+    /// How many fields expire by themselves.
+    pub(super) expiring: usize,
+    /// Whether fields were left out whose time is over.
+    pub(super) is_cut: bool,
+    /// Whether the fields are as the command that is carried out requires them.
+    pub(super) is_met: bool,
+    /// As it will be stored, without the times of fields.
     pub(super) bytes: usize,
     /// The text that it is, unless it was changed since.
     pub(super) written: Option<Text>,
@@ -84,6 +92,9 @@ impl Default for OpenHash {
             index: FieldIndex::default(),
             finds: 0,
             is_sorted: true,
+            expiring: 0,
+            is_cut: false,
+            is_met: false,
             bytes: HEAD_BYTES,
             written: None,
             damaged: None,
@@ -107,6 +118,7 @@ impl OpenHash {
         self.spread = None;
         (self.deleted, self.finds, self.bytes) = (0, 0, HEAD_BYTES);
         (self.kind, self.is_sorted, self.written) = (kind, true, None);
+        (self.expiring, self.is_cut) = (0, false);
     }
 
     /// Forgets everything: the parts of another key follow.
@@ -140,7 +152,7 @@ impl OpenHash {
                 self.spread = Some(OpenSpread::new(head));
                 true
             }
-            Ok(None) => self.read(text, bytes).is_some(),
+            Ok(None) => self.read(text, bytes, texts.now_ms).is_some(),
             Err(_) => false,
         };
         if !is_whole {
@@ -149,20 +161,27 @@ impl OpenHash {
             return Err(words::DAMAGED);
         }
         self.is_sorted = self.spread.is_some() || self.is_in_order(texts);
-        self.written = Some(text);
+        self.written = (!self.is_cut).then_some(text);
         Ok(())
     }
 
-    fn read(&mut self, text: Text, bytes: &[u8]) -> Option<()> {
+    /// Reads all fields but those whose time is over.
+    fn read(&mut self, text: Text, bytes: &[u8], now_ms: u64) -> Option<()> {
         for entry in EncodedHash::open(bytes, self.kind).ok()?.entries() {
             let entry = entry.ok()?;
             let value = &bytes[entry.value.clone()];
             if self.kind == ValueKind::SortedSet && score_of(value).is_nan() {
                 return None;
             }
+            let expires_at_ms = entry.expires_at_ms;
+            if expires_at_ms > 0 && expires_at_ms <= now_ms {
+                self.is_cut = true;
+                continue;
+            }
             self.bytes += entry_bytes(entry.field.len(), entry.value.len());
+            self.expiring += usize::from(expires_at_ms > 0);
             let (name, value) = (text.part(entry.field), text.part(entry.value));
-            self.fields.push(OpenField::new(name, value));
+            self.fields.push(OpenField { expires_at_ms, ..OpenField::new(name, value) });
         }
         Some(())
     }
@@ -285,6 +304,9 @@ impl OpenHash {
             self.bytes = self.bytes.saturating_sub(bytes(self.fields[at].value));
         }
         (self.fields[at].value, self.fields[at].is_deleted) = (value, false);
+        // A new value lives for ever.
+        let expired = std::mem::take(&mut self.fields[at].expires_at_ms) > 0;
+        self.expiring -= usize::from(expired);
         if let Some(spread) = &mut self.spread {
             spread.count += u64::from(!was_there);
         }
@@ -299,6 +321,7 @@ impl OpenHash {
             return false;
         }
         field.is_deleted = true;
+        self.expiring -= usize::from(std::mem::take(&mut field.expires_at_ms) > 0);
         let bytes = entry_bytes(texts.get(field.name).len(), texts.get(field.value).len());
         self.bytes = self.bytes.saturating_sub(bytes);
         match &mut self.spread {
@@ -336,10 +359,29 @@ impl OpenHash {
 
     /// Whether it is large, and each of its members finds room in the name of an entry.
     pub(super) fn is_to_be_spread(&self, texts: &Texts<'_>) -> bool {
-        let Some(entries) = &texts.entries else { return false };
+        // Entries of their own have no time.
+        let Some(entries) = texts.entries.as_ref().filter(|_| self.expiring == 0) else {
+            return false;
+        };
         let bytes_max = entries.member_bytes_max();
         entries.spreads(self.bytes)
             && self.fields().all(|(name, _)| texts.get(name).len() <= bytes_max)
+    }
+
+    /// When its last field expires; 0 where one of them never does.
+    fn ends_at_ms(&self) -> u64 {
+        let there = self.fields.iter().filter(|field| !field.is_deleted);
+        match self.expiring == self.len() {
+            true => there.map(|field| field.expires_at_ms).max().unwrap_or(0),
+            false => 0,
+        }
+    }
+
+    /// It is not spread any more: these are all of its fields.
+    pub(super) fn become_whole(&mut self, fields: Vec<OpenField>, bytes: usize) {
+        (self.fields, self.spread, self.deleted) = (fields, None, 0);
+        (self.bytes, self.written) = (bytes, None);
+        self.index.clear();
     }
 
     /// The whole of it as one value. It is not spread.
@@ -349,14 +391,23 @@ impl OpenHash {
         }
         self.sort(texts);
         let start = texts.begin();
-        texts.computed.reserve(self.bytes);
-        write_head(self.kind, self.len(), texts.computed);
-        for (name, value) in self.fields() {
+        let has_times = self.expiring > 0;
+        let bytes = self.bytes + if has_times { self.time_bytes(self.len()) } else { 0 };
+        texts.computed.reserve(bytes);
+        match has_times {
+            true => write_expiring_head(self.len(), self.ends_at_ms(), texts.computed),
+            false => write_head(self.kind, self.len(), texts.computed),
+        }
+        for field in self.fields.iter().filter(|field| !field.is_deleted) {
+            let OpenField { name, value, expires_at_ms, .. } = *field;
             write_lengths(texts.get(name).len(), texts.get(value).len(), texts.computed);
+            if has_times {
+                texts.computed.extend_from_slice(&expires_at_ms.to_le_bytes());
+            }
             texts.append(name);
             texts.append(value);
         }
-        debug_assert_eq!(texts.begin() - start, self.bytes);
+        debug_assert_eq!(texts.begin() - start, bytes);
         let written = texts.computed_since(start);
         self.written = Some(written);
         written

@@ -4,7 +4,7 @@
 //! carried out in order on the state of that key in memory ([`KeyState`]). What they leave is
 //! written at the end, once for all of them.
 
-use super::expiry_time::{ExpiryRefusal, NewExpiry};
+use super::expiry_time::{ExpiryRefusal, ExpiryRule, NewExpiry};
 use super::hash_action::HashAction;
 use super::list_action::ListAction;
 use super::open_collection::OpenCollection;
@@ -12,9 +12,10 @@ use super::part_reply::PartReply;
 use super::sorted_action::SortedAction;
 use super::texts::{ClientArgument, Text, Texts};
 use super::words;
+use crate::bit_fields::{BitFieldOperation, FieldChange};
 use crate::bits::{self, BitUnit};
 use crate::protocol::{Decimal, digits_of, parse_integer};
-use crate::values::{ValueKind, would_be_marked};
+use crate::values::{ValueKind, is_over, would_be_marked};
 
 /// Whether a value is set at all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,19 +34,6 @@ pub(crate) enum SetAnswer {
     Flag,
     /// The value from before.
     Previous,
-}
-
-/// Which expiry gives way to a new one.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct ExpiryRule {
-    /// Only where there is none.
-    pub(crate) if_none: bool,
-    /// Only where there is one.
-    pub(crate) if_any: bool,
-    /// Only a later one.
-    pub(crate) if_later: bool,
-    /// Only an earlier one.
-    pub(crate) if_earlier: bool,
 }
 
 /// What is done with one key.
@@ -89,6 +77,11 @@ pub(crate) enum PartAction {
         bytes_max: usize,
     },
     Delete,
+    /// Only if the value is this one, or another one.
+    DeleteIf {
+        value: ClientArgument,
+        is_equal: bool,
+    },
     Expire {
         at_ms: i64,
         rule: ExpiryRule,
@@ -101,6 +94,7 @@ pub(crate) enum PartAction {
         offset: usize,
         bit: bool,
     },
+    BitField(BitFieldOperation),
     CountBits {
         start: i64,
         end: i64,
@@ -211,6 +205,10 @@ impl KeyState {
         if self.value.is_some() && self.expires_at_ms != 0 && self.expires_at_ms <= now_ms {
             self.remove();
         }
+        // Or all of its fields are.
+        if self.value.is_some_and(|value| is_over(texts.get(value), now_ms)) {
+            self.remove();
+        }
         match *action {
             PartAction::Members(kind, action) => {
                 let apply =
@@ -251,10 +249,19 @@ impl KeyState {
                 self.set_range(offset, value, bytes_max, texts)
             }
             PartAction::SetBit { offset, bit } => self.set_bit(offset, bit, texts),
+            PartAction::BitField(operation) => self.bit_field(operation, texts),
             PartAction::Expire { at_ms, rule } => Ok(self.expire(at_ms, rule, now_ms)),
             PartAction::GetAndDelete => Ok(self.get_and_delete()),
             PartAction::GetAndExpire(expiry) => self.get_and_expire(expiry, now_ms),
             PartAction::Delete => Ok(self.delete()),
+            PartAction::DeleteIf { value, is_equal } => {
+                let expected = texts.argument(value);
+                let is_it = |found: Text| (texts.get(found) == expected) == is_equal;
+                Ok(match self.value.is_some_and(is_it) {
+                    true => self.delete(),
+                    false => PartReply::Integer(0),
+                })
+            }
             PartAction::Persist => Ok(self.persist()),
             PartAction::Type => {
                 let kind = self.kind(texts, open);
@@ -297,6 +304,8 @@ impl KeyState {
             return PartReply::Error(refusal);
         }
         let (answer, is_changed) = apply(open, texts);
+        // What has expired is not stored any longer.
+        let is_changed = std::mem::take(&mut open.hash.is_cut) || is_changed;
         match (is_changed, open.len()) {
             (true, 0) => self.remove(),
             (true, _) => self.put(Text::Open),
@@ -524,6 +533,36 @@ impl KeyState {
         let before = bits::set(&mut texts.computed[start..], offset, bit);
         self.put(texts.computed_since(start));
         Ok(PartReply::Integer(before.into()))
+    }
+
+    /// Reads or changes a number. One that its field has no room for may stay as it is, but the
+    /// value grows even then, as in Redis.
+    fn bit_field(
+        &mut self,
+        operation: BitFieldOperation,
+        texts: &mut Texts<'_>,
+    ) -> Result<PartReply, Refusal> {
+        let BitFieldOperation { kind, offset, change, overflow, bytes_min } = operation;
+        let bytes = self.value.map(|value| texts.get(value)).unwrap_or_default();
+        let before = kind.get(bytes, offset);
+        if change == FieldChange::None {
+            return Ok(PartReply::Integer(before));
+        }
+        let after = kind.change(before, change, overflow);
+        let (first, last) = (offset / 8, kind.last_byte(offset).unwrap_or(offset / 8));
+        let mut changed: Vec<u8> = Vec::with_capacity(last + 1 - first);
+        changed.extend((first..=last).map(|at| bytes.get(at).copied().unwrap_or(0)));
+        kind.put(&mut changed, offset % 8, after.unwrap_or(before));
+        self.check_mark(first, &changed, texts)?;
+        let start = self.writable(texts);
+        let end = start + bytes_min.max(last + 1);
+        if texts.computed.len() < end {
+            texts.computed.resize(end, 0);
+        }
+        texts.computed[start + first..=start + last].copy_from_slice(&changed);
+        self.put(texts.computed_since(start));
+        let shown = if matches!(change, FieldChange::Set(_)) { Some(before) } else { after };
+        Ok(after.and(shown).map_or(PartReply::Null, PartReply::Integer))
     }
 
     fn expire(&mut self, at_ms: i64, rule: ExpiryRule, now_ms: u64) -> PartReply {

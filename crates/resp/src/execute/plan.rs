@@ -51,6 +51,10 @@ pub(crate) enum ReplyShape {
     Single,
     /// All of them.
     Array,
+    /// All of them; no list where the first is nothing.
+    ArrayOrNull,
+    /// None of them: an empty list.
+    EmptyArray,
     /// Their sum.
     Sum,
     /// That of the last one.

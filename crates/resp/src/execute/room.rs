@@ -38,7 +38,8 @@ impl OpenHash {
             return (!is_short).then_some(words::MEMBER_TOO_LONG);
         }
         // What becomes large is spread, unless a member is too long for that.
-        let grows = is_short && entries.is_some_and(EntrySource::can_spread);
+        let can_spread = entries.is_some_and(EntrySource::can_spread) && self.expiring == 0;
+        let grows = is_short && can_spread;
         let is_over = self.bytes.saturating_add(room.bytes) > room.bytes_max;
         (is_over && !grows).then_some(words::FIELDS_TOO_LONG)
     }

@@ -10,9 +10,9 @@ use crate::protocol::parse_integer;
 type Handled = Result<(), Refusal>;
 type Members = HashSet<Vec<u8>>;
 
-/// How sets are combined.
+/// How sets and sorted sets are combined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Combination {
+pub(super) enum Combination {
     Intersection,
     Union,
     Difference,
@@ -22,7 +22,8 @@ enum Combination {
 const ADDED_MAX: usize = 10_000;
 
 impl Combination {
-    fn of(command: &str) -> Self {
+    /// By the letter after the first one.
+    pub(super) fn of(command: &str) -> Self {
         match command.as_bytes().get(1) {
             Some(b'i') => Self::Intersection,
             Some(b'u') => Self::Union,

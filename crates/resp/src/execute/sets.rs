@@ -1,6 +1,7 @@
 //! Sets: SADD, SREM and their relatives on one key. A set is a hash whose values are empty.
 
-use super::hash_action::{FieldSet, HashAction};
+use super::field_set::FieldSet;
+use super::hash_action::HashAction;
 use super::hashes::{bytes_max, random, scan};
 use super::lists::positive;
 use super::part::PartAction;

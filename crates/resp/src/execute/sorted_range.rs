@@ -116,6 +116,9 @@ impl OpenHash {
                 (score_place(low.score, low.is_open), score_place(high.score, !high.is_open))
             }
             // All have one score where this makes sense, and stand in the order of their names.
+            RangeBy::Member(low, high) if self.spread.is_none() => {
+                return self.walk_range_of_names(low, high, texts);
+            }
             RangeBy::Member(low, high) => {
                 let mut score = None;
                 self.walk(&WalkRange { wanted: 1, ..all.clone() }, texts, &mut |member, texts| {
@@ -140,6 +143,55 @@ impl OpenHash {
             }
         };
         (start < end).then_some(WalkRange { start, end: Some(end), ..all })
+    }
+}
+
+impl OpenHash {
+    /// The walk from the first member that is not below a name to the first one after it that is
+    /// above another name, as Redis does it where scores differ.
+    fn walk_range_of_names(
+        &mut self,
+        low: MemberEnd,
+        high: MemberEnd,
+        texts: &mut Texts<'_>,
+    ) -> Option<WalkRange> {
+        let all = WalkRange::all(WalkOrder::Score);
+        let (mut start, mut end) = (None, None);
+        self.walk(&all, texts, &mut |member, texts| {
+            let name = member.name(texts);
+            let place = || [&score_place(score_of(member.value(texts)), false)[..], name].concat();
+            if start.is_none() && low.is_reached_by(name, texts) {
+                start = Some(place());
+            }
+            if start.is_some() && high.is_passed_by(name, texts) {
+                end = Some(place());
+            }
+            end.is_none()
+        });
+        let start = start.filter(|start| end.as_ref().is_none_or(|end| start < end))?;
+        Some(WalkRange { start, end, ..all })
+    }
+}
+
+impl MemberEnd {
+    /// Whether a name is within a range that begins here.
+    fn is_reached_by(self, name: &[u8], texts: &Texts<'_>) -> bool {
+        match self {
+            MemberEnd::Lowest => true,
+            MemberEnd::Highest => false,
+            MemberEnd::With(member) => name >= texts.argument(member),
+            MemberEnd::Without(member) => name > texts.argument(member),
+        }
+    }
+
+    /// Whether a name is beyond a range that ends here.
+    fn is_passed_by(self, name: &[u8], texts: &Texts<'_>) -> bool {
+        match self {
+            MemberEnd::Lowest => true,
+            MemberEnd::Highest => false,
+            MemberEnd::With(member) => name > texts.argument(member),
+            MemberEnd::Without(member) => name >= texts.argument(member),
+        }
     }
 }
 

@@ -40,11 +40,31 @@ pub(crate) fn zmscore(arguments: &CommandArguments<'_>, sink: &mut PartSink<'_>)
 }
 
 pub(crate) fn zrank(arguments: &CommandArguments<'_>, sink: &mut PartSink<'_>) -> Planned {
-    one(sink, SortedAction::Rank { member: arguments.argument(2), is_reverse: false })
+    rank(arguments, sink, false)
 }
 
 pub(crate) fn zrevrank(arguments: &CommandArguments<'_>, sink: &mut PartSink<'_>) -> Planned {
-    one(sink, SortedAction::Rank { member: arguments.argument(2), is_reverse: true })
+    rank(arguments, sink, true)
+}
+
+/// The place of a member, and its score if that is asked for.
+fn rank(arguments: &CommandArguments<'_>, sink: &mut PartSink<'_>, is_reverse: bool) -> Planned {
+    let with_score = match arguments.len() {
+        3 => false,
+        4 if arguments.get(3).eq_ignore_ascii_case(b"withscore") => true,
+        4 => return Err(words::SYNTAX.into()),
+        _ => {
+            let name = String::from_utf8_lossy(arguments.get(0)).to_ascii_lowercase();
+            return Err(words::wrong_arity(&name).into());
+        }
+    };
+    let member = arguments.argument(2);
+    sink.push(1, PartAction::Sorted(SortedAction::Rank { member, is_reverse }));
+    if !with_score {
+        return Ok(ReplyShape::Single);
+    }
+    sink.push(1, PartAction::Sorted(SortedAction::Score(member)));
+    Ok(ReplyShape::ArrayOrNull)
 }
 
 pub(crate) fn zcard(_: &CommandArguments<'_>, sink: &mut PartSink<'_>) -> Planned {

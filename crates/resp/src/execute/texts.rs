@@ -66,6 +66,8 @@ pub(crate) struct Texts<'t> {
     pub(crate) entries: Option<EntrySource<'t>>,
     /// What the store said when they were.
     pub(crate) failure: Option<Error>,
+    /// The time of the round.
+    pub(crate) now_ms: u64,
     /// What is collected for one reply at most.
     pub(crate) bytes_max: usize,
 }

@@ -33,6 +33,8 @@ pub(crate) const HASH_NOT_A_FLOAT: &str = "ERR hash value is not a float";
 pub(crate) const NOT_A_SCORE: &str = "ERR resulting score is not a number (NaN)";
 pub(crate) const FIELDS_TOO_LONG: &str =
     "ERR the value would take more bytes than one may: spread it over several keys";
+pub(crate) const TOO_LARGE_TO_EXPIRE: &str =
+    "ERR a hash with fields that expire has 8 MiB at most: spread it over several keys";
 pub(crate) const MEMBER_TOO_LONG: &str =
     "ERR the member is longer than a large collection takes: shorten it";
 pub(crate) const DAMAGED: &str = "ERR the stored bytes of this key are no whole value of its \

@@ -13,6 +13,9 @@ const LETTERS: [(u8, ValueKind); 4] = [
     (b'z', ValueKind::SortedSet),
 ];
 
+/// What a hash begins with some of whose fields expire by themselves.
+pub(crate) const EXPIRING_HASH: [u8; MARKED_BYTES] = *b"\xFE\0tonnage\0\xFEe";
+
 /// The mark and the letter.
 const MARKED_BYTES: usize = MARK.len() + 1;
 
@@ -32,6 +35,9 @@ impl ValueKind {
     /// The kind of a stored value. Its first bytes decide, whatever follows.
     pub(crate) fn of(stored: &[u8]) -> Self {
         let Some(rest) = stored.strip_prefix(&MARK) else { return Self::String };
+        if stored.starts_with(&EXPIRING_HASH) {
+            return Self::Hash;
+        }
         let letter = rest.first().map_or(0, u8::to_ascii_lowercase);
         let known = LETTERS.iter().find(|(known, _)| *known == letter);
         known.map_or(Self::Unknown, |(_, kind)| *kind)
@@ -92,7 +98,9 @@ mod tests {
             assert_eq!(ValueKind::of(&kind.head()), kind);
             assert_eq!(ValueKind::of(&kind.spread_head()), kind);
         }
+        assert_eq!(ValueKind::of(&EXPIRING_HASH), ValueKind::Hash);
         assert_eq!(ValueKind::of(&MARK), ValueKind::Unknown);
+        assert_eq!(ValueKind::of(b"\xFE\0tonnage\0\xFEE"), ValueKind::Unknown);
         assert_eq!(ValueKind::of(b"\xFE\0tonnage\0\xFE?"), ValueKind::Unknown);
     }
 

@@ -6,7 +6,8 @@ mod kind;
 mod spread_head;
 
 pub(crate) use encoded_hash::{
-    EncodedHash, HEAD_BYTES, entry_bytes, score_of, write_head, write_lengths,
+    EXPIRY_BYTES, EncodedHash, HEAD_BYTES, entry_bytes, is_over, score_of, write_expiring_head,
+    write_head, write_lengths,
 };
 pub(crate) use entry_name::EntryName;
 pub(crate) use kind::{ValueKind, would_be_marked};

@@ -5,6 +5,19 @@ use std::collections::BTreeSet;
 use crate::common::Clients;
 
 #[test]
+fn memory_is_counted_in_bytes_of_the_store() {
+    Clients::new(1).expect(&[
+        ("SET key value", "+OK"),
+        ("MEMORY USAGE key", ":8"),
+        ("MEMORY USAGE key SAMPLES 0", ":8"),
+        ("MEMORY USAGE nosuch", "$-1"),
+        ("MEMORY USAGE", "-ERR wrong number of arguments for 'memory|usage' command"),
+        ("MEMORY USAGE key WHAT 1", "-ERR syntax error"),
+        ("MEMORY WHAT", "-ERR unknown subcommand 'WHAT'. Try MEMORY HELP."),
+    ]);
+}
+
+#[test]
 fn keys_are_deleted_and_counted() {
     Clients::new(1).expect(&[
         ("MSET a 1 b 2 c 3", "+OK"),

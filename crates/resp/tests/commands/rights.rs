@@ -115,9 +115,39 @@ fn who_may_not_read_is_told_no_value_and_no_number_of_keys() {
         ("LPOP l", key),
         ("LMOVE l m LEFT LEFT", key),
         ("LTRIM l 1 0", "+OK"),
+        ("HSETEX h EX 10 FIELDS 1 f secret", ":1"),
+        ("HEXPIRE h 20 FIELDS 1 f", "*1 :1"),
+        ("HTTL h FIELDS 1 f", key),
+        ("HGETEX h FIELDS 1 f", key),
+        ("HGETDEL h FIELDS 1 f", key),
+        ("BITFIELD b SET u8 0 1", key),
+        ("MSETEX 1 b secret", ":1"),
+        ("LCS a b", key),
+        ("DELEX b IFEQ secret", key),
+        ("ZUNION 1 z", key),
+        ("ZUNIONSTORE z 1 z", key),
+        ("ZINTERCARD 1 z", key),
+        ("ZMPOP 1 z MIN", key),
+        ("LMPOP 1 l LEFT", key),
+        ("SORT l", key),
     ]);
     let info = clients.ask("INFO");
     assert!(info.contains("# Keyspace\r\n") && !info.contains("db0:"), "{info}");
+}
+
+#[test]
+fn sort_reads_no_keys_that_its_user_may_not_read() {
+    let mut clients = Clients::with(2, true, ClientLimits::default());
+    clients.all[0].set_access(ClientAccess::User(Box::new(Ann)));
+    clients.all[1].set_access(ClientAccess::Everything);
+    clients.send(1, "RPUSH al 1 2\r\nMSET a1 20 a2 10 b1 secret b2 secret\r\n");
+    let key = "-NOPERM No permissions to access a key";
+    clients.expect(&[
+        ("SORT al BY a* GET a*", "*2 $2 10 $2 20"),
+        ("SORT al GET b*", key),
+        ("SORT al BY b*", key),
+        ("SORT al BY h*->f", key),
+    ]);
 }
 
 #[test]
@@ -160,6 +190,14 @@ fn each_key_takes_its_rights() {
         ("SINTERCARD 2 a b", key),
         ("SINTERSTORE ab a a", key),
         ("LMOVE a ab LEFT LEFT", key),
+        ("ZUNION 2 ab b", key),
+        ("ZUNION 2 ab abc", "*0"),
+        ("ZUNIONSTORE ab 1 abc", key),
+        ("ZMPOP 1 ab MIN", key),
+        ("MSETEX 2 ab 1 b 2", key),
+        ("HEXPIRE ab 10 FIELDS 1 f", key),
+        ("SORT ab", "*0"),
+        ("SORT ab STORE abc", key),
         ("KEYS *", &keys),
         ("SCAN 0", &scan),
         ("DBSIZE", &dbsize),

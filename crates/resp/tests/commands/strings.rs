@@ -179,3 +179,49 @@ fn a_key_longer_than_the_store_takes_is_refused_and_others_are_served() {
     assert!(clients.answer(0).starts_with("-ERR the key is longer"), "it is refused");
     assert_eq!(clients.answer(1), "+OK\r\n");
 }
+
+#[test]
+fn values_are_set_together_and_live_equally_long() {
+    let mut clients = Clients::new(1);
+    clients.expect(&[
+        ("MSETEX 2 a 1 b 2 EX 10", ":1"),
+        ("MGET a b", "*2 $1 1 $1 2"),
+        ("TTL b", ":10"),
+        ("MSETEX 2 b 3 c 4 NX", ":0"),
+        ("MSETEX 2 b 3 c 4 XX", ":0"),
+        ("EXISTS c", ":0"),
+        ("MSETEX 2 a 5 b 6 KEEPTTL XX", ":1"),
+        ("TTL a", ":10"),
+        ("MSETEX 1 a 7", ":1"),
+        ("TTL a", ":-1"),
+        ("MSETEX 1 b 8 PXAT 1", ":1"),
+        ("EXISTS b", ":0"),
+        ("MSETEX 2 c 1 d 2 NX PX 5", ":1"),
+        ("MSETEX 2 a 1 b", "-ERR wrong number of key-value pairs"),
+        ("MSETEX 0 a 1", "-ERR invalid numkeys value"),
+        ("MSETEX 1 a 1 NX XX", "-ERR syntax error"),
+        ("MSETEX 1 a 1 EX 1 PX 1", "-ERR syntax error"),
+        ("MSETEX 1 a 1 EX 0", "-ERR invalid expire time in 'msetex' command"),
+        ("COMMAND GETKEYS MSETEX 2 a 1 b 2 NX", "*2 $1 a $1 b"),
+    ]);
+    clients.turn_clock(5);
+    clients.expect(&[("EXISTS c d", ":0")]);
+}
+
+#[test]
+fn a_key_is_deleted_if_its_value_is_the_given_one() {
+    Clients::new(1).expect(&[
+        ("MSET a 1 b 2 c 3", "+OK"),
+        ("DELEX a IFEQ 2", ":0"),
+        ("DELEX a IFEQ 1", ":1"),
+        ("DELEX b ifne 2", ":0"),
+        ("DELEX b IFNE 1", ":1"),
+        ("DELEX c", ":1"),
+        ("DELEX c IFNE 1", ":0"),
+        ("EXISTS a b c", ":0"),
+        ("RPUSH l x", ":1"),
+        ("DELEX l IFEQ x", "-WRONGTYPE Operation against a key holding the wrong kind of value"),
+        ("DELEX l", ":1"),
+        ("DELEX l WHAT x", "-ERR syntax error"),
+    ]);
+}

@@ -320,6 +320,7 @@ impl Round {
             computed: &mut self.computed,
             entries: Some(EntrySource::new(keyspace, key)),
             failure: None,
+            now_ms,
             bytes_max: bytes_max(clients),
         };
         self.open.close();
@@ -469,6 +470,7 @@ impl Round {
                 computed: &mut self.computed,
                 entries: None,
                 failure: None,
+                now_ms: 0,
                 bytes_max: 0,
             };
             let answers = &self.parts[parts.clone()];

@@ -21,6 +21,8 @@ pub(super) fn write_reply(
         // An error of the only part is its answer already.
         ReplyShape::Single => parts.iter().for_each(|part| write(part, texts, failures, reply)),
         ReplyShape::Array
+        | ReplyShape::ArrayOrNull
+        | ReplyShape::EmptyArray
         | ReplyShape::Sum
         | ReplyShape::Last
         | ReplyShape::Ok
@@ -29,10 +31,16 @@ pub(super) fn write_reply(
         {
             failed().into_iter().for_each(|part| write(part, texts, failures, reply));
         }
-        ReplyShape::Array => {
+        ReplyShape::ArrayOrNull
+            if parts.first().is_none_or(|part| matches!(part.reply, PartReply::Null)) =>
+        {
+            reply.null_array();
+        }
+        ReplyShape::Array | ReplyShape::ArrayOrNull => {
             reply.array(parts.len());
             parts.iter().for_each(|part| write(part, texts, failures, reply));
         }
+        ReplyShape::EmptyArray => reply.array(0),
         ReplyShape::Sum => {
             let number = |part: &KeyPart| match part.reply {
                 PartReply::Integer(number) => number,

@@ -35,8 +35,10 @@ impl Round {
     /// How long the reply to a command is, at most.
     pub(super) fn reply_bytes(&self, command: usize, clients: &[Box<Client>]) -> usize {
         let parts = &self.parts[self.parts_of(&(command..command + 1))];
-        let is_list =
-            matches!(self.commands[command].shape, ReplyShape::Single | ReplyShape::Array);
+        let is_list = matches!(
+            self.commands[command].shape,
+            ReplyShape::Single | ReplyShape::Array | ReplyShape::ArrayOrNull
+        );
         if !is_list || parts.iter().any(KeyPart::is_failed) {
             return REPLY_HEAD_BYTES;
         }
