@@ -70,7 +70,7 @@ pub(crate) fn choose_access(
     for index in table.indexes()?.iter().filter(|index| index.is_ready()) {
         let columns = index.columns().iter().map_while(|column| {
             let place = schema.column_index(&column.column)?;
-            column.path.is_empty().then_some(place)
+            column.is_plain().then_some(place)
         });
         let places: Vec<usize> = columns.collect();
         let columns: Vec<&Column> = places.iter().map(|place| &schema.columns[*place]).collect();
