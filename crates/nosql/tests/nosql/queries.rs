@@ -314,7 +314,7 @@ fn mistakes_are_told_with_their_place() {
         ("select id from o limit id", 4, "Limit expression is not constant"),
         ("select id from o where s = 1 and $t.js = $zz", 4, "Unknown variable"),
         ("select \"abc", 4, "does not end"),
-        ("select * from o, users u where u.id = o.id", 21, "joins of tables"),
+        ("select * from o, users u where u.id = o.id", 2, "Table not found: users"),
         (
             "select cast(\"x\" as integer) from o where id = 1",
             4,

@@ -27,7 +27,8 @@ pub(crate) fn run_update(
     variables: &[VariableDeclaration],
 ) -> Outcome<Output> {
     let schema = call.table.schema();
-    let names = Names { schema, table: &update.table, variables, unnested: Vec::new() };
+    let names =
+        Names { schema, table: &update.table, variables, unnested: Vec::new(), joined: Vec::new() };
     let mut filter = update.filter.clone();
     names.find(&mut filter)?;
     let output = update.returning.as_ref().map(|list| plan_list(list, &names)).transpose()?;

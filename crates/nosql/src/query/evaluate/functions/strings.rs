@@ -114,6 +114,7 @@ pub(super) fn regex_like(of: &Arguments<'_>) -> Given {
         None | Some(Sequence::Empty) => false.into(),
         Some(Sequence::One(Item::Null)) => Sequence::null(),
         Some(Sequence::One(Item::String(text))) => pattern.matches(text).into(),
+        Some(Sequence::One(item)) if item.is_atomic() => pattern.matches(&item_text(item)).into(),
         _ => false.into(),
     })
 }
