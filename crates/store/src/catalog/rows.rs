@@ -14,7 +14,7 @@ use tonnage_engine::{
 
 use crate::codec::push_escaped;
 use crate::index::{PathStep, StoredColumn, StoredIndex};
-use crate::schema::{ColumnType, TableSchema};
+use crate::schema::{Column, ColumnType, TableSchema};
 
 /// The name of the catalog's own space.
 pub(super) const SPACE_NAME: &str = "catalog";
@@ -25,7 +25,7 @@ const FORMAT: u32 = 8;
 /// The format of the row of a table without indexes and of the first types, which every Tonnage can
 /// read. A version that lacks indexes, further types, identity columns, numbers of more than 38
 /// digits, defaults computed for each row, cells of the globe indexes on parts of typed
-/// values and arrays or indexes on functions must not write such a table.
+/// values and arrays, indexes on functions or bounds of identities must not write such a table.
 const FORMAT_PLAIN: u32 = 1;
 const FORMAT_WITH_INDEXES: u32 = 2;
 const FORMAT_WITH_FURTHER_TYPES: u32 = 3;
@@ -95,7 +95,8 @@ impl StoredTable {
             let is_typed = || !column.path.is_empty() && !is_json(column.column);
             column.function.is_some() || column.path.iter().any(PathStep::is_each) || is_typed()
         };
-        if indexed.clone().any(leads_on) {
+        let has_bounds = |column: &Column| column.identity.is_some_and(|own| own.has_bounds());
+        if schema.columns.iter().any(has_bounds) || indexed.clone().any(leads_on) {
             FORMAT_WITH_INDEXED_PARTS
         } else if indexed.any(|column| column.cells.is_some()) {
             FORMAT_WITH_GEO_CELLS
