@@ -131,7 +131,10 @@ fn tables_that_cannot_be_joined_are_refused_with_a_reason() {
         ("select id from c, c.o o where c.id = o.id", "Several tables in the FROM clause"),
         ("select o.nope from c, c.o o", "has a column named nope"),
         ("select * from c, c.o c", "given twice"),
-        ("select * from nested tables(c descendants(c.o o, c.n n on o.oid = 1))", "column named o"),
+        (
+            "select * from nested tables(c descendants(c.o o, c.n n on o.oid = 1))",
+            "no table with alias o",
+        ),
         ("select * from nested tables(c.o o ancestors(c.n n))", "not an ancestor"),
         ("select * from nested tables(c.o o descendants(c.n n))", "not a descendant"),
         ("select * from c left outer join c.o o", "ON"),

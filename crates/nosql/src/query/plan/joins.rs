@@ -278,7 +278,9 @@ fn is_unnestable(expr: &Expr) -> bool {
     };
     let is_plain = |step: &Step| matches!(step.kind, StepKind::Field(_)) || is_each(step);
     let is_variable = matches!(base.kind, ExprKind::Variable(_) | ExprKind::Name(_));
-    // A bare name of a column begins no path here; that of a table has a field behind it.
+    // A bare name before a field is that of a table.
+    let is_variable = is_variable
+        && !matches!((&base.kind, steps.first()), (ExprKind::Name(_), Some(first)) if is_each(first));
     is_variable && steps.iter().all(is_plain) && steps.last().is_some_and(is_each)
 }
 

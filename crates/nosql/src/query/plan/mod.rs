@@ -7,6 +7,7 @@ mod joins;
 mod key_value;
 mod names;
 mod select_plan;
+mod static_types;
 
 pub(crate) use access::{AccessPath, choose_access};
 pub(crate) use columns_used::{UsedColumns, is_constant};

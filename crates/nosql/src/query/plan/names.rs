@@ -2,6 +2,7 @@
 
 use tonnage::TableSchema;
 
+use super::static_types::check;
 use crate::query::evaluate::{AGGREGATES, ROW_FUNCTIONS, check_call};
 use crate::query::syntax::{Expr, ExprKind, Place, Step, StepKind, TableName, VariableDeclaration};
 use crate::wire::{Failure, Outcome};
@@ -63,6 +64,13 @@ impl Names<'_> {
                 }
                 match &base.kind {
                     ExprKind::Unnested(_) => {}
+                    // Before a point only a table is named.
+                    ExprKind::Name(name) if begins_with_field(steps) && !self.is_table(name) => {
+                        return Err(Failure::argument(format!(
+                            "Error: {} There is no table with alias {name} in the FROM clause",
+                            base.place
+                        )));
+                    }
                     ExprKind::Name(name) if self.is_table(name) && begins_with_field(steps) => {
                         base.kind = ExprKind::Row;
                     }
@@ -113,7 +121,7 @@ impl Names<'_> {
             }
             _ => expr.map_inner(&mut |inner| self.find_within(inner, is_in_step))?,
         }
-        Ok(())
+        check(self, expr)
     }
 
     fn is_table(&self, name: &str) -> bool {
