@@ -113,8 +113,9 @@ pub use check::{CheckOptions, CheckReport};
 pub use codec::{FieldRange, RowView};
 pub use ddl::{DdlOutcome, Statement, parse as parse_ddl};
 pub use index::{
-    CreateIndexOptions, GeoCells, Index, IndexCleanReport, IndexColumn, IndexDefinition,
-    IndexProgress, IndexRange, IndexRows, IndexScanOptions,
+    CreateIndexOptions, GeoCells, Index, IndexArgument, IndexCleanReport, IndexColumn,
+    IndexDefinition, IndexFunction, IndexFunctionName, IndexProgress, IndexRange, IndexRows,
+    IndexScanOptions, PathParts, PathStep,
 };
 pub use kv::{
     BulkPairs, CollectionBatch, CollectionScan, CollectionSession, Depth, ExchangedPair, Key,

@@ -1,6 +1,6 @@
 //! Queries: prepared, and carried out a part at a time.
 
-use tonnage::{ColumnType, Table};
+use tonnage::{ColumnType, Table, TableSchema};
 
 use super::access::TableRight;
 use super::call::{Call, is_true};
@@ -17,7 +17,7 @@ use crate::query::run::{
     Output, PartLimits, QueryCall, run_delete, run_insert, run_select, run_update,
 };
 use crate::query::syntax::{
-    Query, Statement, TableName, TypeKind, VariableDeclaration, parse_statement,
+    FromPart, Query, Statement, TableName, TypeKind, VariableDeclaration, parse_statement,
 };
 
 /// The newest version of queries that is known.
@@ -39,7 +39,7 @@ pub(super) fn prepare(call: &Call<'_>, out: &mut NsonWriter) -> Outcome<()> {
     let text = given_statement(call)?;
     let query = parse_statement(text)?;
     let table = open_table(call, &query)?;
-    check_names(&query, &table)?;
+    check_names(&query, &table, &joined_tables(call, &query)?)?;
     write_prepared(text, &query, &table, out);
     Ok(())
 }
@@ -97,9 +97,11 @@ fn run(
         None => NumberContext::default(),
     };
     let shown: Vec<String> = bound.iter().map(json_text_of).collect();
+    let joined = joined_tables(call, query)?;
     let query_call = QueryCall {
         call,
         table,
+        joined: &joined,
         evaluator: Evaluator { bound, numbers, now_ms: call.clock.now_ms() },
         limits: PartLimits { rows: most(field::ROWS_MAX), read_kb: most(field::READ_KB_MAX) },
         continuation: call.payload.get(field::CONTINUATION).and_then(|given| given.bytes()),
@@ -109,8 +111,9 @@ fn run(
     // Names are found anew: a prepared statement is its text, which any server can read.
     match &query.statement {
         Statement::Select(select) => {
-            let plan = SelectPlan::of(select, table.schema(), &query.variables)?;
-            run_select(&query_call, &plan, &select.limits)
+            let further: Vec<&TableSchema> = joined.iter().map(|table| &**table.schema()).collect();
+            let plan = SelectPlan::of(select, table.schema(), &further, &query.variables)?;
+            run_select(&query_call, &plan)
         }
         Statement::Insert(insert) => run_insert(&query_call, insert, &query.variables),
         Statement::Update(update) => run_update(&query_call, update, &query.variables),
@@ -168,6 +171,13 @@ fn open_table(call: &Call<'_>, query: &Query) -> Outcome<Table> {
     call.table(&table.name, &rights)
 }
 
+/// The further tables of a statement, which it reads.
+fn joined_tables(call: &Call<'_>, query: &Query) -> Outcome<Vec<Table>> {
+    let Statement::Select(select) = &query.statement else { return Ok(Vec::new()) };
+    let tables = select.from.iter().flat_map(FromPart::tables);
+    tables.map(|table| call.table(&table.name, &[TableRight::Read])).collect()
+}
+
 fn table_and_rights(statement: &Statement) -> (&TableName, Vec<TableRight>) {
     // An answer with a row, or on whether one fulfils a condition, reads it.
     match statement {
@@ -188,11 +198,14 @@ fn table_and_rights(statement: &Statement) -> (&TableName, Vec<TableRight>) {
 }
 
 /// Errors of a SELECT are reported when it is prepared.
-fn check_names(query: &Query, table: &Table) -> Outcome<()> {
+fn check_names(query: &Query, table: &Table, joined: &[Table]) -> Outcome<()> {
     let mut variables = query.variables.clone();
     variables.extend(positional(query.positional));
     match &query.statement {
-        Statement::Select(select) => SelectPlan::of(select, table.schema(), &variables).map(|_| ()),
+        Statement::Select(select) => {
+            let further: Vec<&TableSchema> = joined.iter().map(|table| &**table.schema()).collect();
+            SelectPlan::of(select, table.schema(), &further, &variables).map(|_| ())
+        }
         _ => Ok(()),
     }
 }

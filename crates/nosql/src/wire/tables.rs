@@ -153,11 +153,8 @@ pub(super) fn get_indexes(call: &Call<'_>, out: &mut NsonWriter) -> Outcome<()> 
         out.field(field::NAME).string(index.name());
         out.field(field::FIELDS).begin_array();
         for column in index.columns() {
-            // A column, or a place in a document of it.
-            let parts = std::iter::once(&column.column).chain(&column.path);
-            let path: Vec<&str> = parts.map(String::as_str).collect();
             out.begin_map();
-            out.field(field::PATH).string(&path.join("."));
+            out.field(field::PATH).string(&column.bare_name());
             out.end();
         }
         out.end();

@@ -108,3 +108,31 @@ fn rows_are_deleted_by_any_condition() {
         assert_eq!(told(&client, statement), answer, "{statement}");
     }
 }
+
+#[test]
+fn a_row_counts_as_updated_where_a_change_found_its_place() {
+    let client = client();
+    told(&client, "insert into q values(1, 1, 5, {\"m\": {\"a\": 1, \"b\": 2}, \"one\": {\"x\": 1}})");
+    let before = told(&client, "select version($t) from q $t");
+    for change in [
+        "put t.js.m.a {\"c\": 1}",
+        "put t.js.m seq_concat()",
+        "add t.js.m 1",
+        "set t.js.none.x = 1",
+        "set t.js.one.x = seq_concat()",
+        "remove t.js.one.none",
+    ] {
+        let statement = format!("update q t {change} where sid = 1 and id = 1");
+        assert_eq!(told(&client, &statement), json!([{"NumRowsUpdated": 0}]), "{statement}");
+    }
+    assert_eq!(told(&client, "select version($t) from q $t"), before, "nothing was written");
+    for (change, after) in [
+        ("remove t.js.m.keys($key = \"a\")", json!({"m": {"b": 2}, "one": {"x": 1}})),
+        ("set t.js.one[].x = 7", json!({"m": {"b": 2}, "one": {"x": 7}})),
+        ("set t.js.one[0] = 8", json!({"m": {"b": 2}, "one": 8})),
+    ] {
+        let statement = format!("update q t {change} where sid = 1 and id = 1");
+        assert_eq!(told(&client, &statement), json!([{"NumRowsUpdated": 1}]), "{statement}");
+        assert_eq!(told(&client, "select js from q"), json!([{"js": after}]), "{statement}");
+    }
+}

@@ -6,6 +6,7 @@ mod definitions;
 mod documents;
 mod groups;
 mod hostile;
+mod joins;
 mod queries;
 mod requests;
 mod rows;

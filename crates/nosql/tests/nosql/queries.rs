@@ -314,7 +314,7 @@ fn mistakes_are_told_with_their_place() {
         ("select id from o limit id", 4, "Limit expression is not constant"),
         ("select id from o where s = 1 and $t.js = $zz", 4, "Unknown variable"),
         ("select \"abc", 4, "does not end"),
-        ("select * from o, users u where u.id = o.id", 21, "joins of tables"),
+        ("select * from o, users u where u.id = o.id", 2, "Table not found: users"),
         (
             "select cast(\"x\" as integer) from o where id = 1",
             4,
@@ -329,4 +329,64 @@ fn mistakes_are_told_with_their_place() {
     assert!(failure(&client, &deep).1.contains("deep in each other"));
     let rubbish = json!({"st": "select * from o", "qv": 4, "ck": {"binary": [1, 2, 3]}});
     assert_eq!(client.ask(7, None, rubbish)["e"], json!(125));
+}
+
+#[test]
+fn values_are_looked_for_in_rows_of_a_sequence() {
+    let client = mixed();
+    let ids = |statement: &str| {
+        let variable = json!([{"m": "$a", "l": [3, "n3", 4, "x", 5, "n5"]}]);
+        let payload = json!({"st": statement, "qv": 4, "bv": variable});
+        let answer = client.ask(7, None, payload);
+        answer["qr"].as_array().map_or_else(|| answer.clone(), |rows| json!(rows))
+    };
+    let pairs = "declare $a array(json); select id from o where (id, name) in $a[] order by id";
+    assert_eq!(ids(pairs), json!([{"id": 3}, {"id": 5}]));
+    let odd = "declare $a array(json); select id from o where (id, name, s, i) in $a[]";
+    assert!(ids(odd)["x"].as_str().unwrap().contains("no whole number of rows"));
+}
+
+#[test]
+fn outputs_have_the_names_that_the_statement_writes() {
+    let client = mixed();
+    let names = |statement: &str| -> Vec<String> {
+        rows(&client, statement)[0].as_object().unwrap().keys().cloned().collect()
+    };
+    assert_eq!(names("select NAME, t.Id, $t.id from o $t where s = 1"), ["NAME", "Id", "Column_3"]);
+    let with_items = "select * from o $t, $t.ar[] as $x where id = 1";
+    assert_eq!(names(with_items), ["t", "x"]);
+}
+
+#[test]
+fn what_cannot_be_of_use_for_any_row_is_refused_before_the_first() {
+    let client = mixed();
+    client.ask(
+        15,
+        None,
+        json!({"st": "create table r(id integer, a record(x integer), f float, m map(binary), \
+                      u string as uuid, primary key(id))"}),
+    );
+    for (statement, part) in [
+        ("select r.a.y from r", "no field named y"),
+        ("select a.x from r", "no table with alias a"),
+        ("select regex_like(name, id) from o", "argument of regex_like"),
+        ("select substring(name, \"1\") from o", "argument of substring"),
+        ("select seq_max(r.a) from r", "argument of seq_max"),
+        ("select r.m.a[r.f:2] from r", "end of a slice"),
+        ("select id from o $t, unnest($t.ar as $x)", "UNNEST takes paths"),
+        ("select id from o $t, unnest($t.ar[$element > 1] as $x)", "UNNEST takes paths"),
+        ("select id from o $t, unnest(ar[] as $x)", "UNNEST takes paths"),
+        ("select id from r where u = \"28ac\"", "Invalid UUID string"),
+        ("declare $key integer; select id from o where id = $key", "a name of steps"),
+        ("select * from o as true", "alias of a table"),
+    ] {
+        let answer = client.ask(7, None, json!({"st": statement, "qv": 4}));
+        let message = answer["x"].as_str().unwrap_or_default();
+        assert!(answer["e"] == json!(4) && message.contains(part), "{statement}: {answer}");
+    }
+    let several = failure(&client, "select id from o $t where s = 1 and $t.ar[] is null");
+    assert!(several.1.contains("has several items"), "{several:?}");
+    let matched =
+        "select regex_like(id, \"1.*\") as m from o where s = 1 and id in (1, 12, 3) order by id";
+    assert_eq!(column(&client, matched), [json!(true), json!(false), json!(true)]);
 }

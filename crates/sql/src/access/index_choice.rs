@@ -181,6 +181,6 @@ impl SqlTable {
         let name = &self.schema().columns[column].name;
         let mut columns = self.indexes.iter().flat_map(|index| index.columns());
         columns
-            .any(|indexed| indexed.sources().any(|source| source == name) && indexed.path == path)
+            .any(|indexed| indexed.sources().any(|source| source == name) && indexed.is_place(path))
     }
 }

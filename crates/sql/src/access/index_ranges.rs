@@ -58,9 +58,17 @@ fn cells_of_column(
 ) -> Result<Option<Vec<IndexCells>>> {
     let indexed = &index.columns()[place];
     let Some(column) = table.schema().column_index(&indexed.column) else { return Ok(None) };
+    // Conditions on what a function gives are not looked for.
+    if indexed.function.is_some() {
+        return Ok(None);
+    }
     if !indexed.path.is_empty() {
+        // Conditions on places read documents.
+        if table.schema().columns[column].column_type != ColumnType::Json {
+            return Ok(None);
+        }
         let is_here = |condition: &&JsonPathCondition| {
-            condition.column == column && condition.path == indexed.path
+            condition.column == column && indexed.is_place(&condition.path)
         };
         let here: Vec<_> = conditions.places.iter().filter(is_here).collect();
         return Ok(cells_of(&here, &indexed.to_string()));

@@ -40,7 +40,9 @@ impl SqlTable {
         let fields: Vec<Field> =
             table.schema().columns.iter().map(|column| folded_field(column.to_arrow())).collect();
         // A table that was dropped just now has none.
-        let indexes = table.indexes().unwrap_or_default();
+        let mut indexes = table.indexes().unwrap_or_default();
+        // No condition of SQL is on one element of several.
+        indexes.retain(|index| !index.has_parts());
         let written = Vec::new();
         Self {
             table,

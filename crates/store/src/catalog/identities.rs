@@ -62,7 +62,7 @@ impl Identities {
     /// So many unassigned numbers.
     ///
     /// # Errors
-    /// `Invalid` when there are no more of 64 bits; `Unavailable` when the disk refuses.
+    /// `Invalid` when there are no more within the bounds; `Unavailable` when the disk refuses.
     pub(super) fn draw(
         &self,
         engine: &dyn Engine,
@@ -85,9 +85,8 @@ impl Identities {
                 let wanted = (count - numbers.len()) as u64;
                 *block = self.reserve_block(engine, column, identity, wanted)?;
             }
-            let number = i64::try_from(block.next)
-                .map_err(|_| Error::invalid("the IDENTITY has no numbers left"))?;
-            numbers.push(number);
+            let number = identity.number_at(block.next);
+            numbers.push(number.ok_or_else(|| Error::invalid("the IDENTITY has no numbers left"))?);
             block.next += i128::from(identity.increment);
             block.left -= 1;
         }

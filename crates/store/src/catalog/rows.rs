@@ -13,18 +13,19 @@ use tonnage_engine::{
 };
 
 use crate::codec::push_escaped;
-use crate::index::StoredIndex;
-use crate::schema::TableSchema;
+use crate::index::{PathStep, StoredColumn, StoredIndex};
+use crate::schema::{Column, ColumnType, TableSchema};
 
 /// The name of the catalog's own space.
 pub(super) const SPACE_NAME: &str = "catalog";
 
 /// The newest format of rows that can be read.
-const FORMAT: u32 = 7;
+const FORMAT: u32 = 8;
 
 /// The format of the row of a table without indexes and of the first types, which every Tonnage can
 /// read. A version that lacks indexes, further types, identity columns, numbers of more than 38
-/// digits, defaults computed for each row or cells of the globe must not write such a table.
+/// digits, defaults computed for each row, cells of the globe indexes on parts of typed
+/// values and arrays, indexes on functions or bounds of identities must not write such a table.
 const FORMAT_PLAIN: u32 = 1;
 const FORMAT_WITH_INDEXES: u32 = 2;
 const FORMAT_WITH_FURTHER_TYPES: u32 = 3;
@@ -32,6 +33,7 @@ const FORMAT_WITH_IDENTITY: u32 = 4;
 const FORMAT_WITH_WIDE_NUMBERS: u32 = 5;
 const FORMAT_WITH_DEFAULT_FUNCTIONS: u32 = 6;
 const FORMAT_WITH_GEO_CELLS: u32 = 7;
+const FORMAT_WITH_INDEXED_PARTS: u32 = 8;
 
 /// A table as the catalog stores it.
 #[derive(Clone, Debug)]
@@ -85,7 +87,18 @@ impl StoredTable {
         let types = schema.columns.iter().map(|column| column.column_type);
         let mut types = types.chain(before.map(|column| column.column_type));
         let mut indexed = self.indexes.iter().flat_map(|index| &index.columns);
-        if indexed.any(|column| column.cells.is_some()) {
+        let is_json = |id: u16| {
+            let of_id = schema.columns.iter().find(|column| column.id == id);
+            of_id.is_some_and(|column| column.column_type == ColumnType::Json)
+        };
+        let leads_on = |column: &StoredColumn| {
+            let is_typed = || !column.path.is_empty() && !is_json(column.column);
+            column.function.is_some() || column.path.iter().any(PathStep::is_each) || is_typed()
+        };
+        let has_bounds = |column: &Column| column.identity.is_some_and(|own| own.has_bounds());
+        if schema.columns.iter().any(has_bounds) || indexed.clone().any(leads_on) {
+            FORMAT_WITH_INDEXED_PARTS
+        } else if indexed.any(|column| column.cells.is_some()) {
             FORMAT_WITH_GEO_CELLS
         } else if schema.columns.iter().any(|column| column.default_function.is_some()) {
             FORMAT_WITH_DEFAULT_FUNCTIONS

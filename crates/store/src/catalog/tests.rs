@@ -35,6 +35,9 @@ fn run(catalog: &Catalog, sql: &str) -> tonnage_engine::Result<()> {
             Statement::AlterTable { path, changes } => {
                 catalog.alter_table(&path, &changes).map(drop)?
             }
+            Statement::CreateIndex { definition, if_not_exists } => {
+                catalog.begin_index(&definition, if_not_exists, Deadline::NONE).map(drop)?
+            }
             other => panic!("{other:?}"),
         }
     }
@@ -501,12 +504,17 @@ fn only_tables_that_need_a_newer_format_have_it() {
     assert_eq!(format(nested), 5);
     assert_eq!(format(&numbered.replace("PRIMARY", "n NUMBER(50), PRIMARY")), 5);
     assert_eq!(format("CREATE TABLE t (id UUID DEFAULT uuid(), PRIMARY KEY (id))"), 6);
+    let table = "CREATE TABLE t (id LONG, j JSON, PRIMARY KEY (id)); CREATE INDEX i ON t";
+    assert_eq!(format(&format!("{table} (id, j.a)")), 2);
+    assert_eq!(format(&format!("{table} (j.a[].b)")), 8);
+    let typed = "CREATE TABLE t (id LONG, r RECORD(a LONG), PRIMARY KEY (id));";
+    assert_eq!(format(&format!("{typed} CREATE INDEX i ON t (r.a)")), 8);
 }
 
 #[test]
 fn a_catalog_that_cannot_be_read_is_refused() {
     for (value, kind) in [
-        (&br#"{"format": 8, "tables": "elsewhere"}"#[..], ErrorKind::Unsupported),
+        (&br#"{"format": 9, "tables": "elsewhere"}"#[..], ErrorKind::Unsupported),
         (br#"{"format": 1}"#, ErrorKind::Corruption),
         (b"\xff\xfe", ErrorKind::Corruption),
     ] {

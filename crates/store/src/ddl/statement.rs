@@ -6,7 +6,7 @@ use tonnage_engine::{Error, Result};
 use super::column::{column, default_function, literal_text};
 use super::token_cursor::TokenCursor;
 use crate::geo::LEVEL_MAX;
-use crate::index::{IndexColumn, IndexDefinition};
+use crate::index::{IndexArgument, IndexColumn, IndexDefinition, IndexFunctionName, PathStep};
 use crate::schema::Change;
 use crate::schema::TableDefinition;
 
@@ -174,8 +174,9 @@ fn create_index(cursor: &mut TokenCursor) -> Result<Statement> {
 fn index_name(table: &str, columns: &[IndexColumn]) -> String {
     let mut name = table.rsplit('.').next().unwrap_or(table).to_owned();
     let names = |column: &'_ IndexColumn| {
-        let path = column.path.iter().map(String::as_str);
-        column.sources().chain(path).map(str::to_owned).collect::<Vec<_>>()
+        let path = column.path.iter().filter_map(PathStep::name);
+        let function = column.function.iter().map(|function| function.name.to_string());
+        column.sources().chain(path).map(str::to_owned).chain(function).collect::<Vec<_>>()
     };
     for part in columns.iter().flat_map(names) {
         name.push('_');
@@ -184,16 +185,23 @@ fn index_name(table: &str, columns: &[IndexColumn]) -> String {
     name + "_idx"
 }
 
-/// A column, or a place in a JSON column: names with points between them.
+/// A column, or a place in one: names with points between them, `[]`, `keys()` and `values()`.
 fn index_column(cursor: &mut TokenCursor) -> Result<IndexColumn> {
     let column = match geo_function(cursor) {
         Some(takes_level) => geo_index_column(cursor, takes_level)?,
-        None => bare_index_column(cursor)?,
+        None => match index_function(cursor) {
+            Some(function) => function_index_column(cursor, function)?,
+            None => bare_index_column(cursor)?,
+        },
     };
     let place = cursor.location();
     if cursor.token(&Token::LParen) {
-        let told = "an index has columns, places in JSON documents and geo_cell(lon, lat), not expressions";
-        return Err(cursor.error_at(place, told));
+        let functions: Vec<_> = IndexFunctionName::all().collect();
+        let told = format!(
+            "an index has columns, places in them, geo_cell(lon, lat), and of these functions: {}",
+            functions.join(", ")
+        );
+        return Err(cursor.error_at(place, &told));
     }
     if cursor.word("DESC") {
         let told = "an index is read in both directions: leave DESC out";
@@ -225,12 +233,56 @@ fn geo_index_column(cursor: &mut TokenCursor, takes_level: bool) -> Result<Index
     Ok(IndexColumn::geo_cell(lon, lat, level))
 }
 
+/// The name of a function whose results an index may hold.
+fn index_function(cursor: &mut TokenCursor) -> Option<IndexFunctionName> {
+    let name = IndexFunctionName::all().find(|name| cursor.is_call(name))?;
+    cursor.word(name);
+    IndexFunctionName::find(name)
+}
+
+/// `(place [, argument]...)`, behind the name of a function.
+fn function_index_column(cursor: &mut TokenCursor, name: IndexFunctionName) -> Result<IndexColumn> {
+    cursor.expect(&Token::LParen)?;
+    let column = bare_index_column(cursor)?;
+    let mut arguments = Vec::new();
+    while cursor.token(&Token::Comma) {
+        arguments.push(match cursor.text() {
+            Some(text) => IndexArgument::Text(text),
+            None => {
+                let sign = if cursor.token(&Token::Minus) { -1 } else { 1 };
+                IndexArgument::Number(sign * cursor.whole::<i64>("a whole number or a text")?)
+            }
+        });
+    }
+    cursor.expect(&Token::RParen)?;
+    Ok(column.of_function(name, arguments))
+}
+
 fn bare_index_column(cursor: &mut TokenCursor) -> Result<IndexColumn> {
     let mut column = IndexColumn::new(cursor.name("a column")?);
-    while cursor.token(&Token::Period) {
-        column.path.push(cursor.quotable("a name in a JSON document")?);
+    loop {
+        if cursor.token(&Token::LBracket) {
+            cursor.expect(&Token::RBracket)?;
+            column.path.push(PathStep::ELEMENTS);
+        } else if cursor.token(&Token::Period) {
+            column.path.push(dotted_step(cursor)?);
+        } else {
+            return Ok(column);
+        }
     }
-    Ok(column)
+}
+
+/// A name, `keys()` or `values()`.
+fn dotted_step(cursor: &mut TokenCursor) -> Result<PathStep> {
+    for (word, step) in [("KEYS", PathStep::KEYS), ("VALUES", PathStep::VALUES)] {
+        if cursor.is_call(word) {
+            cursor.word(word);
+            cursor.expect(&Token::LParen)?;
+            cursor.expect(&Token::RParen)?;
+            return Ok(step);
+        }
+    }
+    cursor.quotable("a name in a document, keys() or values()").map(PathStep::Name)
 }
 
 fn drop_index(cursor: &mut TokenCursor) -> Result<Statement> {

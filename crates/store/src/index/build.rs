@@ -240,9 +240,11 @@ impl PartReader for IndexBuilder<'_> {
             self.progress.expires.store(true, Ordering::Relaxed);
         }
         self.entries.clear();
-        self.entries.keys = index.codec.encode(&*self.store.engine, &arrays, &rows.keys)?;
-        self.entries.values = Slices::from_parts(Vec::new(), vec![0; rows.len()]);
-        self.entries.positions.extend(self.rows_done..self.rows_done + rows.len() as u64);
+        let made = index.codec.encode(&*self.store.engine, &arrays, &rows.keys)?;
+        let (entries, of_rows) = made.into_parts();
+        self.entries.values = Slices::from_parts(Vec::new(), vec![0; entries.len()]);
+        self.entries.keys = entries;
+        self.entries.positions.extend(of_rows.iter().map(|row| self.rows_done + row));
         let deadline = self.progress.deadline;
         self.session.push_by(index.space(), self.part, &self.entries, deadline)?;
         self.rows_done += rows.len() as u64;

@@ -1,9 +1,9 @@
 //! Checks that every row is in every index of its table.
 //!
-//! 1. The threads of the store read the rows, and make the entry of each.
+//! 1. The threads of the store read the rows, and make the entries of each.
 //! 2. They gather entries and look them up in the order of the index. With very many at a time that
 //!    is a walk over the index.
-//! 3. A row without its entry is read again, since it may have been written between the two reads.
+//! 3. A row that lacks an entry is read again, since it may have been written between the two reads.
 //! 4. The entries of the index are counted. Those without a row are stale.
 
 use std::sync::Mutex;
@@ -72,15 +72,15 @@ pub(crate) fn check_index(
     };
     read_parts(threads.amount(), engine, index.space(), &keys_only, |_| EntryCounter(&entries))?;
     // Writers continue between the two passes, so the count of entries may be the smaller one.
-    let stale = entries.into_inner().saturating_sub(found.rows.into_inner());
+    let stale = entries.into_inner().saturating_sub(found.entries.into_inner());
     Ok(IndexFindings { missing: into_inner(found.missing), stale })
 }
 
 /// What all parts found together.
 #[derive(Default)]
 struct CheckTotals {
-    /// Rows with their entries.
-    rows: AtomicU64,
+    /// Entries that were found.
+    entries: AtomicU64,
     missing: Mutex<Slices>,
 }
 
@@ -90,7 +90,7 @@ struct IndexChecker<'a> {
     table: &'a TableEntry,
     index: &'a OpenIndex,
     found: &'a CheckTotals,
-    /// Rows that were read and not looked up yet, with their entries.
+    /// The entries of rows that were read and not looked up yet, each with the key of its row.
     keys: Slices,
     entries: Slices,
 }
@@ -98,8 +98,8 @@ struct IndexChecker<'a> {
 impl PartReader for IndexChecker<'_> {
     fn read(&mut self, rows: &mut Rows) -> Result<()> {
         let made = entries_of(self.engine, &self.table.indexes.set(), self.index, rows)?;
-        rows.keys.iter().for_each(|key| self.keys.push(key));
-        made.iter().for_each(|entry| self.entries.push(entry));
+        made.rows().for_each(|row| self.keys.push(rows.keys.get(row)));
+        made.all().iter().for_each(|entry| self.entries.push(entry));
         if self.entries.bytes() >= GATHERED_BYTES { self.look_up() } else { Ok(()) }
     }
 
@@ -110,9 +110,13 @@ impl PartReader for IndexChecker<'_> {
 
 impl IndexChecker<'_> {
     fn look_up(&mut self) -> Result<()> {
-        let lacking = rows_without_entries(self.engine, self.index.space(), &self.entries)?;
-        self.found.rows.fetch_add((self.entries.len() - lacking.len()) as u64, Ordering::Relaxed);
-        let keys: Slices = lacking.iter().map(|row| self.keys.get(*row)).collect();
+        let lacking = missing_entries(self.engine, self.index.space(), &self.entries)?;
+        let there = self.entries.len() - lacking.len();
+        self.found.entries.fetch_add(there as u64, Ordering::Relaxed);
+        // The entries of a row are side by side.
+        let mut lacking: Vec<&[u8]> = lacking.iter().map(|place| self.keys.get(*place)).collect();
+        lacking.dedup();
+        let keys: Slices = lacking.into_iter().collect();
         self.recheck(&keys)?;
         self.keys.clear();
         self.entries.clear();
@@ -126,7 +130,10 @@ impl IndexChecker<'_> {
         }
         read_all(self.engine, self.table.space, keys, |again| {
             let made = entries_of(self.engine, &self.table.indexes.set(), self.index, again)?;
-            let lacking = rows_without_entries(self.engine, self.index.space(), &made)?;
+            let lacking = missing_entries(self.engine, self.index.space(), made.all())?;
+            let rows: Vec<usize> = made.rows().collect();
+            let mut lacking: Vec<usize> = lacking.iter().map(|place| rows[*place]).collect();
+            lacking.dedup();
             let mut missing = lock(&self.found.missing);
             lacking.iter().for_each(|row| missing.push(again.keys.get(*row)));
             Ok(())
@@ -135,11 +142,7 @@ impl IndexChecker<'_> {
 }
 
 /// The places of the entries that are not stored.
-fn rows_without_entries(
-    engine: &dyn Engine,
-    space: SpaceId,
-    entries: &Slices,
-) -> Result<Vec<usize>> {
+fn missing_entries(engine: &dyn Engine, space: SpaceId, entries: &Slices) -> Result<Vec<usize>> {
     let order = sorted_order(entries);
     let sorted: Slices = order.iter().map(|row| entries.get(*row as usize)).collect();
     let mut found = Rows::new();

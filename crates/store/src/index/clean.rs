@@ -1,8 +1,8 @@
 //! Removes stale entries from an index.
 //!
 //! 1. Threads read the entries.
-//! 2. They look up the rows, and make the entry of each row anew. An entry looks stale if its row
-//!    is gone or has another entry.
+//! 2. They look up the rows, and make the entries of each row anew. An entry looks stale if its row
+//!    is gone or has other entries.
 //! 3. If any look stale, the gate closes briefly and those few are checked again. No write is in
 //!    flight then, so stale entries stay stale, and are deleted.
 //!
@@ -198,9 +198,9 @@ impl PartCleaner<'_> {
         let mut is_stale = vec![true; entries.len()];
         let mut compare = |rows: &Rows| {
             let made = entries_of(engine, &table.indexes.set(), index, rows)?;
-            for (row, (origin, entry)) in rows.origins.iter().zip(made.iter()).enumerate() {
+            for (row, origin) in rows.origins.iter().enumerate() {
                 let place = named[order[*origin as usize] as usize];
-                is_stale[place] = entries.get(place) != entry;
+                is_stale[place] = !made.has(row, entries.get(place));
                 let outlives = |all: &[u64]| all[place] != rows.expiries_ms[row];
                 if !is_stale[place] && expiries_ms.is_some_and(outlives) {
                     self.outliving.fetch_add(1, Ordering::Relaxed);

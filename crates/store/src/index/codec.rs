@@ -4,8 +4,11 @@
 //! shard (2, big-endian)  cell of each indexed column  primary key of the row
 //! ```
 //!
-//! A cell is `00` for NULL, else `01` and the value as a key holds it. [`super::json`] encodes JSON
-//! paths; a cell of the globe is a LONG ([`super::geo_cells`]). An entry has no value: its key says everything.
+//! A cell is `00` for NULL, else `01` and the value as a key holds it. [`super::json`] encodes places
+//! in documents and in typed values; a cell of the globe is a LONG ([`super::geo_cells`]). An entry
+//! has no value: its key says everything.
+//!
+//! An index on parts of arrays or maps has a set of entries for each row ([`super::elements`]).
 //!
 //! A batch is encoded column by column: measure every entry, take one buffer, write column after
 //! column, as keys are written.
@@ -14,19 +17,25 @@ use arrow::array::{Array, ArrayRef};
 use tonnage_engine::{Engine, Error, KeyShape, Result, SHARD_LEN, Slices, append_successor};
 
 use super::cell_marker::{NULL, PRESENT};
-use super::definition::{ResolvedColumn, SourceColumn};
+use super::definition::{IndexColumn, ResolvedColumn, SourceColumn};
+use super::elements::ElementWalk;
 use super::geo_cells;
 use super::json;
+use super::node::Node;
+use super::row_entries::RowEntries;
 use crate::codec::{
     FieldRange, RangeEnds, TableCodec, add_key_lens, key_part, push_key_value, running_sum,
     write_cells, write_column,
 };
+use crate::schema::ColumnType;
 use crate::value::Value;
 
 /// Makes the entries of one index, and reads them.
 #[derive(Debug)]
 pub(crate) struct IndexCodec {
     pub(crate) columns: Vec<ResolvedColumn>,
+    /// How it walks over the parts of arrays or maps, where it is on some.
+    walk: Option<ElementWalk>,
     /// Where the shard key of the table's rows ends.
     shape: KeyShape,
     entry_bytes_max: usize,
@@ -36,9 +45,22 @@ pub(crate) struct IndexCodec {
 
 /// The cells of one column on their way into entries.
 enum ColumnCells<'a> {
-    Array(&'a ArrayRef, crate::schema::ColumnType),
-    /// Places in JSON documents, as the entries have them.
+    Array(&'a ArrayRef, ColumnType),
+    /// Places in documents or in typed values, as the entries have them.
     Encoded(Slices),
+}
+
+/// The entries of one row on their way.
+struct EntrySet {
+    /// The cell of each column.
+    cells: Vec<Vec<u8>>,
+    made: Slices,
+}
+
+impl EntrySet {
+    fn new(columns: usize) -> Self {
+        Self { cells: vec![Vec::new(); columns], made: Slices::new() }
+    }
 }
 
 /// Rows whose entries would be longer than a key can be.
@@ -61,14 +83,96 @@ impl IndexCodec {
         shape: KeyShape,
         entry_bytes_max: usize,
     ) -> Self {
-        Self { columns, shape, entry_bytes_max, place }
+        let walk = ElementWalk::of(&columns);
+        Self { columns, walk, shape, entry_bytes_max, place }
+    }
+
+    /// Whether a row may have several entries.
+    pub(crate) fn has_parts(&self) -> bool {
+        self.walk.is_some()
     }
 
     /// The entries of rows given by their primary keys and an array for each indexed column.
     ///
     /// # Errors
-    /// The rows whose entries would be too long.
+    /// The rows whose entries would be too long or too many.
     pub(crate) fn encode(
+        &self,
+        engine: &dyn Engine,
+        arrays: &[ArrayRef],
+        keys: &Slices,
+    ) -> std::result::Result<RowEntries, TooLong> {
+        match &self.walk {
+            Some(walk) => self.encode_sets(walk, engine, arrays, keys),
+            None => self.encode_single(engine, arrays, keys).map(RowEntries::single),
+        }
+    }
+
+    fn encode_sets(
+        &self,
+        walk: &ElementWalk,
+        engine: &dyn Engine,
+        arrays: &[ArrayRef],
+        keys: &Slices,
+    ) -> std::result::Result<RowEntries, TooLong> {
+        let (mut entries, mut ends) = (Slices::new(), Vec::with_capacity(keys.len()));
+        let mut refused: Option<TooLong> = None;
+        let mut set = EntrySet::new(self.columns.len());
+        for (row, key) in keys.iter().enumerate() {
+            let value = |place: usize| match arrays[place].is_valid(row) {
+                true => Value::of_cell(&arrays[place], self.columns[place].column_type, row),
+                false => Value::Null,
+            };
+            let shard = self.shard_of(engine, key);
+            if let Err(error) = self.push_set(walk, shard, key, value, &mut set, &mut entries) {
+                let refused = refused.get_or_insert(TooLong { rows: Vec::new(), error });
+                refused.rows.push(row as u32);
+            }
+            ends.push(entries.len());
+        }
+        refused.map_or(Ok(RowEntries::sets(entries, ends)), Err)
+    }
+
+    /// Appends the entries of one row, in order and without doubles. `value` gives the values that
+    /// the columns of the index are made of.
+    fn push_set(
+        &self,
+        walk: &ElementWalk,
+        shard: [u8; SHARD_LEN],
+        key: &[u8],
+        value: impl Fn(usize) -> Value,
+        set: &mut EntrySet,
+        entries: &mut Slices,
+    ) -> Result<()> {
+        for (place, column) in self.columns.iter().enumerate() {
+            set.cells[place].clear();
+            if !walk.is_walked(place) {
+                push_cell(column, &value(place), &mut set.cells[place]);
+            }
+        }
+        let EntrySet { cells, made } = set;
+        made.clear();
+        let root = value(walk.root);
+        walk.walk(&self.columns, Node::of(&root), cells, &mut |cells| {
+            let len = SHARD_LEN + key.len() + cells.iter().map(Vec::len).sum::<usize>();
+            if len > self.entry_bytes_max {
+                return Err(self.too_long(len));
+            }
+            made.push_with(|entry| {
+                entry.extend_from_slice(&shard);
+                cells.iter().for_each(|cell| entry.extend_from_slice(cell));
+                entry.extend_from_slice(key);
+                Ok(())
+            })
+        })?;
+        let mut order: Vec<&[u8]> = made.iter().collect();
+        order.sort_unstable();
+        order.dedup();
+        order.into_iter().for_each(|entry| entries.push(entry));
+        Ok(())
+    }
+
+    fn encode_single(
         &self,
         engine: &dyn Engine,
         arrays: &[ArrayRef],
@@ -141,36 +245,39 @@ impl IndexCodec {
         (engine.shard_of(&key[..len]).0 as u16).to_be_bytes()
     }
 
-    /// Appends the entry of one stored row, which `table` can read.
+    /// Appends the entries of one stored row, which `table` can read: one, or a set in order and
+    /// without doubles.
     ///
     /// # Errors
-    /// `Invalid` when it would be too long; what [`TableCodec::read_cell`] says of the row.
-    pub(crate) fn push_entry(
+    /// `Invalid` when one would be too long, or they too many; what [`TableCodec::read_cell`] says
+    /// of the row.
+    pub(crate) fn push_entries(
         &self,
         engine: &dyn Engine,
         table: &TableCodec,
         key: &[u8],
         value: &[u8],
-        entry: &mut Vec<u8>,
+        entries: &mut Slices,
     ) -> Result<()> {
-        let start = entry.len();
-        entry.extend_from_slice(&self.shard_of(engine, key));
-        for column in &self.columns {
-            let read = |source: &SourceColumn| -> Result<Value> {
-                let read = table.read_cell(key, value, source.id)?;
-                Ok(read.unwrap_or_else(|| source.default.clone()))
-            };
-            let mut cell = read(&column.source)?;
-            if let (Some(lon), Some(cells)) = (&column.lon, &column.shown.cells) {
-                cell = geo_cells::of_values(&read(lon)?, &cell, cells.level);
-            }
-            push_cell(column, &cell, entry);
-        }
-        entry.extend_from_slice(key);
-        match entry.len() - start {
-            len if len > self.entry_bytes_max => Err(self.too_long(len)),
-            _ => Ok(()),
-        }
+        let shard = self.shard_of(engine, key);
+        let Some(walk) = &self.walk else {
+            return entries.push_with(|entry| {
+                let start = entry.len();
+                entry.extend_from_slice(&shard);
+                for column in &self.columns {
+                    push_cell(column, &column.value_of(table, key, value)?, entry);
+                }
+                entry.extend_from_slice(key);
+                match entry.len() - start {
+                    len if len > self.entry_bytes_max => Err(self.too_long(len)),
+                    _ => Ok(()),
+                }
+            });
+        };
+        let values = self.columns.iter().map(|column| column.value_of(table, key, value));
+        let values = values.collect::<Result<Vec<_>>>()?;
+        let mut set = EntrySet::new(self.columns.len());
+        self.push_set(walk, shard, key, |place| values[place].clone(), &mut set, entries)
     }
 
     /// Where the primary key begins in an entry.
@@ -236,9 +343,9 @@ impl IndexCodec {
             start.push(PRESENT);
             let present = start.clone();
             append_successor(&present, &mut end);
-            let ends = match column.shown.path.is_empty() {
-                true => RangeEnds::new(range, column.column_type),
-                false => json::range_ends(range),
+            let ends = match column.shown.is_tagged() {
+                true => json::range_ends(range),
+                false => RangeEnds::new(range, column.column_type),
             };
             ends.map_err(|error| error.at(self.column_place(column)))?
                 .narrow(&present, &mut start, &mut end);
@@ -256,7 +363,7 @@ impl IndexCodec {
         value: &Value,
         start: &mut Vec<u8>,
     ) -> Result<bool> {
-        if !column.shown.path.is_empty() {
+        if column.shown.is_tagged() {
             return json::push_value(value, start)
                 .map(|()| true)
                 .map_err(|error| error.at(self.column_place(column)));
@@ -290,11 +397,26 @@ impl IndexCodec {
     }
 }
 
+impl ResolvedColumn {
+    /// What the column is made of in a stored row.
+    fn value_of(&self, table: &TableCodec, key: &[u8], value: &[u8]) -> Result<Value> {
+        let read = |source: &SourceColumn| -> Result<Value> {
+            let read = table.read_cell(key, value, source.id)?;
+            Ok(read.unwrap_or_else(|| source.default.clone()))
+        };
+        let own = read(&self.source)?;
+        Ok(match (&self.lon, &self.shown.cells) {
+            (Some(lon), Some(cells)) => geo_cells::of_values(&read(lon)?, &own, cells.level),
+            _ => own,
+        })
+    }
+}
+
 /// Where the cell that begins at `at` ends; nothing for bytes that are no cell of the column.
 fn cell_end(entry: &[u8], at: usize, column: &ResolvedColumn) -> Option<usize> {
     match *entry.get(at)? {
         NULL => Some(at + 1),
-        PRESENT if column.shown.path.is_empty() => key_part(column.column_type).end(entry, at + 1),
+        PRESENT if !column.shown.is_tagged() => key_part(column.column_type).end(entry, at + 1),
         PRESENT => json::cell_end(entry, at + 1),
         _ => None,
     }
@@ -304,7 +426,13 @@ fn cell_end(entry: &[u8], at: usize, column: &ResolvedColumn) -> Option<usize> {
 fn push_cell(column: &ResolvedColumn, value: &Value, entry: &mut Vec<u8>) {
     match value {
         Value::Null => entry.push(NULL),
-        Value::Json(text) => json::push_path_cell(text, &column.shown.path, entry),
+        Value::Json(text) if column.shown.function.is_none() => {
+            json::push_path_cell(text, &column.shown.path, entry);
+        }
+        value if column.shown.is_tagged() => {
+            let IndexColumn { path, function, .. } = &column.shown;
+            Node::of(value).at(path).push_cell(function.as_ref(), entry);
+        }
         value => {
             entry.push(PRESENT);
             let pushed = push_key_value(value.into(), column.column_type, entry);
@@ -313,11 +441,29 @@ fn push_cell(column: &ResolvedColumn, value: &Value, entry: &mut Vec<u8>) {
     }
 }
 
+/// The cells of one place in the typed values of a column.
+fn cells_inside(column: &ResolvedColumn, array: &ArrayRef) -> Slices {
+    let (mut cells, mut cell) = (Slices::with_capacity(array.len(), array.len() * 16), Vec::new());
+    for row in 0..array.len() {
+        cell.clear();
+        let value = match array.is_valid(row) {
+            true => Value::of_cell(array, column.column_type, row),
+            false => Value::Null,
+        };
+        push_cell(column, &value, &mut cell);
+        cells.push(&cell);
+    }
+    cells
+}
+
 impl<'a> ColumnCells<'a> {
     fn new(column: &ResolvedColumn, array: &'a ArrayRef) -> Self {
-        match column.shown.path.is_empty() {
-            true => ColumnCells::Array(array, column.column_type),
-            false => ColumnCells::Encoded(json::encode(array, &column.shown.path)),
+        match column.column_type {
+            _ if !column.shown.is_tagged() => ColumnCells::Array(array, column.column_type),
+            ColumnType::Json if column.shown.function.is_none() => {
+                ColumnCells::Encoded(json::encode(array, &column.shown.path))
+            }
+            _ => ColumnCells::Encoded(cells_inside(column, array)),
         }
     }
 

@@ -54,6 +54,10 @@ impl EntryColumns {
         index: &OpenIndex,
         wanted: Option<&[usize]>,
     ) -> Option<Self> {
+        // A row comes once, but has several entries there.
+        if index.codec.has_parts() {
+            return None;
+        }
         let columns = &table.schema().columns;
         let wanted = wanted.map_or_else(|| (0..columns.len()).collect(), <[usize]>::to_vec);
         let (mut sources, mut of_key) = (Vec::with_capacity(wanted.len()), Vec::new());

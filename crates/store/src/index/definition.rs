@@ -5,6 +5,9 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use tonnage_engine::{Error, Result, SpaceId};
 
+use super::elements::check_paths;
+use super::function::{IndexArgument, IndexFunction, IndexFunctionName};
+use super::path_step::{PathParts, PathStep};
 use crate::geo::LEVEL_MAX;
 use crate::schema::{Column, ColumnType, TableSchema, check_name, quoted_name};
 use crate::value::Value;
@@ -25,17 +28,18 @@ pub struct IndexDefinition {
     pub columns: Vec<IndexColumn>,
 }
 
-/// One column of an index: a column of the table, a place inside a JSON column, or the cells of
-/// two columns that are longitude and latitude ([`crate::geo`]).
+/// One column of an index: a column of the table, a place inside a column, or the cells of two columns that are longitude and latitude ([`crate::geo`]).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IndexColumn {
     /// The name of the table's column; that of latitudes where it is a matter of cells.
     pub column: String,
-    /// The names that lead from the root of a JSON document to the value; empty for the column
-    /// itself.
-    pub path: Vec<String>,
+    /// The steps that lead from the root of a JSON document, an array, a map or a record to the
+    /// value; empty for the column itself. With a step to several parts a row has an entry for each.
+    pub path: Vec<PathStep>,
     /// What makes a cell of the column.
     pub cells: Option<GeoCells>,
+    /// A function of what is there.
+    pub function: Option<IndexFunction>,
 }
 
 /// How the cells of an index are made.
@@ -50,7 +54,7 @@ pub struct GeoCells {
 impl IndexColumn {
     /// A column of the table.
     pub fn new(column: impl Into<String>) -> Self {
-        Self { column: column.into(), path: Vec::new(), cells: None }
+        Self { column: column.into(), path: Vec::new(), cells: None, function: None }
     }
 
     /// The cells of a column of longitudes and one of latitudes.
@@ -58,18 +62,41 @@ impl IndexColumn {
         Self { cells: Some(GeoCells { lon: lon.into(), level }), ..Self::new(lat) }
     }
 
-    /// A place in a JSON column.
+    /// A place in a JSON column, an array, a map or a record: names, or steps to several parts.
     pub fn json_path(
         column: impl Into<String>,
-        path: impl IntoIterator<Item = impl Into<String>>,
+        path: impl IntoIterator<Item = impl Into<PathStep>>,
     ) -> Self {
         let path = path.into_iter().map(Into::into).collect();
-        Self { column: column.into(), path, cells: None }
+        Self { path, ..Self::new(column) }
+    }
+
+    /// A function of a column or a place.
+    pub fn of_function(self, name: IndexFunctionName, arguments: Vec<IndexArgument>) -> Self {
+        Self { function: Some(IndexFunction { name, arguments }), ..self }
     }
 
     /// Whether it is a column of the table, and nothing that is made of one.
     pub fn is_plain(&self) -> bool {
-        self.path.is_empty() && self.cells.is_none()
+        !self.is_tagged() && self.cells.is_none()
+    }
+
+    /// Whether its cells tell the kinds of their values: what is there, or comes of a function, may
+    /// be of any.
+    pub(super) fn is_tagged(&self) -> bool {
+        !self.path.is_empty() || self.function.is_some()
+    }
+
+    /// Whether names alone lead to it, these.
+    pub fn is_place(&self, names: &[String]) -> bool {
+        self.function.is_none()
+            && self.path.len() == names.len()
+            && self.path.iter().zip(names).all(|(step, name)| step.name() == Some(name))
+    }
+
+    /// Whether a row may have several entries for it.
+    pub fn has_parts(&self) -> bool {
+        self.path.iter().any(PathStep::is_each)
     }
 
     /// The names of the table's columns that it is made of.
@@ -78,23 +105,32 @@ impl IndexColumn {
         lon.into_iter().chain([self.column.as_str()])
     }
 
+    /// The name of the column and the steps behind it, none of them quoted.
+    pub fn bare_name(&self) -> String {
+        let mut name = self.column.clone();
+        for step in &self.path {
+            match step {
+                PathStep::Name(own) => name.extend([".", own]),
+                each => name.push_str(&each.to_string()),
+            }
+        }
+        match &self.function {
+            Some(function) => function.shown(&name),
+            None => name,
+        }
+    }
+
     /// Whether someone who writes `name`, with points between names and quoted or not, means this
     /// column.
     pub fn is_named(&self, name: &str) -> bool {
-        let plain = || {
-            std::iter::once(&self.column)
-                .chain(&self.path)
-                .map(String::as_str)
-                .collect::<Vec<_>>()
-                .join(".")
-        };
         self.column.eq_ignore_ascii_case(name) && self.is_plain()
-            || self.cells.is_none() && plain() == name
+            || self.cells.is_none() && self.bare_name() == name
             || self.to_string() == name
     }
 }
 
-/// `doc.address.city`, each name in double quotes where it needs them, or `geo_cell(lon, lat)`.
+/// `doc.address.city`, each name in double quotes where it needs them, or `upper(name)`, or
+/// `geo_cell(lon, lat)`.
 impl fmt::Display for IndexColumn {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(GeoCells { lon, level }) = &self.cells {
@@ -104,8 +140,12 @@ impl fmt::Display for IndexColumn {
                 level => write!(f, ", {level})"),
             };
         }
-        f.write_str(&quoted_name(&self.column))?;
-        self.path.iter().try_for_each(|name| write!(f, ".{}", quoted_name(name)))
+        let path = self.path.iter().map(PathStep::to_string);
+        let place = quoted_name(&self.column) + &path.collect::<String>();
+        match &self.function {
+            Some(function) => f.write_str(&function.shown(&place)),
+            None => f.write_str(&place),
+        }
     }
 }
 
@@ -136,9 +176,11 @@ pub(crate) struct StoredIndex {
 pub(crate) struct StoredColumn {
     pub(crate) column: u16,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(crate) path: Vec<String>,
+    pub(crate) path: Vec<PathStep>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) cells: Option<StoredCells>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) function: Option<IndexFunction>,
 }
 
 /// What makes a cell of a column of latitudes.
@@ -231,6 +273,7 @@ impl StoredIndex {
                     column: column.name.clone(),
                     path: stored.path.clone(),
                     cells: lon.map(cells),
+                    function: stored.function.clone(),
                 },
             })
         };
@@ -258,27 +301,13 @@ impl IndexDefinition {
                 Some(cells) => Some(self.check_cells(schema, asked, cells)?),
                 None => None,
             };
-            let is_json = column.column_type == ColumnType::Json;
-            if column.column_type.is_nested() {
-                return Err(Error::invalid(format!(
-                    "index {}: column '{asked}' is of type {}, which has no order",
-                    self.name, column.column_type
-                )));
-            }
-            // A whole document has no order to index, and only a document has paths inside.
-            if is_json == asked.path.is_empty() {
-                let what = if is_json {
-                    "is of type JSON: name a place inside it"
-                } else {
-                    "is not of type JSON: name it alone"
-                };
-                return Err(Error::invalid(format!(
-                    "index {}: column '{asked}' {what}",
-                    self.name
-                )));
-            }
+            self.check_path(column.column_type, asked)?;
             // By number and not by name: RENAME COLUMN leaves the indexes of a table as they are.
-            let stored = StoredColumn { column: column.id, path: asked.path.clone(), cells };
+            let function = asked.function.clone();
+            let of_function = function.as_ref().map_or(Ok(()), IndexFunction::check);
+            of_function.map_err(|what| self.wrong_column(asked, &what))?;
+            let stored =
+                StoredColumn { column: column.id, path: asked.path.clone(), cells, function };
             if columns.contains(&stored) {
                 return Err(Error::invalid(format!(
                     "index {}: column '{asked}' stands twice in it",
@@ -286,8 +315,56 @@ impl IndexDefinition {
                 )));
             }
             columns.push(stored);
+            let paths = columns.iter().map(|column| (column.column, &column.path[..]));
+            check_paths(paths).map_err(|what| self.wrong_column(asked, what))?;
         }
         Ok(columns)
+    }
+
+    /// Whether a path leads to what has an order: documents and arrays have places inside only, and
+    /// other columns none.
+    fn check_path(&self, column_type: ColumnType, asked: &IndexColumn) -> Result<()> {
+        let mut inside = column_type;
+        for (at, step) in asked.path.iter().enumerate() {
+            inside = match (inside, step) {
+                // What a document holds is known when there is one.
+                (ColumnType::Json, _) => return Ok(()),
+                (ColumnType::Array(element), PathStep::Each(PathParts::Elements)) => {
+                    element.column_type()
+                }
+                (ColumnType::Map(_), PathStep::Each(PathParts::Keys)) => ColumnType::String,
+                (ColumnType::Map(element), PathStep::Each(PathParts::Values))
+                | (ColumnType::Map(element), PathStep::Name(_)) => element.column_type(),
+                (ColumnType::Record(fields), PathStep::Name(name)) => {
+                    let field = fields.field_index(name).map(|at| &fields.fields()[at]);
+                    let lacks = || self.wrong_column(asked, &format!("has no field {name}"));
+                    field.ok_or_else(lacks)?.column_type
+                }
+                (inside, PathStep::Name(_)) if at == 0 && !inside.is_nested() => {
+                    return Err(self.wrong_column(asked, "is not of type JSON: name it alone"));
+                }
+                (inside, step) => {
+                    let what =
+                        format!("is of type {inside} before '{step}', which does not lead into it");
+                    return Err(self.wrong_column(asked, &what));
+                }
+            };
+        }
+        match inside {
+            ColumnType::Json if asked.path.is_empty() => {
+                Err(self.wrong_column(asked, "is of type JSON: name a place inside it"))
+            }
+            inside if inside.is_nested() => {
+                let what = format!("is of type {inside}, which has no order");
+                Err(self.wrong_column(asked, &what))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    #[cold]
+    fn wrong_column(&self, asked: &IndexColumn, what: &str) -> Error {
+        Error::invalid(format!("index {}: column '{asked}' {what}", self.name))
     }
 
     fn check_cells(

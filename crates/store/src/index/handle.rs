@@ -69,6 +69,12 @@ impl Index {
         &self.columns
     }
 
+    /// Whether it is on parts of arrays or maps, so that a row may have several entries. A scan gives
+    /// each row once even so, for the first of its entries within the ranges.
+    pub fn has_parts(&self) -> bool {
+        self.index.codec.has_parts()
+    }
+
     /// Whether it has every row. One that is being built, or whose build was cut short, cannot be
     /// read.
     pub fn is_ready(&self) -> bool {

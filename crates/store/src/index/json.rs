@@ -20,6 +20,7 @@ use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess,
 use tonnage_engine::{Error, KeyPart, Result, Slices};
 
 use super::cell_marker::{NULL, PRESENT};
+use super::path_step::PathStep;
 use crate::codec::{FieldRange, RangeEnds, key_f64, push_escaped};
 use crate::schema::ColumnType;
 use crate::value::Value;
@@ -32,7 +33,7 @@ const NESTED: u8 = 4;
 
 /// What a place in a document holds.
 #[derive(Debug, PartialEq)]
-enum JsonScalar<'a> {
+pub(super) enum JsonScalar<'a> {
     Null,
     Boolean(bool),
     Number(f64),
@@ -41,7 +42,7 @@ enum JsonScalar<'a> {
 }
 
 /// The cells of one place in the documents of a column.
-pub(super) fn encode(array: &ArrayRef, path: &[String]) -> Slices {
+pub(super) fn encode(array: &ArrayRef, path: &[PathStep]) -> Slices {
     let documents = array.as_string::<i32>();
     let mut cells = Slices::with_capacity(array.len(), array.len() * 16);
     for row in 0..documents.len() {
@@ -59,7 +60,7 @@ pub(super) fn encode(array: &ArrayRef, path: &[String]) -> Slices {
 
 /// Appends the cell of one place in a document. Documents are checked when they are stored; one
 /// that cannot be read has nothing anywhere.
-pub(super) fn push_path_cell(document: &str, path: &[String], cell: &mut Vec<u8>) {
+pub(super) fn push_path_cell(document: &str, path: &[PathStep], cell: &mut Vec<u8>) {
     let mut reader = serde_json::Deserializer::from_str(document);
     let read = JsonPathSeed(path).deserialize(&mut reader).ok();
     let scalar = read.or_else(|| scalar_of_members(document, path)).unwrap_or(JsonScalar::Null);
@@ -70,14 +71,19 @@ pub(super) fn push_path_cell(document: &str, path: &[String], cell: &mut Vec<u8>
 /// text, such as `"\ud800"`. It is JSON all the same, and SQL finds what precedes that name.
 /// Numbers beyond all doubles are left out.
 #[cold]
-fn scalar_of_members<'d>(document: &'d str, path: &[String]) -> Option<JsonScalar<'d>> {
+fn scalar_of_members<'d>(document: &'d str, path: &[PathStep]) -> Option<JsonScalar<'d>> {
     let mut text = document.trim();
-    for name in path {
+    for step in path {
         if JsonKind::of(text) != JsonKind::Object {
             return None;
         }
-        text = json_text::first_member(text, name)?;
+        text = json_text::first_member(text, step.name()?)?;
     }
+    scalar_of_text(text)
+}
+
+/// What a text that is JSON holds; nothing for a number beyond all doubles.
+pub(super) fn scalar_of_text(text: &str) -> Option<JsonScalar<'_>> {
     Some(match JsonKind::of(text) {
         JsonKind::Null => JsonScalar::Null,
         JsonKind::Boolean => JsonScalar::Boolean(text == "true"),
@@ -135,7 +141,7 @@ pub(super) fn cell_end(entry: &[u8], start: usize) -> Option<usize> {
     }
 }
 
-fn push_scalar(scalar: &JsonScalar<'_>, cell: &mut Vec<u8>) {
+pub(super) fn push_scalar(scalar: &JsonScalar<'_>, cell: &mut Vec<u8>) {
     match scalar {
         JsonScalar::Null => cell.push(NULL),
         JsonScalar::Boolean(value) => cell.extend_from_slice(&[PRESENT, BOOLEAN, u8::from(*value)]),
@@ -175,7 +181,7 @@ fn query_scalar(value: &Value) -> Result<JsonScalar<'_>> {
 }
 
 /// Reads the value at the end of a path, and passes over everything else without keeping it.
-struct JsonPathSeed<'p>(&'p [String]);
+struct JsonPathSeed<'p>(&'p [PathStep]);
 
 impl<'de> DeserializeSeed<'de> for JsonPathSeed<'_> {
     type Value = JsonScalar<'de>;
@@ -247,7 +253,7 @@ impl<'de> Visitor<'de> for JsonPathSeed<'_> {
         };
         let mut found = None;
         while let Some(name) = fields.next_key::<Cow<'de, str>>()? {
-            match found.is_none() && name == first.as_str() {
+            match found.is_none() && first.name() == Some(&*name) {
                 true => found = Some(fields.next_value_seed(JsonPathSeed(rest))?),
                 false => drop(fields.next_value::<IgnoredAny>()?),
             }
@@ -261,7 +267,7 @@ mod tests {
     use super::*;
 
     fn cell(document: &str, path: &str) -> Vec<u8> {
-        let path: Vec<String> = path.split('.').map(str::to_owned).collect();
+        let path: Vec<PathStep> = path.split('.').map(PathStep::from).collect();
         let mut cell = Vec::new();
         push_path_cell(document, &path, &mut cell);
         cell

@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 
 use tonnage_engine::{
     Durability, Entries, Error, ErrorKind, LoadOptions, NEVER_MS, OnExisting, Operation, Result,
-    SpaceId, WriteBatch,
+    Slices, SpaceId, WriteBatch,
 };
 
 use crate::inner::Inner;
@@ -66,7 +66,7 @@ impl Inner {
         space: SpaceId,
         rows: impl Iterator<Item = (&'r [u8], &'r [u8])>,
     ) -> Result<BTreeMap<SpaceId, Entries>> {
-        let (mut entries, mut entry) = (BTreeMap::<SpaceId, Entries>::new(), Vec::new());
+        let (mut entries, mut made) = (BTreeMap::<SpaceId, Entries>::new(), Slices::new());
         for (key, value) in rows {
             let table = match self.owner_of(space, key) {
                 // The rows of a table that was dropped go with it.
@@ -75,10 +75,12 @@ impl Inner {
             };
             let set = table.indexes.set();
             for index in &set.indexes {
-                entry.clear();
-                index.codec.push_entry(&*self.engine, &set.table, key, value, &mut entry)?;
+                made.clear();
+                index.codec.push_entries(&*self.engine, &set.table, key, value, &mut made)?;
                 let of_index = entries.entry(index.space()).or_default();
-                of_index.push(&entry, &[], of_index.len() as u64, NEVER_MS);
+                for entry in made.iter() {
+                    of_index.push(entry, &[], of_index.len() as u64, NEVER_MS);
+                }
             }
         }
         Ok(entries)

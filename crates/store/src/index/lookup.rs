@@ -69,12 +69,17 @@ pub(super) fn read(
     let first =
         options.limit.map_or(GATHERED_FIRST, |limit| (limit as usize).clamp(1, GATHERED_FIRST));
     let control = ReadControl::new(&get.cancel, get.timeout);
+    let engine = store.reader(options.consistency).clone();
     ranges.watch(&control);
-    let within = match options.exactly_once {
+    // Where a row has several entries, all ranges must be known to tell which of them counts.
+    let within = match options.exactly_once || index.codec.has_parts() {
         true => Some(TableRanges::draw(index, &mut ranges)?),
         false => None,
     };
-    let engine = store.reader(options.consistency).clone();
+    let mut walk = EntryWalk::new(&*engine, index.space(), options.direction);
+    if let Some(within) = within.as_ref().filter(|_| !options.exactly_once) {
+        within.in_order(options.direction).for_each(|bounds| walk.add(bounds.clone()));
+    }
     let columns = match options.index_only && !options.exactly_once {
         true => EntryColumns::find(&table.codec, index, projection.as_deref()),
         false => None,
@@ -85,8 +90,8 @@ pub(super) fn read(
         table_id: table.schema.table_id,
         index: index.clone(),
         indexes: table.indexes.clone(),
-        walk: EntryWalk::new(&*engine, index.space(), options.direction),
-        ranges: Some(ranges),
+        walk,
+        ranges: within.is_none().then_some(ranges),
         is_ordered,
         is_enough: columns.is_some(),
         task_entries: TASK_ENTRIES_MOST.min(options.batch_rows_max),
@@ -97,7 +102,7 @@ pub(super) fn read(
     let relatives = Relatives::find(&store.catalog, table.clone(), &[])?;
     let scan = tonnage_engine::ScanOptions {
         // `tasks_of` looks at the keys of entries: only a scan of the table meets rows of others.
-        filter: within.is_some().then(|| relatives.filter()),
+        filter: options.exactly_once.then(|| relatives.filter()),
         batch_rows_max: options
             .batch_rows_max
             .min(options.batch_bytes_max / default_bytes.max(1))
@@ -113,8 +118,9 @@ pub(super) fn read(
         projection,
         columns,
         within,
+        is_of_table: options.exactly_once,
+        is_reverse: options.direction == Direction::Reverse,
     };
-    let is_of_table = shaper.within.is_some();
     let plan = ReadPlan {
         engine,
         space: table.space,
@@ -127,7 +133,7 @@ pub(super) fn read(
         threads: store.threads.clone(),
         shaper,
     };
-    let reading = match is_of_table {
+    let reading = match options.exactly_once {
         true => {
             let parts = PARTS_PER_WORKER * plan.workers;
             let parts = store.engine.split(table.space, parts, Cuts::Anywhere)?;
@@ -313,8 +319,11 @@ pub(super) struct IndexShaper {
     projection: Option<Vec<usize>>,
     /// How to read what is wanted out of entries, where they hold it.
     columns: Option<EntryColumns>,
-    /// Which rows are wanted when those of the table are read.
+    /// Which rows are wanted when those of the table are read, or which entry of a row counts.
     within: Option<TableRanges>,
+    /// Whether rows of the table are read, and not those that entries lead to.
+    is_of_table: bool,
+    is_reverse: bool,
 }
 
 /// Ranges of entries, without the shard: in order, and none within another.
@@ -327,7 +336,7 @@ impl TableRanges {
         while let Some(range) = ranges.next()? {
             if bounds.len() == RANGES_DRAWN_MAX {
                 return Err(Error::invalid(format!(
-                    "exactly_once takes at most {RANGES_DRAWN_MAX} ranges: ask for fewer at once"
+                    "exactly_once, and an index on elements, take at most {RANGES_DRAWN_MAX} ranges: ask for fewer at once"
                 )));
             }
             bounds.push(index.codec.bounds(&range.prefix, range.range.as_ref())?);
@@ -348,7 +357,17 @@ impl TableRanges {
         Ok(Self(apart))
     }
 
+    fn in_order(&self, direction: Direction) -> impl Iterator<Item = &EntryBounds> {
+        let last = self.0.len();
+        (0..last).map(move |place| match direction {
+            Direction::Reverse => &self.0[last - 1 - place],
+            _ => &self.0[place],
+        })
+    }
+
+    /// Whether they hold an entry, which begins with its shard.
     fn contains(&self, entry: &[u8]) -> bool {
+        let entry = &entry[SHARD_LEN.min(entry.len())..];
         let behind = self.0.partition_point(|(start, _)| start.as_slice() <= entry);
         behind.checked_sub(1).is_some_and(|place| {
             let end = &self.0[place].1;
@@ -370,13 +389,18 @@ impl IndexShaper {
     fn check(&self, engine: &dyn Engine, rows: &Rows, entries: &Slices) -> Result<Vec<u32>> {
         let arrays = self.index.decode_columns(&self.table.codec, rows)?;
         let now = self.index.codec.encode(engine, &arrays, &rows.keys).map_err(Error::from)?;
-        if let Some(within) = &self.within {
-            let is_within = |row: &u32| within.contains(&now.get(*row as usize)[SHARD_LEN..]);
-            return Ok((0..rows.len() as u32).filter(is_within).collect());
-        }
-        let is_same =
-            |row: &u32| entries.get(rows.origins[*row as usize] as usize) == now.get(*row as usize);
-        Ok((0..rows.len() as u32).filter(is_same).collect())
+        let own = |row: &u32| entries.get(rows.origins[*row as usize] as usize);
+        let all = 0..rows.len() as u32;
+        let Some(within) = &self.within else {
+            return Ok(all.filter(|row| now.has(*row as usize, own(row))).collect());
+        };
+        // Of the entries of a row that the ranges hold, the one that the walk meets first counts.
+        let counts = |row: &u32| {
+            let mut wanted = now.of(*row as usize).filter(|entry| within.contains(entry));
+            let first = if self.is_reverse { wanted.next_back() } else { wanted.next() };
+            first.is_some_and(|first| self.is_of_table || first == own(row))
+        };
+        Ok(all.filter(counts).collect())
     }
 }
 

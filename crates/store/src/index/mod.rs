@@ -3,6 +3,8 @@
 //! **An index never misses a row, and may name rows that no longer match: the reader checks.**
 //! Everything follows from that:
 //!
+//! - A row has one entry, or a set of them where the index is on parts of arrays or maps
+//!   (`elements`). All of them are written, compared and removed together.
 //! - An index is a shard-prefixed space: its entries (`codec`) lie in the shards of their rows. So
 //!   a write stores both in one batch (`write`), and a load stores entries before rows. (For a scan
 //!   that continues while its row changes, see the last point.)
@@ -29,15 +31,20 @@ mod columns;
 mod definition;
 #[cfg(test)]
 mod dropped_tests;
+mod elements;
 mod entries;
 mod estimate;
+mod function;
 mod geo_cells;
 mod handle;
 mod json;
 mod late_writes;
 mod list;
 mod lookup;
+mod node;
 mod options;
+mod path_step;
+mod row_entries;
 mod scan;
 mod write;
 mod write_gate;
@@ -51,8 +58,10 @@ pub(crate) use codec::IndexCodec;
 pub(crate) use definition::INDEXES_MAX;
 pub use definition::{GeoCells, IndexColumn, IndexDefinition};
 pub(crate) use definition::{IndexState, StoredColumn, StoredIndex};
+pub use function::{IndexArgument, IndexFunction, IndexFunctionName};
 pub use handle::Index;
 pub(crate) use list::{IndexList, IndexSet, OpenIndex};
 pub use lookup::IndexRows;
 pub use options::{IndexRange, IndexScanOptions};
+pub use path_step::{PathParts, PathStep};
 pub(crate) use write_gate::{OpenLoad, Pushing, WriteGate};

@@ -181,10 +181,25 @@ enum PreparedWrite {
 struct StoredEntries {
     /// For each operation the version of its row, if there is one.
     versions: Vec<Option<u64>>,
-    /// The entries of the rows, those of one row side by side.
+    /// The entries of the rows, those of one row and one index side by side and in order.
     entries: Slices,
-    /// For each operation where the entries of its row begin, and one more: where the last end.
+    /// Where the entries end of each row that was found in each index, one after another.
+    ends: Vec<usize>,
+    /// For each operation where its ends begin, and one more: where the last end. None where no
+    /// row was found.
     starts: Vec<usize>,
+}
+
+impl StoredEntries {
+    /// The entries of the row of an operation in one of its indexes.
+    fn of(&self, operation: usize, index: usize) -> impl Iterator<Item = &[u8]> {
+        let place = self.starts[operation] + index;
+        let places = match place < self.starts[operation + 1] {
+            true => place.checked_sub(1).map_or(0, |before| self.ends[before])..self.ends[place],
+            false => 0..0,
+        };
+        places.map(|place| self.entries.get(place))
+    }
 }
 
 impl WriteAttempt<'_> {
@@ -212,6 +227,7 @@ impl WriteAttempt<'_> {
         let mut stored = StoredEntries {
             versions: vec![None; count],
             entries: Slices::new(),
+            ends: Vec::new(),
             starts: vec![0; count + 1],
         };
         // No entry will be removed and the engine judges the conditions, so nothing need be known.
@@ -243,28 +259,27 @@ impl WriteAttempt<'_> {
         rows: &Rows,
         stored: &mut StoredEntries,
     ) -> Result<()> {
-        let (mut row, mut entry) = (0, Vec::new());
+        let mut row = 0;
         for operation in operations {
             // Rows come in the order of their keys, and missing ones are left out.
             if rows.origins.get(row).is_some_and(|origin| *origin as usize == operation) {
                 stored.versions[operation] = Some(rows.versions[row]);
                 let set = self.set(operation);
                 for index in &set.indexes {
-                    entry.clear();
                     let (key, value) = (self.batch.key(operation), rows.values.get(row));
-                    index.codec.push_entry(
+                    index.codec.push_entries(
                         &*self.store.engine,
                         &set.table,
                         key,
                         value,
-                        &mut entry,
+                        &mut stored.entries,
                     )?;
-                    stored.entries.push(&entry);
+                    stored.ends.push(stored.entries.len());
                 }
                 row += 1;
             }
-            // Also where no row was found: its entries then begin and end at the same place.
-            stored.starts[operation + 1] = stored.entries.len();
+            // Also where no row was found: its ends then begin and end at the same place.
+            stored.starts[operation + 1] = stored.ends.len();
         }
         Ok(())
     }
@@ -330,28 +345,26 @@ impl WriteAttempt<'_> {
         let is_put = self.batch.operation(operation) == Operation::Put;
         let expires_at_ms =
             if self.keeps_entries { NEVER_MS } else { self.batch.expires_at_ms(operation) };
-        // In the order of the set, as `record_rows` noted them; none where no row was there.
-        let mut old = (stored.starts[operation]..stored.starts[operation + 1])
-            .map(|place| stored.entries.get(place));
-        let mut new = Vec::new();
-        for index in &set.indexes {
+        let mut new = Slices::new();
+        for (place, index) in set.indexes.iter().enumerate() {
             new.clear();
             if is_put {
-                index.codec.push_entry(
-                    engine,
-                    &set.table,
-                    key,
-                    self.batch.value(operation),
-                    &mut new,
-                )?;
+                let value = self.batch.value(operation);
+                index.codec.push_entries(engine, &set.table, key, value, &mut new)?;
             }
             batch.switch_to(index.space());
-            // An entry that stays the same is put again, for it must live as long as the new row.
-            if let Some(old) = old.next().filter(|old| *old != &new[..]) {
-                batch.delete(old, Condition::Always);
+            // In the order of the set, as `record_rows` noted them.
+            let mut kept = new.iter().peekable();
+            for old in stored.of(operation, place) {
+                // Both are in order.
+                while kept.next_if(|new| *new < old).is_some() {}
+                if kept.peek() != Some(&old) {
+                    batch.delete(old, Condition::Always);
+                }
             }
-            if is_put {
-                batch.put(&new, &[], expires_at_ms, Condition::Always);
+            // An entry that stays the same is put again, for it must live as long as the new row.
+            for new in new.iter() {
+                batch.put(new, &[], expires_at_ms, Condition::Always);
             }
         }
         Ok(())

@@ -110,6 +110,19 @@ pub fn all_members(text: &str) -> Result<Vec<(String, &str)>> {
     Ok(members)
 }
 
+/// The members of an object whose names are text, in their order; none of what is not an object.
+pub fn named_members(text: &str) -> Vec<(String, &str)> {
+    let parts = parts(text).unwrap_or_default();
+    parts
+        .into_iter()
+        .filter_map(|part| {
+            let end = string_end(part)?;
+            let name = serde_json::from_str(&part[..end]).ok()?;
+            Some((name, part[end..].trim_start().strip_prefix(':')?.trim()))
+        })
+        .collect()
+}
+
 /// The value of the first member of that name of an object. A name that is no text, such as
 /// `"\ud800"`, is another one.
 pub fn first_member<'t>(text: &'t str, name: &str) -> Option<&'t str> {

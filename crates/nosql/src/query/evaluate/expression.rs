@@ -8,7 +8,7 @@ use super::functions::call_function;
 use super::scope::{Scope, StepScope};
 use crate::query::item::{Item, Sequence, item_text};
 use crate::query::syntax::{Comparison, Expr, ExprKind, InList, Matching};
-use crate::wire::{Failure, Outcome};
+use crate::wire::Outcome;
 
 impl Evaluator {
     /// What an expression gives.
@@ -90,6 +90,9 @@ impl Evaluator {
             ExprKind::Exists(of) => self.exists(of, scope)?,
             ExprKind::IsNull(of, is_not) => {
                 let given = self.evaluate(of, scope)?;
+                if matches!(given, Sequence::Many(_)) {
+                    return Err(fault(expr.place, "the operand of IS NULL has several items"));
+                }
                 let is_null = given.as_slice().first().is_some_and(Item::is_null);
                 (is_null != *is_not).into()
             }
@@ -240,13 +243,26 @@ impl Evaluator {
         match list {
             InList::Sequence(sequence) => {
                 let sequence = self.evaluate(sequence, scope)?;
-                // A sequence has single values, so that several are compared with none of them.
-                let [one] = &given[..] else {
-                    return Err(Failure::unsupported(
-                        "IN of several values and a sequence is not offered yet",
+                if let [one] = &given[..] {
+                    return equals_any(expr.place, one, sequence.as_slice());
+                }
+                // So many items of the sequence at a time are compared with so many values.
+                let tuples = sequence.as_slice().chunks_exact(given.len());
+                if !tuples.remainder().is_empty() {
+                    return Err(fault(
+                        expr.place,
+                        "the sequence of IN has no whole number of rows of values",
                     ));
-                };
-                return equals_any(expr.place, one, sequence.as_slice());
+                }
+                for tuple in tuples {
+                    let pairs = given.iter().zip(tuple);
+                    let matches = pairs.map(|(value, item)| equal(value, &item.clone().into()));
+                    match all(matches.collect::<Outcome<Vec<_>>>()?.into_iter()) {
+                        Some(true) => return Ok(Some(true)),
+                        Some(false) => {}
+                        None => answer = None,
+                    }
+                }
             }
             InList::Tuples(tuples) => {
                 for tuple in tuples {

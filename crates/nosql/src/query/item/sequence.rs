@@ -32,12 +32,15 @@ impl Sequence {
         }
     }
 
-    /// The item of a row: nothing is NULL, and several are an array.
+    /// The item of a row: nothing is NULL, and several are an array, which holds no NULL.
     pub(crate) fn into_field(self) -> Item {
         match self {
             Sequence::Empty => Item::Null,
             Sequence::One(item) => item,
-            Sequence::Many(items) => items.into(),
+            Sequence::Many(mut items) => {
+                items.retain(|item| !item.is_null());
+                items.into()
+            }
         }
     }
 }

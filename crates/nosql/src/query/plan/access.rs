@@ -3,14 +3,14 @@
 //! The condition is evaluated for each row in any case. So a path only has to reach all rows that
 //! fulfil it, and hard cases are left to the evaluation.
 
-use tonnage::{Column, FieldRange, Row, Table, Value};
+use tonnage::{Column, ColumnType, FieldRange, Row, Table, TableSchema, Value};
 
 use super::columns_used::is_constant;
 use super::key_value::{KeyValue, key_value};
 use crate::query::evaluate::{Evaluator, Scope};
 use crate::query::item::{Item, Sequence};
 use crate::query::syntax::{Comparison, Expr, ExprKind, Matching};
-use crate::wire::Outcome;
+use crate::wire::{Failure, Outcome};
 
 /// The way to the rows.
 #[derive(Clone, Debug, PartialEq)]
@@ -48,10 +48,10 @@ pub(crate) fn choose_access(
         match &condition.kind {
             ExprKind::And(parts) => {
                 for part in parts {
-                    terms.extend(term_of(part, evaluator)?);
+                    terms.extend(term_of(part, table.schema(), evaluator)?);
                 }
             }
-            _ => terms.extend(term_of(condition, evaluator)?),
+            _ => terms.extend(term_of(condition, table.schema(), evaluator)?),
         }
     }
     // The key comes first: it leads to rows without a look-up in between.
@@ -70,7 +70,7 @@ pub(crate) fn choose_access(
     for index in table.indexes()?.iter().filter(|index| index.is_ready()) {
         let columns = index.columns().iter().map_while(|column| {
             let place = schema.column_index(&column.column)?;
-            column.path.is_empty().then_some(place)
+            column.is_plain().then_some(place)
         });
         let places: Vec<usize> = columns.collect();
         let columns: Vec<&Column> = places.iter().map(|place| &schema.columns[*place]).collect();
@@ -85,7 +85,20 @@ pub(crate) fn choose_access(
     Ok(AccessPath::Scan)
 }
 
-fn term_of(part: &Expr, evaluator: &Evaluator) -> Outcome<Option<ColumnTerm>> {
+/// Refuses to compare a UUID with a text that is none.
+fn check_uuid(column_type: ColumnType, item: &Item) -> Outcome<()> {
+    let Item::String(text) = item else { return Ok(()) };
+    match column_type == ColumnType::Uuid && Value::parse(text, column_type).is_err() {
+        true => Err(Failure::argument(format!("Error: Invalid UUID string: {text}"))),
+        false => Ok(()),
+    }
+}
+
+fn term_of(
+    part: &Expr,
+    schema: &TableSchema,
+    evaluator: &Evaluator,
+) -> Outcome<Option<ColumnTerm>> {
     let ExprKind::Compared(left, comparison, Matching::Value, right) = &part.kind else {
         return Ok(None);
     };
@@ -95,7 +108,10 @@ fn term_of(part: &Expr, evaluator: &Evaluator) -> Outcome<Option<ColumnTerm>> {
         _ => return Ok(None),
     };
     let item = match evaluator.evaluate(other, &Scope::default())? {
-        Sequence::One(item) => Some(item),
+        Sequence::One(item) => {
+            check_uuid(schema.columns[column].column_type, &item)?;
+            Some(item)
+        }
         Sequence::Empty => None,
         Sequence::Many(_) => return Ok(None),
     };

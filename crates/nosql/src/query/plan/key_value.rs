@@ -5,7 +5,7 @@ use tonnage::{ColumnType, Value};
 use crate::query::item::{Instant, Item};
 
 /// What a column holds that equals an item.
-pub(super) enum KeyValue {
+pub(crate) enum KeyValue {
     /// This value.
     Value(Value),
     /// No value equals it.
@@ -14,7 +14,7 @@ pub(super) enum KeyValue {
     Unknown,
 }
 
-pub(super) fn key_value(item: &Item, column_type: ColumnType) -> KeyValue {
+pub(crate) fn key_value(item: &Item, column_type: ColumnType) -> KeyValue {
     let or_never = |value: Option<Value>| value.map_or(KeyValue::Never, KeyValue::Value);
     // A comparison with either is true of no value of a column.
     if matches!(item, Item::Null | Item::JsonNull) && column_type != ColumnType::Json {

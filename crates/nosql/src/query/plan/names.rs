@@ -2,6 +2,7 @@
 
 use tonnage::TableSchema;
 
+use super::static_types::check;
 use crate::query::evaluate::{AGGREGATES, ROW_FUNCTIONS, check_call};
 use crate::query::syntax::{Expr, ExprKind, Place, Step, StepKind, TableName, VariableDeclaration};
 use crate::wire::{Failure, Outcome};
@@ -16,6 +17,18 @@ pub(crate) struct Names<'n> {
     pub(crate) variables: &'n [VariableDeclaration],
     /// The variables of FROM, without their dollars.
     pub(crate) unnested: Vec<String>,
+    /// The further tables of FROM.
+    pub(crate) joined: Vec<JoinedName<'n>>,
+}
+
+/// A further table of FROM.
+pub(crate) struct JoinedName<'n> {
+    pub(crate) alias: &'n str,
+    pub(crate) schema: &'n TableSchema,
+    /// The place of its row among the items of FROM.
+    pub(crate) slot: usize,
+    /// Whether it must not be named for now.
+    pub(crate) is_hidden: bool,
 }
 
 impl Names<'_> {
@@ -42,7 +55,22 @@ impl Names<'_> {
             }
             ExprKind::Path(base, steps) => {
                 // Before a point, the name of the table is none of a column.
+                let slot = match &base.kind {
+                    ExprKind::Name(name) if begins_with_field(steps) => self.slot(name),
+                    _ => None,
+                };
+                if let Some(slot) = slot {
+                    base.kind = ExprKind::Unnested(slot);
+                }
                 match &base.kind {
+                    ExprKind::Unnested(_) => {}
+                    // Before a point only a table is named.
+                    ExprKind::Name(name) if begins_with_field(steps) && !self.is_table(name) => {
+                        return Err(Failure::argument(format!(
+                            "Error: {} There is no table with alias {name} in the FROM clause",
+                            base.place
+                        )));
+                    }
                     ExprKind::Name(name) if self.is_table(name) && begins_with_field(steps) => {
                         base.kind = ExprKind::Row;
                     }
@@ -55,6 +83,13 @@ impl Names<'_> {
                     let column = self.column(base.place, name)?;
                     base.kind = ExprKind::Column(column);
                     steps.remove(0);
+                }
+                if let ExprKind::Unnested(slot) = base.kind
+                    && let Some(Step { kind: StepKind::Field(name), .. }) = steps.first()
+                    && let Some(joined) = self.joined.iter().find(|joined| joined.slot == slot)
+                    && joined.schema.column_index(name).is_none()
+                {
+                    return Err(no_column(base.place, name));
                 }
                 let mut inner = |expr: &mut Expr| self.find_within(expr, true);
                 steps.iter_mut().try_for_each(|step| step.kind.map_inner(&mut inner))?;
@@ -86,24 +121,55 @@ impl Names<'_> {
             }
             _ => expr.map_inner(&mut |inner| self.find_within(inner, is_in_step))?,
         }
-        Ok(())
+        check(self, expr)
     }
 
     fn is_table(&self, name: &str) -> bool {
         self.alias().eq_ignore_ascii_case(name)
     }
 
+    /// Whether one of the tables has that name.
+    pub(crate) fn is_known_table(&self, name: &str) -> bool {
+        let is_joined = self.joined.iter().any(|joined| joined.alias.eq_ignore_ascii_case(name));
+        is_joined || self.is_table(name)
+    }
+
+    fn slot(&self, name: &str) -> Option<usize> {
+        self.joined(name).map(|joined| joined.slot)
+    }
+
+    /// The further table of that name.
+    fn joined(&self, name: &str) -> Option<&JoinedName<'_>> {
+        let is_named =
+            |joined: &&JoinedName<'_>| !joined.is_hidden && joined.alias.eq_ignore_ascii_case(name);
+        self.joined.iter().find(is_named)
+    }
+
     /// The name that the statement has for the table.
     pub(crate) fn alias(&self) -> &str {
-        let path = self.table.name.rsplit([':', '.']).next().unwrap_or_default();
-        self.table.alias.as_deref().unwrap_or(path)
+        self.table.shown()
     }
 
     fn column_or_row(&self, place: Place, name: &str) -> Outcome<ExprKind> {
-        match self.schema.column_index(name) {
-            Some(column) => Ok(ExprKind::Column(column)),
-            None if self.is_table(name) => Ok(ExprKind::Row),
-            None => Err(no_column(place, name)),
+        let has_column = |joined: &&JoinedName<'_>| {
+            !joined.is_hidden && joined.schema.column_index(name).is_some()
+        };
+        let mut joined = self.joined.iter().filter(has_column);
+        match (self.schema.column_index(name), joined.next(), joined.next()) {
+            (Some(column), None, _) => Ok(ExprKind::Column(column)),
+            (None, Some(joined), None) => {
+                let base = Expr::new(place, ExprKind::Unnested(joined.slot));
+                let step = Step { place, kind: StepKind::Field(name.to_owned()) };
+                Ok(ExprKind::Path(Box::new(base), vec![step]))
+            }
+            (None, None, _) if self.is_table(name) => Ok(ExprKind::Row),
+            (None, None, _) => match self.joined(name) {
+                Some(joined) => Ok(ExprKind::Unnested(joined.slot)),
+                None => Err(no_column(place, name)),
+            },
+            _ => Err(Failure::argument(format!(
+                "Error: {place} Several tables in the FROM clause have a column named {name}"
+            ))),
         }
     }
 
@@ -112,7 +178,10 @@ impl Names<'_> {
     }
 
     fn variable(&self, place: Place, name: &str) -> Outcome<ExprKind> {
-        if let Some(at) = self.unnested.iter().position(|own| own == name) {
+        let is_hidden =
+            |at: usize| self.joined.iter().any(|joined| joined.slot == at && joined.is_hidden);
+        let unnested = self.unnested.iter().position(|own| own == name);
+        if let Some(at) = unnested.filter(|at| !is_hidden(*at)) {
             return Ok(ExprKind::Unnested(at));
         }
         let is_bound = |variable: &VariableDeclaration| match name.starts_with('#') {
@@ -134,6 +203,10 @@ impl Names<'_> {
             ExprKind::Column(column) => Some(self.schema.columns[*column].name.clone()),
             ExprKind::Row => Some(self.alias().to_owned()),
             ExprKind::Unnested(at) => self.unnested.get(*at).cloned(),
+            ExprKind::Bound(at) => {
+                let name = self.variables.get(*at)?.name.as_str();
+                Some(name.trim_start_matches('$').replace('#', "$"))
+            }
             ExprKind::Path(_, steps) => match &steps.last()?.kind {
                 StepKind::Field(name) => Some(name.clone()),
                 _ => None,

@@ -6,9 +6,10 @@ use tonnage::TableSchema;
 
 use super::columns_used::UsedColumns;
 use super::grouping::{Aggregate, has_aggregate, lift};
+use super::joins::{JoinPlanner, JoinStep, use_filter};
 use super::names::Names;
 use crate::query::syntax::{
-    Expr, ExprKind, FromItem, Select, SelectList, SortKey, VariableDeclaration,
+    Expr, ExprKind, Limits, Select, SelectList, SortKey, StepKind, VariableDeclaration,
 };
 use crate::wire::{Failure, Outcome};
 
@@ -24,13 +25,15 @@ pub(crate) struct OutputList {
 pub(crate) struct SelectPlan {
     pub(crate) output: OutputList,
     pub(crate) is_distinct: bool,
-    pub(crate) from: Vec<FromItem>,
+    /// What follows the rows of the first table.
+    pub(crate) joins: Vec<JoinStep>,
     pub(crate) filter: Option<Expr>,
     pub(crate) keys: Vec<Expr>,
     pub(crate) aggregates: Vec<Aggregate>,
     pub(crate) is_grouped: bool,
     pub(crate) order: Vec<SortKey>,
     pub(crate) used: UsedColumns,
+    pub(crate) limits: Limits,
 }
 
 impl SelectPlan {
@@ -39,21 +42,24 @@ impl SelectPlan {
     pub(crate) fn of(
         select: &Select,
         schema: &TableSchema,
+        further: &[&TableSchema],
         variables: &[VariableDeclaration],
     ) -> Outcome<Self> {
-        let mut names = Names { schema, table: &select.table, variables, unnested: Vec::new() };
-        let mut from = select.from.clone();
-        // Each sees the variables of those before it.
-        for item in &mut from {
-            names.find(&mut item.expr)?;
-            names.unnested.push(item.variable.clone());
-        }
+        let mut names = Names {
+            schema,
+            table: &select.table,
+            variables,
+            unnested: Vec::new(),
+            joined: Vec::new(),
+        };
+        let mut joins = JoinPlanner::new(&mut names, further).plan(&select.from)?;
         let mut filter = select.filter.clone();
         if let Some(filter) = &mut filter {
             names.find(filter)?;
             check_condition(filter, schema)?;
             refuse_aggregates(filter)?;
         }
+        use_filter(&mut joins, filter.as_ref(), further);
         let mut keys = select.groups.clone();
         keys.iter_mut().try_for_each(|key| names.find(key))?;
         if !keys.is_empty() && select.list.items.is_none() {
@@ -66,7 +72,7 @@ impl SelectPlan {
         // Before groups take the place of columns.
         let mut used = UsedColumns::default();
         let sorted = order.iter().map(|key| &key.expr);
-        let of_rows = from.iter().map(|item| &item.expr).chain(&filter).chain(&keys);
+        let of_rows = joins.iter().flat_map(JoinStep::exprs).chain(&filter).chain(&keys);
         of_rows.chain(&output.exprs).chain(sorted).for_each(|expr| used.add(expr));
         let mut aggregates = Vec::new();
         let is_grouped = !keys.is_empty() || output.exprs.iter().any(has_aggregate);
@@ -79,7 +85,21 @@ impl SelectPlan {
             }
         }
         let is_distinct = select.list.is_distinct;
-        Ok(Self { output, is_distinct, from, filter, keys, aggregates, is_grouped, order, used })
+        let mut limits = select.limits.clone();
+        let bounds = limits.limit.iter_mut().chain(&mut limits.offset);
+        bounds.map(|bound| names.find(bound)).collect::<Outcome<()>>()?;
+        Ok(Self {
+            output,
+            is_distinct,
+            joins,
+            filter,
+            keys,
+            aggregates,
+            is_grouped,
+            order,
+            used,
+            limits,
+        })
     }
 }
 
@@ -89,17 +109,15 @@ impl SelectPlan {
 /// Names that mean nothing, and names that are given twice.
 pub(crate) fn plan_list(list: &SelectList, names: &Names<'_>) -> Outcome<OutputList> {
     let Some(items) = &list.items else {
+        if !names.unnested.is_empty() {
+            return Ok(all_tables(list, names));
+        }
         let columns = names.schema.columns.iter();
         let column = |at| Expr::new(list.place, ExprKind::Column(at));
-        let mut output = OutputList {
+        return Ok(OutputList {
             names: columns.map(|column| Arc::from(column.name.as_str())).collect(),
             exprs: (0..names.schema.columns.len()).map(column).collect(),
-        };
-        for (at, name) in names.unnested.iter().enumerate() {
-            output.names.push(Arc::from(name.as_str()));
-            output.exprs.push(Expr::new(list.place, ExprKind::Unnested(at)));
-        }
-        return Ok(output);
+        });
     };
     let mut output = OutputList::default();
     for (place, item) in items.iter().enumerate() {
@@ -118,8 +136,8 @@ pub(crate) fn plan_list(list: &SelectList, names: &Names<'_>) -> Outcome<OutputL
                 )));
             }
             Some(alias) => alias.clone(),
-            None => names
-                .output_name(&expr)
+            None => written_name(&item.expr)
+                .or_else(|| names.output_name(&expr))
                 .filter(|name| !is_taken(name, &output))
                 .unwrap_or_else(|| format!("Column_{}", place + 1)),
         };
@@ -127,6 +145,31 @@ pub(crate) fn plan_list(list: &SelectList, names: &Names<'_>) -> Outcome<OutputL
         output.exprs.push(expr);
     }
     Ok(output)
+}
+
+/// The name of a column or a field as the statement writes it.
+fn written_name(expr: &Expr) -> Option<String> {
+    match &expr.kind {
+        ExprKind::Name(name) => Some(name.clone()),
+        ExprKind::Path(_, steps) => match &steps.last()?.kind {
+            StepKind::Field(name) => Some(name.clone()),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// A row of each table, by the names of the tables, and the items of FROM.
+fn all_tables(list: &SelectList, names: &Names<'_>) -> OutputList {
+    let mut output = OutputList {
+        names: vec![Arc::from(names.alias())],
+        exprs: vec![Expr::new(list.place, ExprKind::Row)],
+    };
+    for (at, name) in names.unnested.iter().enumerate() {
+        output.names.push(Arc::from(name.as_str()));
+        output.exprs.push(Expr::new(list.place, ExprKind::Unnested(at)));
+    }
+    output
 }
 
 /// Refuses a condition that is a column of another type.

@@ -72,6 +72,12 @@ impl RowColumns {
         self.bytes
     }
 
+    /// The row as an item, where all columns are needed.
+    pub(super) fn record(&self) -> Item {
+        let fields = self.names.iter().cloned().zip(self.items.iter().cloned());
+        Item::Record(Arc::new(fields.collect()))
+    }
+
     pub(super) fn scope<'s>(&'s self, unnested: &'s [Item]) -> Scope<'s> {
         let facts = RowFacts {
             version: self.version,

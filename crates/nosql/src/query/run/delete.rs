@@ -24,7 +24,8 @@ pub(crate) fn run_delete(
     variables: &[VariableDeclaration],
 ) -> Outcome<Output> {
     let schema = call.table.schema();
-    let names = Names { schema, table: &delete.table, variables, unnested: Vec::new() };
+    let names =
+        Names { schema, table: &delete.table, variables, unnested: Vec::new(), joined: Vec::new() };
     let mut filter = delete.filter.clone();
     filter.iter_mut().try_for_each(|filter| names.find(filter))?;
     let output = delete.returning.as_ref().map(|list| plan_list(list, &names)).transpose()?;

@@ -22,7 +22,8 @@ pub(crate) fn run_insert(
     variables: &[VariableDeclaration],
 ) -> Outcome<Output> {
     let schema = call.table.schema();
-    let names = Names { schema, table: &insert.table, variables, unnested: Vec::new() };
+    let names =
+        Names { schema, table: &insert.table, variables, unnested: Vec::new(), joined: Vec::new() };
     let output = insert.returning.as_ref().map(|list| plan_list(list, &names)).transpose()?;
     let row = given_row(call, insert, &names)?;
     let condition = if insert.replaces { Condition::Always } else { Condition::IfAbsent };

@@ -12,6 +12,7 @@ mod cursors;
 mod delete;
 mod groups;
 mod insert;
+mod joins;
 mod part;
 mod rows;
 mod select;

@@ -22,6 +22,8 @@ pub(crate) struct PartLimits {
 pub(crate) struct QueryCall<'c> {
     pub(crate) call: &'c Call<'c>,
     pub(crate) table: &'c Table,
+    /// The further tables of a SELECT, in the order of the statement.
+    pub(crate) joined: &'c [Table],
     pub(crate) evaluator: Evaluator,
     pub(crate) limits: PartLimits,
     /// The position where the client continues.

@@ -9,13 +9,14 @@ use super::budget::MemoryBudget;
 use super::columns::RowColumns;
 use super::continuation::Continuation;
 use super::groups::Groups;
+use super::joins::JoinReader;
 use super::part::{Output, QueryCall};
 use super::rows::FoundRows;
 use super::sorting::SortedRows;
 use crate::query::evaluate::{Evaluator, Scope};
 use crate::query::item::{GroupForm, Item, Sequence};
 use crate::query::plan::{AccessPath, SelectPlan, choose_access, is_constant};
-use crate::query::syntax::{Expr, ExprKind, Limits};
+use crate::query::syntax::{Expr, ExprKind};
 use crate::wire::{Failure, Outcome};
 
 /// How many bytes of rows a part has at most.
@@ -25,18 +26,14 @@ const PART_BYTES_MAX: usize = 2 << 20;
 ///
 /// # Errors
 /// What cannot be computed, and what the store says.
-pub(crate) fn run_select(
-    call: &QueryCall<'_>,
-    plan: &SelectPlan,
-    limits: &Limits,
-) -> Outcome<Output> {
+pub(crate) fn run_select(call: &QueryCall<'_>, plan: &SelectPlan) -> Outcome<Output> {
     let names: Arc<[Arc<str>]> = plan.output.names.clone().into();
     let continuation = call.continuation.map(Continuation::read).transpose()?;
     if let Some(Continuation::Kept { cursor, row }) = continuation {
         return kept_part(call, cursor, row);
     }
-    let limit = bound(&call.evaluator, limits.limit.as_ref(), "Limit")?;
-    let offset = bound(&call.evaluator, limits.offset.as_ref(), "Offset")?.unwrap_or(0);
+    let limit = bound(&call.evaluator, plan.limits.limit.as_ref(), "Limit")?;
+    let offset = bound(&call.evaluator, plan.limits.offset.as_ref(), "Offset")?.unwrap_or(0);
     if limit == Some(0) {
         return Ok(Output { names, ..Output::default() });
     }
@@ -45,7 +42,7 @@ pub(crate) fn run_select(
     let direction = key_direction(call, plan, &path);
     // Everything else has to see all rows before it can give the first.
     let is_streamed = direction.is_some() && !matches!(path, AccessPath::Index { .. });
-    if is_streamed && !plan.is_grouped && !plan.is_distinct && plan.from.is_empty() {
+    if is_streamed && !plan.is_grouped && !plan.is_distinct && plan.joins.is_empty() {
         let (token, offset, limit) = match continuation {
             Some(Continuation::Behind { token, offset, left }) => (Some(token), offset, left),
             _ => (None, offset, limit),
@@ -208,11 +205,11 @@ fn all_rows(
     };
     let mut columns = RowColumns::new(call.table.schema(), &plan.used);
     let wanted = columns.wanted();
+    let mut joins = JoinReader::new(call, plan);
     let mut found = FoundRows::open(call.call, call.table, path, wanted, None, Direction::Forward)?;
     'rows: while let Some(row) = found.next_row()? {
         columns.load(&row);
-        let mut combinations = Vec::new();
-        unnest(call, plan, &columns, &mut Vec::new(), &mut combinations)?;
+        let combinations = joins.combinations(&columns, &mut budget)?;
         for unnested in &combinations {
             let scope = columns.scope(unnested);
             let is_wanted = match &plan.filter {
@@ -225,6 +222,7 @@ fn all_rows(
                 break 'rows;
             }
         }
+        joins.release(&combinations, &mut budget);
     }
     if plan.is_grouped {
         for group in groups.into_groups() {
@@ -239,32 +237,6 @@ fn all_rows(
     let offset = usize::try_from(offset).unwrap_or(usize::MAX);
     let limit = limit.and_then(|limit| usize::try_from(limit).ok()).unwrap_or(usize::MAX);
     Ok(rows.skip(offset).take(limit).collect())
-}
-
-/// All combinations of the items that FROM makes of a row.
-fn unnest(
-    call: &QueryCall<'_>,
-    plan: &SelectPlan,
-    columns: &RowColumns,
-    taken: &mut Vec<Item>,
-    out: &mut Vec<Vec<Item>>,
-) -> Outcome<()> {
-    let Some(from) = plan.from.get(taken.len()) else {
-        out.push(taken.clone());
-        return Ok(());
-    };
-    let given = call.evaluator.evaluate(&from.expr, &columns.scope(taken))?;
-    let items = match given {
-        // A row without items is kept with NULL.
-        Sequence::Empty if from.is_unnest => vec![Item::Null],
-        given => given.into_vec(),
-    };
-    for item in items {
-        taken.push(item);
-        unnest(call, plan, columns, taken, out)?;
-        taken.pop();
-    }
-    Ok(())
 }
 
 /// The first part of an answer; the rest is kept if there is one.

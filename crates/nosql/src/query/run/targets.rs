@@ -4,11 +4,13 @@ use std::sync::Arc;
 
 use crate::query::evaluate::{Evaluator, Scope, StepScope};
 use crate::query::item::{Item, Members, Sequence};
-use crate::query::syntax::{Expr, ExprKind, Side, Step, StepKind};
+use crate::query::syntax::{Expr, ExprKind, Step, StepKind};
 use crate::wire::{Failure, Outcome};
 
 /// What becomes of an item that a target leads to.
 pub(super) enum Changed {
+    /// It is as it was: the change does not fit it, or brings nothing.
+    Untouched,
     Kept,
     Removed,
 }
@@ -62,7 +64,8 @@ pub(super) fn for_each_target(
             let is_chosen = |own: &str, _: &Item| Ok(own.eq_ignore_ascii_case(name));
             fields_where(evaluator, members, is_chosen, rest, scope, change)?;
         }
-        (StepKind::Members(Side::Values, condition), Item::Map(members)) => {
+        // A member is its key and its value: keys lead to what is removed.
+        (StepKind::Members(_, condition), Item::Map(members)) => {
             let is_chosen = |own: &str, value: &Item| match condition {
                 None => Ok(true),
                 Some(condition) => {
@@ -84,21 +87,43 @@ pub(super) fn for_each_target(
             elements_where(evaluator, elements, is_chosen, rest, scope, change)?;
         }
         (StepKind::Slice(from, to), Item::Array(elements)) => {
-            let end = |end: &Option<Box<Expr>>, open: i64| -> Outcome<i64> {
-                let Some(end) = end else { return Ok(open) };
-                let given = evaluator.evaluate(end, scope)?;
-                Ok(given.as_slice().first().and_then(Item::whole).unwrap_or(open))
-            };
-            let (from, to) = (end(from, 0)?, end(to, i64::MAX)?);
+            let (from, to) = slice_ends(evaluator, from, to, scope)?;
             let is_chosen = |position: usize, _: &Item| {
                 let position = i64::try_from(position).unwrap_or(i64::MAX);
                 Ok((from..=to).contains(&position))
             };
             elements_where(evaluator, elements, is_chosen, rest, scope, change)?;
         }
+        // What is not an array counts as its only element.
+        (StepKind::Filter(condition), single) if !single.is_null() => {
+            if filter_takes(evaluator, condition.as_deref(), &within, 0, &within, scope)? {
+                return for_each_target(evaluator, single, rest, scope, change);
+            }
+        }
+        (StepKind::Slice(from, to), single) if !single.is_null() => {
+            let (from, to) = slice_ends(evaluator, from, to, scope)?;
+            if (from..=to).contains(&0) {
+                return for_each_target(evaluator, single, rest, scope, change);
+            }
+        }
         _ => {}
     }
     Ok(Changed::Kept)
+}
+
+/// The first and the last place of a slice.
+fn slice_ends(
+    evaluator: &Evaluator,
+    from: &Option<Box<Expr>>,
+    to: &Option<Box<Expr>>,
+    scope: &Scope<'_>,
+) -> Outcome<(i64, i64)> {
+    let end = |end: &Option<Box<Expr>>, open: i64| -> Outcome<i64> {
+        let Some(end) = end else { return Ok(open) };
+        let given = evaluator.evaluate(end, scope)?;
+        Ok(given.as_slice().first().and_then(Item::whole).unwrap_or(open))
+    };
+    Ok((end(from, 0)?, end(to, i64::MAX)?))
 }
 
 fn filter_takes(
@@ -131,9 +156,9 @@ fn elements_where(
         let mut element = element.clone();
         let is_kept = match is_chosen(position, &element)? {
             true => for_each_target(evaluator, &mut element, rest, scope, change)?,
-            false => Changed::Kept,
+            false => Changed::Untouched,
         };
-        if matches!(is_kept, Changed::Kept) {
+        if !matches!(is_kept, Changed::Removed) {
             kept.push(element);
         }
     }
@@ -154,9 +179,9 @@ fn members_where(
         let mut member = member.clone();
         let is_kept = match is_chosen(name, &member)? {
             true => for_each_target(evaluator, &mut member, rest, scope, change)?,
-            false => Changed::Kept,
+            false => Changed::Untouched,
         };
-        if matches!(is_kept, Changed::Kept) {
+        if !matches!(is_kept, Changed::Removed) {
             kept.push((name.clone(), member));
         }
     }

@@ -27,7 +27,8 @@ pub(crate) fn run_update(
     variables: &[VariableDeclaration],
 ) -> Outcome<Output> {
     let schema = call.table.schema();
-    let names = Names { schema, table: &update.table, variables, unnested: Vec::new() };
+    let names =
+        Names { schema, table: &update.table, variables, unnested: Vec::new(), joined: Vec::new() };
     let mut filter = update.filter.clone();
     names.find(&mut filter)?;
     let output = update.returning.as_ref().map(|list| plan_list(list, &names)).transpose()?;
@@ -51,14 +52,16 @@ pub(crate) fn run_update(
         ));
     }
     // All are chosen before the first is changed, or one could be chosen twice.
-    let mut changed = Vec::new();
+    let (mut changed, mut count) = (Vec::new(), 0_usize);
     for row in chosen_rows(call, Some(&filter))? {
-        changed.extend(update_row(call, ttl.as_ref(), &changes, &filter, row)?);
+        let updated = update_row(call, ttl.as_ref(), &changes, &filter, row)?;
+        count += usize::from(updated.as_ref().is_some_and(|(_, is_changed)| *is_changed));
+        changed.extend(updated.map(|(row, _)| row));
     }
     match output {
         Some(output) => returned(call, &output, &changed),
         None => {
-            let count = i32::try_from(changed.len()).unwrap_or(i32::MAX);
+            let count = i32::try_from(count).unwrap_or(i32::MAX);
             Ok(Output::single("NumRowsUpdated", Item::Integer(count)))
         }
     }
@@ -99,19 +102,23 @@ fn find_value(names: &Names<'_>, value: &mut Expr) -> Outcome<()> {
     names.find_in_step(value)
 }
 
-/// Changes a row as it was found. One that was changed meanwhile is looked at again.
+/// Changes a row as it was found, and says whether anything was changed. One that others changed
+/// meanwhile is looked at again.
 fn update_row(
     call: &QueryCall<'_>,
     ttl: Option<&TtlValue>,
     changes: &[Change],
     filter: &Expr,
     mut found: FoundRow,
-) -> Outcome<Option<FoundRow>> {
+) -> Outcome<Option<(FoundRow, bool)>> {
     let schema = call.table.schema();
     let key = key_of_row(&found.row, schema);
     let kept = WriteOptions { keep_ttl: true, ..call.call.write_options() };
     for _ in 0..TRIES_MAX {
-        let row = changed_row(call, changes, &found)?;
+        let (row, is_changed) = changed_row(call, changes, &found)?;
+        if !is_changed && ttl.is_none() {
+            return Ok(Some((found, false)));
+        }
         // A row lives on as long as before, unless the statement says otherwise.
         let options = match ttl {
             Some(ttl) => {
@@ -126,7 +133,7 @@ fn update_row(
         let done = call.table.put_returning(&row, unchanged, &options)?;
         if let Some(version) = done.result.version() {
             let expires_at_ms = options.expires_at_ms.unwrap_or(found.expires_at_ms);
-            return Ok(Some(FoundRow { row, version, expires_at_ms }));
+            return Ok(Some((FoundRow { row, version, expires_at_ms }, true)));
         }
         // Another writer came between: what it left counts.
         match still_chosen(call, Some(filter), &key)? {
@@ -137,12 +144,13 @@ fn update_row(
     Err(written_by_others())
 }
 
-/// The row with all changes, each applied to the result of those before it.
-fn changed_row(call: &QueryCall<'_>, changes: &[Change], found: &FoundRow) -> Outcome<Row> {
+/// The row with all changes, each applied to the result of those before it, and whether one of them
+/// found what it changes.
+fn changed_row(call: &QueryCall<'_>, changes: &[Change], found: &FoundRow) -> Outcome<(Row, bool)> {
     let schema = call.table.schema();
     let mut columns = RowColumns::new(schema, &all_columns());
     columns.load(found);
-    let mut row = found.row.clone();
+    let (mut row, mut is_changed) = (found.row.clone(), false);
     for change in changes {
         let target = match change {
             Change::Set(target, _)
@@ -155,7 +163,11 @@ fn changed_row(call: &QueryCall<'_>, changes: &[Change], found: &FoundRow) -> Ou
         let (column, steps) = target_parts(target)?;
         let mut item = columns.items[column].clone();
         let scope = columns.scope(&[]);
-        let mut apply = |item: &mut Item| changed_item(&call.evaluator, change, item, &scope);
+        let mut apply = |item: &mut Item| {
+            let changed = changed_item(&call.evaluator, change, item, &scope)?;
+            is_changed |= !matches!(changed, Changed::Untouched);
+            Ok(changed)
+        };
         if let Changed::Removed =
             for_each_target(&call.evaluator, &mut item, steps, &scope, &mut apply)?
         {
@@ -167,7 +179,7 @@ fn changed_row(call: &QueryCall<'_>, changes: &[Change], found: &FoundRow) -> Ou
         columns.items[column] = crate::query::item::item_of_value(&value);
         row.set(&schema.columns[column].name, value);
     }
-    Ok(row)
+    Ok((row, is_changed))
 }
 
 fn value_place(change: &Change) -> Place {
@@ -195,7 +207,7 @@ fn changed_item(
         Change::Remove(_) => return Ok(Changed::Removed),
         Change::Set(_, value) => match evaluator.evaluate(value, &scope)? {
             // Nothing changes nothing.
-            Sequence::Empty => {}
+            Sequence::Empty => return Ok(Changed::Untouched),
             given => *item = given.into_field(),
         },
         Change::Merge(_, patch) => {
@@ -205,8 +217,12 @@ fn changed_item(
         }
         // What is no map has no members to be put into.
         Change::Put(_, value) => {
-            let Item::Map(members) = item else { return Ok(Changed::Kept) };
-            for given in evaluator.evaluate(value, &scope)?.as_slice() {
+            let Item::Map(members) = item else { return Ok(Changed::Untouched) };
+            let given = evaluator.evaluate(value, &scope)?;
+            if !given.as_slice().iter().any(|given| given.members().is_some()) {
+                return Ok(Changed::Untouched);
+            }
+            for given in given.as_slice() {
                 let members = Arc::make_mut(members);
                 for (name, value) in given.members().into_iter().flatten() {
                     match members.iter_mut().find(|(own, _)| own == name) {
@@ -217,8 +233,11 @@ fn changed_item(
             }
         }
         Change::Add(_, at, value) => {
-            let Item::Array(elements) = item else { return Ok(Changed::Kept) };
+            let Item::Array(elements) = item else { return Ok(Changed::Untouched) };
             let given = evaluator.evaluate(value, &scope)?.into_vec();
+            if given.is_empty() {
+                return Ok(Changed::Untouched);
+            }
             let at = match at {
                 Some(at) => {
                     evaluator.evaluate(at, &scope)?.as_slice().first().and_then(Item::whole)

@@ -41,6 +41,7 @@ const SIGNS: [&str; 11] =
     ["!=any", "<=any", ">=any", "=any", "<any", ">any", "!=", "<=", ">=", "||", "<>"];
 
 /// Reads tokens from the front of a statement.
+#[derive(Clone)]
 pub(super) struct Lexer<'s> {
     rest: &'s str,
     place: Place,

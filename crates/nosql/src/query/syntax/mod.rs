@@ -9,6 +9,7 @@ mod lexer;
 mod parse_change;
 mod parse_condition;
 mod parse_expression;
+mod parse_joins;
 mod parse_path;
 mod parse_select;
 mod parse_statement;
@@ -22,8 +23,8 @@ mod type_def;
 pub(crate) use parse_statement::parse_statement;
 pub(crate) use place::Place;
 pub(crate) use statement::{
-    Change, Delete, FromItem, Insert, InsertValue, Limits, Query, Select, SelectList, SortKey,
-    Statement, TableName, TtlUnit, TtlValue, Update, VariableDeclaration,
+    Change, Delete, FromItem, FromPart, Insert, InsertValue, JoinedTable, Limits, Query, Select,
+    SelectList, SortKey, Statement, TableName, TtlUnit, TtlValue, Update, VariableDeclaration,
 };
 pub(crate) use tree::{
     ArithmeticOp, Comparison, Expr, ExprKind, InList, Matching, Side, Step, StepKind,

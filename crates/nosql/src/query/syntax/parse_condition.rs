@@ -1,6 +1,7 @@
 //! Conditions in the text of a statement, from OR down to comparisons.
 
 use super::parser::Parser;
+use super::place::Place;
 use super::tree::{Comparison, Expr, ExprKind, InList, Matching};
 use crate::wire::Outcome;
 
@@ -59,12 +60,23 @@ impl Parser<'_> {
             let is_not = self.eat_word("NOT")?;
             // `IS NOT OF TYPE` begins alike.
             if is_not && self.is_word("OF") {
-                return self.of_type(condition, true);
+                let condition = self.of_type(condition, true)?;
+                return match self.eat_word("IS")? {
+                    true => self.is_null(place, condition),
+                    false => Ok(condition),
+                };
             }
             self.expect_word("NULL")?;
             return Ok(Expr::new(place, ExprKind::IsNull(Box::new(condition), is_not)));
         }
         Ok(condition)
+    }
+
+    /// `[NOT] NULL`, behind IS.
+    fn is_null(&mut self, place: Place, of: Expr) -> Outcome<Expr> {
+        let is_not = self.eat_word("NOT")?;
+        self.expect_word("NULL")?;
+        Ok(Expr::new(place, ExprKind::IsNull(Box::new(of), is_not)))
     }
 
     fn is_operator_behind(&mut self) -> Outcome<bool> {

@@ -2,11 +2,11 @@
 
 use super::lexer::TokenKind;
 use super::parser::Parser;
-use super::statement::{FromItem, Limits, Select, SelectItem, SelectList, SortKey, TableName};
-use crate::wire::{Failure, Outcome};
+use super::statement::{Limits, Select, SelectItem, SelectList, SortKey, TableName};
+use crate::wire::Outcome;
 
 /// Words that continue after a table, and so are no name of it.
-const BEHIND_TABLE: [&str; 16] = [
+const BEHIND_TABLE: [&str; 18] = [
     "WHERE",
     "GROUP",
     "ORDER",
@@ -16,6 +16,8 @@ const BEHIND_TABLE: [&str; 16] = [
     "LEFT",
     "INNER",
     "JOIN",
+    "ANCESTORS",
+    "DESCENDANTS",
     "RETURNING",
     "SET",
     "ADD",
@@ -30,18 +32,10 @@ impl Parser<'_> {
         self.expect_word("SELECT")?;
         let list = self.select_list()?;
         self.expect_word("FROM")?;
-        // Refused by its name, since the rest would only be called a mistake.
-        if self.is_word("NESTED") && self.is_word_before("TABLES")? {
-            return Err(Failure::unsupported(
-                "NESTED TABLES are not offered yet: query each table",
-            ));
-        }
-        let table = self.table_name()?;
-        self.refuse_joins()?;
         let mut from = Vec::new();
+        let table = self.joined_tables(&mut from)?;
         while self.eat_sign(",")? {
-            self.read_from_items(&mut from)?;
-            self.refuse_joins()?;
+            self.read_from_part(&table, &mut from)?;
         }
         let filter = match self.is_word("WHERE") {
             // A lone WHERE at the end is a name of the table to the language.
@@ -109,6 +103,10 @@ impl Parser<'_> {
             _ => None,
         };
         if alias.is_some() {
+            let is_literal = ["TRUE", "FALSE", "NULL"].iter().any(|word| self.is_word(word));
+            if is_literal || alias.as_ref().is_some_and(|alias| alias.starts_with('_')) {
+                return Err(self.wrong("the alias of a table"));
+            }
             self.take()?;
         }
         Ok(TableName { place, name, alias })
@@ -118,33 +116,7 @@ impl Parser<'_> {
         Ok(BEHIND_TABLE.iter().any(|word| self.is_word(word)))
     }
 
-    fn refuse_joins(&mut self) -> Outcome<()> {
-        match self.is_word("LEFT") || self.is_word("INNER") || self.is_word("JOIN") {
-            true => Err(joins_not_offered()),
-            false => Ok(()),
-        }
-    }
-
-    fn read_from_items(&mut self, from: &mut Vec<FromItem>) -> Outcome<()> {
-        if self.is_word("UNNEST") && self.is_sign_before("(")? {
-            self.take()?;
-            self.take()?;
-            from.extend(self.up_to(")", |parser| {
-                let expr = parser.path()?;
-                Ok(FromItem { expr, variable: parser.read_from_variable()?, is_unnest: true })
-            })?);
-            return Ok(());
-        }
-        let expr = self.expr()?;
-        // A name that is no path is another table.
-        if !self.is_word("AS") && !matches!(self.token().kind, TokenKind::Variable(_)) {
-            return Err(joins_not_offered());
-        }
-        from.push(FromItem { expr, variable: self.read_from_variable()?, is_unnest: false });
-        Ok(())
-    }
-
-    fn read_from_variable(&mut self) -> Outcome<String> {
+    pub(super) fn read_from_variable(&mut self) -> Outcome<String> {
         self.eat_word("AS")?;
         match self.token().kind {
             TokenKind::Variable(name) if !name.is_empty() => {
@@ -179,9 +151,4 @@ impl Parser<'_> {
         }
         Ok(limits)
     }
-}
-
-#[cold]
-fn joins_not_offered() -> Failure {
-    Failure::unsupported("joins of tables are not offered yet: query each table")
 }

@@ -9,6 +9,9 @@ use crate::wire::{Failure, Outcome};
 const BEGINNINGS: &str = "{ALTER, CREATE, DECLARE, DELETE, DESC, DESCRIBE, DROP, GRANT, INSERT, \
                           REVOKE, SELECT, SET, SHOW, UPDATE, UPSERT}";
 
+/// The variables that steps of paths bring along.
+const STEP_NAMES: [&str; 4] = ["key", "value", "element", "pos"];
+
 /// Reads a statement that asks for rows or changes them.
 ///
 /// # Errors
@@ -44,6 +47,12 @@ impl Parser<'_> {
             self.take()?;
             let kind = self.type_kind()?;
             self.expect_sign(";")?;
+            // Steps of paths give these names to what they look at.
+            if STEP_NAMES.contains(&name) {
+                return Err(Failure::argument(format!(
+                    "Error: {place} ${name} is a name of steps of paths: choose another one"
+                )));
+            }
             if declared.iter().any(|other| other.name[1..] == *name) {
                 return Err(Failure::argument(format!(
                     "Error: {place} Variable ${name} is declared twice"

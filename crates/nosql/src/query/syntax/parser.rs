@@ -6,6 +6,7 @@ use super::place::Place;
 use crate::wire::Outcome;
 
 /// Reads a statement from its front.
+#[derive(Clone)]
 pub(super) struct Parser<'s> {
     lexer: Lexer<'s>,
     token: Token<'s>,

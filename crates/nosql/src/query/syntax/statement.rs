@@ -43,11 +43,53 @@ pub(crate) struct TableName {
 pub(crate) struct Select {
     pub(crate) list: SelectList,
     pub(crate) table: TableName,
-    pub(crate) from: Vec<FromItem>,
+    pub(crate) from: Vec<FromPart>,
     pub(crate) filter: Option<Expr>,
     pub(crate) groups: Vec<Expr>,
     pub(crate) order: Vec<SortKey>,
     pub(crate) limits: Limits,
+}
+
+/// What FROM has beside its first table.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum FromPart {
+    /// Items that it makes of each row.
+    Items(FromItem),
+    /// Another table, behind a comma.
+    Inner(TableName),
+    /// A table whose rows may be missing, by LEFT OUTER JOIN.
+    Outer(JoinedTable),
+    /// Tables above and below the one before, by NESTED TABLES. Their rows may be missing.
+    Nested { ancestors: Vec<JoinedTable>, descendants: Vec<JoinedTable> },
+}
+
+/// A table, and the condition on its rows.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct JoinedTable {
+    pub(crate) table: TableName,
+    pub(crate) on: Option<Expr>,
+}
+
+impl FromPart {
+    /// The tables of it, in their order.
+    pub(crate) fn tables(&self) -> Vec<&TableName> {
+        match self {
+            FromPart::Items(_) => Vec::new(),
+            FromPart::Inner(table) => vec![table],
+            FromPart::Outer(joined) => vec![&joined.table],
+            FromPart::Nested { ancestors, descendants } => {
+                ancestors.iter().chain(descendants).map(|joined| &joined.table).collect()
+            }
+        }
+    }
+}
+
+impl TableName {
+    /// The name that the statement has for the table.
+    pub(crate) fn shown(&self) -> &str {
+        let path = self.name.rsplit([':', '.']).next().unwrap_or_default();
+        self.alias.as_deref().unwrap_or(path)
+    }
 }
 
 /// Items that FROM makes of each row, and their variable without its dollar.

@@ -33,6 +33,16 @@ impl DdlToken<'_> {
         self.kind == DdlTokenKind::Sign(sign)
     }
 
+    /// A name, or a sign, as it is written.
+    pub(super) fn shown(&self) -> Option<String> {
+        match &self.kind {
+            DdlTokenKind::Word(word) => Some((*word).to_owned()),
+            DdlTokenKind::Sign(sign) => Some(sign.to_string()),
+            DdlTokenKind::Text(text) => Some(format!("\"{}\"", text.replace('"', "\"\""))),
+            DdlTokenKind::Comment => None,
+        }
+    }
+
     pub(super) fn word(&self) -> Option<&str> {
         if let DdlTokenKind::Word(word) = self.kind { Some(word) } else { None }
     }

@@ -116,10 +116,10 @@ fn identity_json(column: &Column) -> Option<Json> {
         "sequence": {
             "start": identity.start,
             "increment": identity.increment,
-            "min": min,
-            "max": max,
+            "min": identity.min.unwrap_or(min),
+            "max": identity.max.unwrap_or(max),
             "cache": identity.cache,
-            "cycle": false,
+            "cycle": identity.cycle,
         },
     }))
 }

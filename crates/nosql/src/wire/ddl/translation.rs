@@ -68,7 +68,14 @@ fn replacement(words: &[&DdlToken<'_>], at: usize) -> Option<(usize, String)> {
     let is = |place: usize, word: &str| words.get(place).is_some_and(|token| token.is_word(word));
     let before = |word: &str| at > 0 && is(at - 1, word);
     let token = words[at];
+    let is_in_index = || {
+        let is_created = words.first().is_some_and(|first| first.is_word("CREATE"));
+        is_created && words.iter().take(at).any(|token| token.is_word("INDEX"))
+    };
     if let DdlTokenKind::Text(text) = &token.kind {
+        if is_in_index() && is_name_in_index(words, at) {
+            return Some((1, format!("\"{}\"", text.replace('"', "\"\""))));
+        }
         return Some((1, format!("'{}'", text.replace('\'', "''"))));
     }
     // What is said of a table or a column is not kept.
@@ -84,11 +91,30 @@ fn replacement(words: &[&DdlToken<'_>], at: usize) -> Option<(usize, String)> {
         return (!is_known).then(|| (1, format!("'{word}'")));
     }
     // The type of a place in a document is that of its value here.
-    if token.is_word("AS") && words.first().is_some_and(|first| first.is_word("CREATE")) {
-        let is_in_index = words.iter().take(at).any(|token| token.is_word("INDEX"));
-        if is_in_index && words.get(at + 1).is_some_and(|token| token.word().is_some()) {
-            return Some((2, String::new()));
-        }
+    if token.is_word("AS") && is_in_index() {
+        let has_type = words.get(at + 1).is_some_and(|token| token.word().is_some());
+        return has_type.then(|| (2, String::new()));
+    }
+    // Older names of steps, written like functions of a path.
+    let step = match () {
+        () if token.is_word("KEYOF") => Some(".keys()"),
+        () if token.is_word("ELEMENTOF") => Some(".values()"),
+        () => None,
+    };
+    if let Some(step) =
+        step.filter(|_| is_in_index() && words.get(at + 1).is_some_and(|next| next.is_sign('(')))
+    {
+        let close = (at + 2..words.len()).find(|place| words[*place].is_sign(')'))?;
+        let path: String = words[at + 2..close].iter().filter_map(|part| part.shown()).collect();
+        return Some((close - at + 1, path + step));
+    }
+    // An index holds what is NULL, and of equal entries of a row one.
+    if token.is_word("WITH") && is_in_index() {
+        let follows = |wanted: &[&str]| (at + 1..).zip(wanted).all(|(place, word)| is(place, word));
+        return [&["NO", "NULLS"][..], &["UNIQUE", "KEYS", "PER", "ROW"]]
+            .into_iter()
+            .find(|wanted| follows(wanted))
+            .map(|wanted| (1 + wanted.len(), String::new()));
     }
     if !is_type(words, at) {
         return None;
@@ -109,6 +135,13 @@ fn replacement(words: &[&DdlToken<'_>], at: usize) -> Option<(usize, String)> {
         return Some((1, "TIMESTAMP(9)".to_owned()));
     }
     None
+}
+
+/// Whether a text in the definition of an index is a name, and not an argument of a function.
+fn is_name_in_index(words: &[&DdlToken<'_>], at: usize) -> bool {
+    let count = |sign| words[..at].iter().filter(|token| token.is_sign(sign)).count();
+    let is_inside = count('(') > count(')') + 1;
+    !(is_inside && at > 0 && words[at - 1].is_sign(','))
 }
 
 /// Whether a type is there: after the name of a column or a field, or as that of elements.
@@ -192,6 +225,14 @@ mod tests {
             ("create table t /* a */ (id long) // b\n", "create table t  (id long) \n"),
             ("create table t comment \"c\" (id long comment \"d\")", "create table t  (id long )"),
             ("create index i on t(js.a as integer, b)", "create index i on t(js.a , b)"),
+            (
+                "create index i on t(js.a[].\"@v\" as string, m.keys()) with unique keys per row",
+                "create index i on t(js.a[].\"@v\" , m.keys()) ",
+            ),
+            (
+                "create index i on t(\"a b\", replace(js.\"x\" as string, \"A\", 'b')) with no nulls",
+                "create index i on t(\"a b\", replace(js.\"x\" , 'A', 'b')) ",
+            ),
         ] {
             assert_eq!(translated(statement), own);
         }

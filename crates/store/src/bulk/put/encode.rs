@@ -132,9 +132,9 @@ impl<'a> EntryEncoder<'a> {
                 reason: rejected.reason,
             });
         }
-        // Each row that is left has one entry in each index, in the same order.
-        for (_, entries) in &mut self.index_entries {
-            entries.positions.clone_from(&self.entries.positions);
+        // Until now they are the numbers of rows among those that are left.
+        for position in self.index_entries.iter_mut().flat_map(|(_, made)| &mut made.positions) {
+            *position = self.entries.positions[*position as usize];
         }
         self.set_expiries(&entry, rows.num_rows(), ttls);
         rows.num_rows()
@@ -235,11 +235,10 @@ impl<'a> EntryEncoder<'a> {
             let arrays = index.pick_columns(&entry.schema, &aligned.batch)?;
             match index.codec.encode(&*self.store.engine, &arrays, &self.entries.keys) {
                 Ok(encoded) => {
-                    let values = Slices::from_parts(Vec::new(), vec![0; encoded.len()]);
-                    self.index_entries.push((
-                        index.space(),
-                        Entries { keys: encoded, values, ..Entries::default() },
-                    ));
+                    let (keys, positions) = encoded.into_parts();
+                    let values = Slices::from_parts(Vec::new(), vec![0; keys.len()]);
+                    let entries = Entries { keys, values, positions, ..Entries::default() };
+                    self.index_entries.push((index.space(), entries));
                     next += 1;
                 }
                 Err(too_long) => {
@@ -267,8 +266,8 @@ impl<'a> EntryEncoder<'a> {
         let set = entry.indexes.set();
         let (engine, position) = (&*self.store.engine, self.entries.len() as u64);
         let made = set.indexes.iter().map(|index| {
-            let mut made = Vec::new();
-            index.codec.push_entry(engine, &set.table, &self.key, &self.value, &mut made)?;
+            let mut made = Slices::new();
+            index.codec.push_entries(engine, &set.table, &self.key, &self.value, &mut made)?;
             Ok((index.space(), made))
         });
         for (space, made) in made.collect::<tonnage_engine::Result<Vec<_>>>()? {
@@ -279,7 +278,8 @@ impl<'a> EntryEncoder<'a> {
                         self.index_entries.len() - 1
                     },
                 );
-            self.index_entries[place].1.push(&made, &[], position, NEVER_MS);
+            let entries = &mut self.index_entries[place].1;
+            made.iter().for_each(|entry| entries.push(entry, &[], position, NEVER_MS));
         }
         Ok(())
     }

@@ -4,6 +4,8 @@ mod building;
 mod checking;
 mod cleaning;
 mod ddl;
+mod element_model;
+mod elements;
 mod geo;
 mod index_only;
 mod json;

@@ -8,8 +8,8 @@ use rstest::rstest;
 use tonnage::arrow::array::{Int64Array, RecordBatch, StringArray};
 use tonnage::arrow::datatypes::{DataType, Field, Schema};
 use tonnage::{
-    BulkPutOptions, Condition, EntryBatch, ErrorKind, Row, RowOperation, Store, TableScanOptions,
-    Value, ValueRef, WriteOptions, record_batch_stream, row_stream,
+    BulkPutOptions, Condition, DdlOutcome, EntryBatch, ErrorKind, Row, RowOperation, Store,
+    TableScanOptions, Value, ValueRef, WriteOptions, record_batch_stream, row_stream,
 };
 
 use crate::common::Backend::{self, Memory, RocksDb};
@@ -25,6 +25,42 @@ fn numbers(store: &Store) -> Vec<i64> {
         other => panic!("no number: {other:?}"),
     };
     all_rows(store, "tickets").into_iter().map(number).collect()
+}
+
+#[rstest]
+fn numbers_end_at_their_bound(#[values(Memory, RocksDb)] on: Backend) {
+    let store = on.with_tables(&tickets("ALWAYS AS IDENTITY (START WITH 7 MAXVALUE 8 NO CYCLE)"));
+    let table = store.table("tickets").unwrap();
+    let put = || table.put(&row! { "seat" => "a" }, &WriteOptions::default());
+    put().unwrap();
+    put().unwrap();
+    assert_error(failure(put()), ErrorKind::Invalid, &["no numbers left"]);
+    assert_eq!(numbers(&store), [7, 8]);
+}
+
+#[rstest]
+fn numbers_that_cycle_come_again(#[values(Memory, RocksDb)] on: Backend) {
+    let bounds = "START WITH 2 INCREMENT BY 2 MINVALUE 1 MAXVALUE 5 CYCLE CACHE 2";
+    let mut store = on.with_tables(&tickets(&format!("ALWAYS AS IDENTITY ({bounds})")));
+    for expected in [vec![2], vec![2, 4], vec![1, 2, 4], vec![1, 2, 3, 4]] {
+        let table = store.table("tickets").unwrap();
+        table.put(&row! { "seat" => "a" }, &WriteOptions::default()).unwrap();
+        assert_eq!(numbers(&store), expected);
+    }
+    store.reopen();
+    let shown = store.execute("DESCRIBE tickets").unwrap().remove(0);
+    let DdlOutcome::Description(text) = &shown else { panic!("{shown:?}") };
+    assert!(text.contains("CACHE 2 MINVALUE 1 MAXVALUE 5 CYCLE)"), "{text}");
+    assert_eq!(on.with_tables(text).execute("DESCRIBE tickets").unwrap().remove(0), shown);
+}
+
+#[rstest]
+#[case("START WITH 9 MAXVALUE 8", "beyond MINVALUE or MAXVALUE")]
+#[case("MAXVALUE", "number")]
+#[case("NO CACHE", "CYCLE, MINVALUE or MAXVALUE")]
+fn bounds_that_cannot_be_are_refused(#[case] bounds: &str, #[case] told: &str) {
+    let made = Memory.open().execute(&tickets(&format!("ALWAYS AS IDENTITY ({bounds})")));
+    assert_error(failure(made), ErrorKind::Invalid, &[told]);
 }
 
 #[rstest]
@@ -217,7 +253,7 @@ fn a_child_table_numbers_its_own_rows(#[values(Memory, RocksDb)] on: Backend) {
 #[case("id LONG GENERATED ALWAYS AS IDENTITY (CACHE 0)", "CACHE takes at least 1")]
 #[case("id INTEGER GENERATED ALWAYS AS IDENTITY (START WITH 3000000000)", "START WITH")]
 #[case("id LONG GENERATED SOMETIMES AS IDENTITY", "expected BY")]
-#[case("id LONG GENERATED ALWAYS AS IDENTITY (CYCLE)", "START WITH, INCREMENT BY, CACHE")]
+#[case("id LONG GENERATED ALWAYS AS IDENTITY (OWNED)", "START WITH, INCREMENT BY, CACHE")]
 #[case(
     "id LONG GENERATED ALWAYS AS IDENTITY, n LONG GENERATED ALWAYS AS IDENTITY",
     "a table can have one"

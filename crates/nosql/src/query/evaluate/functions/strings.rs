@@ -108,12 +108,18 @@ pub(super) fn regex_like(of: &Arguments<'_>) -> Given {
             Some(_) => Err(of.fault("The pattern of regex_like is no text")),
         };
     };
-    let flags = of.item(2).and_then(Item::text).unwrap_or_default();
+    let flags = match of.sequence(2).first() {
+        Some(Item::Null) => return Ok(Sequence::null()),
+        Some(Item::String(flags)) => flags,
+        Some(_) => return Err(of.fault("The flags of regex_like are no text")),
+        None => "",
+    };
     let pattern = Pattern::parse(pattern, flags).map_err(Failure::argument)?;
     Ok(match of.given.first() {
         None | Some(Sequence::Empty) => false.into(),
         Some(Sequence::One(Item::Null)) => Sequence::null(),
         Some(Sequence::One(Item::String(text))) => pattern.matches(text).into(),
+        Some(Sequence::One(item)) if item.is_atomic() => pattern.matches(&item_text(item)).into(),
         _ => false.into(),
     })
 }
