@@ -172,6 +172,20 @@ impl<'a> Chunk<'a> {
         }
     }
 
+    /// Which batches may hold numbers from one to another, as [`crate::bounds_of`] gives them: all of
+    /// them where the column has no zones.
+    pub fn batches_with(&self, range: &RangeInclusive<i64>) -> Vec<bool> {
+        let Some(zones) = self.zones() else { return vec![true; self.batches()] };
+        let mut batches = vec![false; self.batches()];
+        for (block, zone) in zones.enumerate() {
+            let meets = zone.start() <= range.end() && range.start() <= zone.end();
+            if let Some(batch) = batches.get_mut(block * BLOCK_ROWS / BATCH_ROWS) {
+                *batch |= meets;
+            }
+        }
+        batches
+    }
+
     /// Decodes a batch: [`BATCH_ROWS`] rows, the last one fewer.
     ///
     /// # Errors

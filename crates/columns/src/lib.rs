@@ -24,3 +24,4 @@ mod texts;
 
 pub use batch::BATCH_ROWS;
 pub use chunk::{Chunk, ChunkId, ROWS_MAX, encode, seal};
+pub use physical::bounds_of;

@@ -1,5 +1,6 @@
 //! Arrays as whole numbers or as values of bytes, whatever their types mean.
 
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use arrow::array::{
@@ -72,6 +73,21 @@ pub(crate) fn numbers_of(array: &dyn Array) -> Result<Option<Vec<i64>>> {
         }
         _ => None,
     })
+}
+
+/// The least and the greatest number that values are stored as, where the order of numbers is that of
+/// the values: not for floats, for values that are too large, and where all are NULL.
+///
+/// # Errors
+/// `Corruption` for values that the type has not.
+pub fn bounds_of(array: &dyn Array) -> Result<Option<RangeInclusive<i64>>> {
+    if *array.data_type() == DataType::Float32 || array.null_count() == array.len() {
+        return Ok(None);
+    }
+    // A NULL has the number of another value.
+    let Some(numbers) = numbers_of(array)? else { return Ok(None) };
+    let (least, greatest) = (numbers.iter().min(), numbers.iter().max());
+    Ok(least.zip(greatest).map(|(least, greatest)| *least..=*greatest))
 }
 
 fn continued(values: impl Iterator<Item = Option<i64>>, rows: usize) -> Option<Vec<i64>> {

@@ -18,7 +18,7 @@ use arrow::datatypes::{
     TimestampNanosecondType, TimestampSecondType, UInt8Type, UInt16Type, UInt32Type, i256,
 };
 use proptest::prelude::*;
-use tonnage_columns::{BATCH_ROWS, Chunk, ChunkId, ROWS_MAX, encode, seal};
+use tonnage_columns::{BATCH_ROWS, Chunk, ChunkId, ROWS_MAX, bounds_of, encode, seal};
 use tonnage_engine::{ErrorKind, Result};
 
 const ID: ChunkId = ChunkId { segment: 0x0123_4567_89ab_cdef, column: 7 };
@@ -182,6 +182,39 @@ fn the_zones_bound_the_numbers() {
     let ends = encode(&Int64Array::from(vec![i64::MIN, i64::MAX]), ID).unwrap();
     let zones: Vec<_> = Chunk::open(&ends, ID).unwrap().zones().unwrap().collect();
     assert_eq!(zones, [i64::MIN..=i64::MAX]);
+}
+
+#[test]
+fn the_batch_of_a_value_is_among_those_with_its_number() {
+    for array in samples(3 * BATCH_ROWS - 1) {
+        let bytes = encode(&array, ID).unwrap();
+        let chunk = Chunk::open(&bytes, ID).unwrap();
+        for row in (0..array.len()).step_by(37) {
+            let Some(number) = bounds_of(&array.slice(row, 1)).unwrap() else { continue };
+            let batches = chunk.batches_with(&number);
+            assert!(batches[row / BATCH_ROWS], "{} row {row}", array.data_type());
+        }
+    }
+}
+
+#[test]
+fn batches_without_the_numbers_asked_for_are_left_out() {
+    let numbers = Int64Array::from_iter_values(0..3 * BATCH_ROWS as i64);
+    let bytes = encode(&numbers, ID).unwrap();
+    let chunk = Chunk::open(&bytes, ID).unwrap();
+    let last = 2 * BATCH_ROWS as i64;
+    assert_eq!(chunk.batches_with(&(last..=i64::MAX)), [false, false, true]);
+    assert_eq!(chunk.batches_with(&(i64::MIN..=-1)), [false; 3]);
+    assert_eq!(chunk.batches_with(&(0..=last)), [true; 3]);
+}
+
+#[test]
+fn the_bounds_of_values_are_those_of_their_numbers() {
+    let numbers = Int32Array::from(vec![None, Some(7), Some(-3), None]);
+    assert_eq!(bounds_of(&numbers).unwrap(), Some(-3..=7));
+    assert_eq!(bounds_of(&numbers.slice(3, 1)).unwrap(), None);
+    assert_eq!(bounds_of(&Float32Array::from(vec![1.0])).unwrap(), None);
+    assert_eq!(bounds_of(&StringArray::from(vec!["a"])).unwrap(), None);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::{Deadline, Result, Rows, ScanPosition};
+use crate::{Deadline, Result, Rows, ScanPosition, ShardId};
 
 /// The order in which a scan gives its rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -84,6 +84,9 @@ pub struct ScanOptions {
     /// Whether rows come too that only one copy has: those that were written with
     /// [`Acks::None`](crate::Acks::None). For a scan that an index is built from.
     pub every_copy: bool,
+    /// Only rows of this shard, as those of a range of [`Snapshot::ranges`](crate::Snapshot::ranges)
+    /// are. Engines without snapshots ignore it.
+    pub shard: Option<ShardId>,
     /// Where to continue: the position of an earlier scan of the same ranges or part, with the same
     /// direction, limits and filter. What is written meanwhile before it is not seen.
     pub resume: Option<ScanPosition>,
@@ -104,6 +107,7 @@ impl Default for ScanOptions {
             filter: None,
             fill_cache: FillCache::Yes,
             every_copy: false,
+            shard: None,
             resume: None,
             deadline: Deadline::NONE,
         }

@@ -15,8 +15,8 @@ use rocksdb::{DBRawIterator, Snapshot};
 use self_cell::self_cell;
 use tonnage_engine::{
     Deadline, Direction, FillCache, FilterDecision, Header, KeyPosition, Projection, Ranges,
-    Result, Rows, ScanOptions, ScanPosition, Scanner, SpaceId, SpaceInfo, append_successor,
-    not_of_this_scan,
+    Result, Rows, ScanOptions, ScanPosition, Scanner, ShardId, SpaceId, SpaceInfo,
+    append_successor, not_of_this_scan,
 };
 
 use crate::delete_range::ShardSpan;
@@ -309,6 +309,12 @@ impl RocksScanner<'_> {
     }
 }
 
+/// Of some shards, from the first one up to another, the one that is wanted, if it is among them.
+fn within((first, end): (usize, usize), only: ShardId) -> (usize, usize) {
+    let only = only.0 as usize;
+    if (first..end).contains(&only) { (only, only + 1) } else { (end, end) }
+}
+
 impl<'a> RocksScanner<'a> {
     fn open_iterator(&self, shard: usize, whole_space: bool) -> DBRawIterator<'a> {
         let snapshot = self.snapshots.map(|snapshots| &snapshots.shards()[shard]);
@@ -372,6 +378,10 @@ impl<'a> RocksScanner<'a> {
                 ShardSpan::One { shard, .. } => (shard, shard + 1),
                 ShardSpan::All => (0, count),
             }
+        };
+        let shards = match self.options.shard {
+            Some(only) => within(shards, only),
+            None => shards,
         };
         self.shards = Some(shards);
         self.positioned = false;

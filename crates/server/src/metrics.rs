@@ -142,7 +142,7 @@ impl Metrics {
         registry.register("reloads_failed", help, self.reloads_failed.clone());
         let help = "SQL statements that run, or whose rows are being fetched";
         registry.register("statements_running", help, statements_running.clone());
-        let help = "Memory of columns that are kept of tables that rest";
+        let help = "Memory of columns that are kept of tables that were scanned";
         registry.register("column_cache_bytes", help, self.column_cache_bytes.clone());
         let help = "Scans of tables answered from columns that are kept";
         registry.register("column_cache_scans", help, self.column_cache_scans.clone());

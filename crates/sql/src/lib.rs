@@ -72,7 +72,7 @@
 //!     first row.
 //! 32. `plan/scan.rs` opens its read at the first row that is asked for: by then
 //!     `plan/dynamic_filters.rs` knows the keys of the other side of a join. Readers share the
-//!     parts of a table (`plan/parts.rs`), and `column_cache/mod.rs` may have its columns.
+//!     parts of a table (`plan/parts.rs`), which come from live columns of the store.
 //! 33. `session/answer.rs` hands on the rows, under the names as declared, and checks the time
 //!     between batches.
 //! 34. `errors/error.rs` makes an error of Tonnage of each error, and `text/error_location.rs` adds
@@ -82,7 +82,6 @@ mod access;
 mod aggregate;
 mod asof;
 mod catalog;
-mod column_cache;
 mod direct;
 mod documents;
 mod engine;
@@ -100,10 +99,9 @@ mod views;
 mod write;
 
 pub use catalog::INFORMATION_SCHEMA;
-pub use column_cache::ColumnCacheStatistics;
 pub use row_expression::RowExpression;
 pub use session::{
-    Access, Answer, Changes, Description, Parameters, Prepared, Request, Rows, Script, Sql,
-    SqlOptions, TableAccess,
+    Access, Answer, Changes, ColumnCacheStatistics, Description, Parameters, Prepared, Request,
+    Rows, Script, Sql, SqlOptions, TableAccess,
 };
 pub use text::{SqlToken, SqlTokenKind, SqlTokens, Unclosed};

@@ -250,7 +250,7 @@ impl Planner {
         let mut state = self.engine.state.clone();
         let options = state.config().options().clone();
         state.execution_props_mut().mark_start_execution(options);
-        state.config_mut().set_extension(Arc::new(guard.clone()));
+        state.config_mut().set_extension(Arc::new(guard.for_query()));
         if self.context.transaction.is_some() {
             state.register_catalog_list(Arc::new(StoreCatalog::new(self.context.clone())));
         }

@@ -149,7 +149,9 @@ pub mod internal {
     pub use crate::codec::{
         Aligned, KeyClassifier, KeyOwner, Limits as CodecLimits, Rejected, TableCodec,
     };
-    pub use crate::columns::{ColumnPart, ColumnSnapshot, ColumnStatistics};
+    pub use crate::columns::{
+        ColumnPart, ColumnRange, ColumnSnapshot, ColumnStatistics, RowSource,
+    };
     pub use crate::lob::{LobBytes, copy_lob, put_each};
     pub use crate::schema::{
         Ancestor, COLUMNS_MAX, Change, Layout, LayoutColumn, NAME_BYTES_MAX, is_json,

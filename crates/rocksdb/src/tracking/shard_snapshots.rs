@@ -97,10 +97,49 @@ mod tests {
     use std::cell::Cell;
 
     use rstest::rstest;
-    use tonnage_engine::{Condition, Durability, Engine, KeyPart, KeyShape, WriteBatch};
+    use tonnage_engine::{
+        Condition, Durability, Engine, KeyPart, KeyShape, Ranges, Rows, ScanOptions, ShardId,
+        WriteBatch,
+    };
 
     use super::*;
     use crate::{RocksEngine, Settings};
+
+    /// As many as keys of one byte.
+    const KEYS: usize = 256;
+
+    #[test]
+    fn a_scan_of_a_shard_gives_its_rows_alone() {
+        let place = tempfile::tempdir().unwrap();
+        let data_directories = ["one", "two"].map(|disk| place.path().join(disk)).to_vec();
+        let settings = Settings { data_directories, cache_bytes: 8 << 20, ..Settings::default() };
+        let engine = RocksEngine::open(place.path().join("store"), settings).unwrap();
+        let space = engine.create_space("rows", &KeyShape::new([KeyPart::Fixed(1)])).unwrap();
+        for key in 0..=u8::MAX {
+            let mut batch = WriteBatch::new(space);
+            batch.put(&[key], b"v", 0, Condition::Always);
+            engine.write(&batch, Durability::None).unwrap();
+        }
+        let snapshot = engine.snapshot(&[space]).unwrap().unwrap();
+        let scan = |shard, ranges: Ranges| {
+            let options = ScanOptions { shard: Some(shard), ..ScanOptions::default() };
+            let mut scan = snapshot.engine().scan(space, ranges, options).unwrap();
+            let (mut rows, mut found) = (Rows::new(), Vec::new());
+            while scan.next_batch(&mut rows).unwrap() {
+                found.extend(rows.keys.iter().map(<[u8]>::to_vec));
+            }
+            found
+        };
+        let all = [0, 1].map(|shard| scan(ShardId(shard), Ranges::whole_space()));
+        assert_eq!(all.iter().map(Vec::len).sum::<usize>(), KEYS);
+        for (shard, keys) in all.iter().enumerate() {
+            let shard = ShardId(shard as u32);
+            assert!(!keys.is_empty() && keys.iter().all(|key| engine.shard_of(key) == shard));
+        }
+        let mut of_other = Ranges::new();
+        of_other.push_prefix(&all[1][0]);
+        assert!(scan(ShardId(0), of_other).is_empty());
+    }
 
     /// After so many of the snapshots that are taken beside writers there is a write into each
     /// shard, one after another: some disturb the first try alone, others all tries.

@@ -6,6 +6,7 @@ use arrow::array::{Array, ArrayRef, AsArray, UInt32Array, make_comparator};
 use arrow::compute::{SortOptions, filter, is_not_null, sort_to_indices, take};
 use arrow::datatypes::DataType;
 use arrow::error::ArrowError;
+use tonnage::internal::ColumnRange;
 use tonnage::{ColumnType, TableSchema};
 
 /// One condition on one column.
@@ -64,6 +65,23 @@ impl ColumnCondition {
             _ => true,
         }
     }
+}
+
+/// The ranges of numbers that conditions leave of their columns, where they are of numbers.
+///
+/// # Errors
+/// `Corruption` for values that their type has not.
+pub(crate) fn column_ranges(conditions: &[ColumnCondition]) -> tonnage::Result<Vec<ColumnRange>> {
+    let range = |condition: &ColumnCondition| {
+        let (low, high) = match &condition.test {
+            ColumnTest::In(values) => (Some(values), Some(values)),
+            ColumnTest::Low(bound) => (Some(&bound.value), None),
+            ColumnTest::High(bound) => (None, Some(&bound.value)),
+            ColumnTest::Null => return Ok(None),
+        };
+        ColumnRange::new(condition.column, low.map(AsRef::as_ref), high.map(AsRef::as_ref))
+    };
+    conditions.iter().filter_map(|condition| range(condition).transpose()).collect()
 }
 
 fn as_doubles(array: &ArrayRef) -> Option<Vec<Option<f64>>> {

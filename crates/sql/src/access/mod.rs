@@ -24,15 +24,19 @@ mod index_path;
 mod index_ranges;
 mod json_path;
 mod literal;
+mod live_batches;
 mod ordering;
 mod rows;
+mod source_counts;
 mod spec;
 mod table;
 mod table_reader;
 
 pub(crate) use access_path::{AccessPath, choose_access_path};
 pub(crate) use column_order::ColumnOrder;
-pub(crate) use condition::{ColumnBound, ColumnCondition, ColumnTest, non_null_values};
+pub(crate) use condition::{
+    ColumnBound, ColumnCondition, ColumnTest, column_ranges, non_null_values,
+};
 pub(crate) use geo_condition::GeoCondition;
 pub(crate) use index_choice::{IndexChoice, choose_index};
 pub(crate) use index_conditions::IndexConditions;
@@ -40,8 +44,10 @@ pub(crate) use index_order::index_in_order;
 pub(crate) use index_path::{ENTRIES_FEW, IndexPath, ROWS_PER_ENTRY};
 pub(crate) use json_path::{JsonPathCondition, JsonPathTest, JsonType};
 pub(crate) use literal::{array_of, scalar_of, value_of};
+use live_batches::LiveBatches;
 pub(crate) use ordering::{direction_for, free_columns, is_constant, is_ordered_as_sql};
 pub(crate) use rows::{rows_to_batch, rows_to_keys};
+pub(crate) use source_counts::SourceCounts;
 pub(crate) use spec::{LatestRows, ReadSpec};
 pub(crate) use table::{EXPIRY, SqlTable, VERSION, declared_schema, folded_field, note_names};
 pub(crate) use table_reader::TableReader;

@@ -5,14 +5,14 @@ use std::sync::Arc;
 use arrow::array::{RecordBatch, UInt32Array};
 use arrow::compute::take_record_batch;
 use arrow::datatypes::SchemaRef;
+use tonnage::internal::ColumnRange;
 use tonnage::{
     BulkGet, BulkGetOptions, Consistency, Direction, Error, IndexScanOptions, KeySource, Result,
     TableScanOptions,
 };
 
-use super::table_reader::{ShapedBatches, SqlBatches, StoredBatches, project_batch};
-use super::{AccessPath, IndexPath, SqlTable, TableReader};
-use crate::column_cache::{CacheLookup, CachedColumns, ColumnCache, FillingRows};
+use super::table_reader::{ShapedBatches, SqlBatches, StoredBatches};
+use super::{AccessPath, IndexPath, LiveBatches, SourceCounts, SqlTable, TableReader};
 use crate::session::Guard;
 
 /// Fewer rows than this are read by one reader: to hand them to several would take longer.
@@ -51,8 +51,10 @@ pub(crate) struct ReadSpec {
     pub(crate) batch_rows_max: usize,
     pub(crate) consistency: Option<Consistency>,
     pub(crate) workers: usize,
-    /// Where columns of tables that rest are kept; none for what must be read from the store.
-    pub(crate) cache: Option<Arc<ColumnCache>>,
+    /// Whether columns that are kept may be read; not for what must be read from the store.
+    pub(crate) keeps_columns: bool,
+    /// Other rows may be left out of a scan.
+    pub(crate) wanted: Vec<ColumnRange>,
     /// Why no index is read through, where there is one that could be.
     pub(crate) remark: Option<String>,
 }
@@ -110,14 +112,30 @@ impl ReadSpec {
             }
             AccessPath::Index(path) => (path.entries(), CACHED_ROWS_PER_KEY),
         };
-        let is_kept = |cache: &Arc<ColumnCache>| cache.keeps(&self.table.table, &self.columns);
-        let all = || match self.table.rows_estimate {
+        if !self.has_parts() {
+            return false;
+        }
+        let all = match self.table.rows_estimate {
             Some(rows) => rows,
             None => self.table.table.rows_estimate().unwrap_or(u64::MAX),
         };
-        self.has_parts()
-            && self.cache.as_ref().is_some_and(is_kept)
-            && found.saturating_mul(cost) > all()
+        found.saturating_mul(cost) > all && self.is_kept(all)
+    }
+
+    /// Whether most of so many rows, or all of them, would come from columns that are kept.
+    fn is_kept(&self, all: u64) -> bool {
+        let kept = match self.may_keep() {
+            true => self.table.table.kept_rows(&self.columns),
+            false => 0,
+        };
+        // Rows that were replaced may be among those estimated.
+        kept > 0 && kept.saturating_mul(2) >= all
+    }
+
+    /// Whether the columns may be kept: what the store notes of rows is not.
+    fn may_keep(&self) -> bool {
+        let own = self.table.schema().columns.len();
+        self.keeps_columns && self.columns.iter().all(|column| *column < own)
     }
 
     /// Whether a scan of columns that are kept would cost less than this range, or than reading
@@ -138,7 +156,7 @@ impl ReadSpec {
         match path {
             AccessPath::Range { rows, .. } => rows.saturating_mul(4) > all,
             AccessPath::Keys { keys, .. } => {
-                let may_keep = self.cache.is_some() && self.has_parts();
+                let may_keep = self.keeps_columns && self.has_parts();
                 may_keep && (keys.num_rows() as u64).saturating_mul(SCANNED_ROWS_PER_KEY) > all
             }
             _ => false,
@@ -175,37 +193,51 @@ impl ReadSpec {
 
     /// Starts to read in parts for so many readers; in one where that is not possible, or too
     /// little to share.
-    pub(crate) fn open_parts(&self, readers: usize, guard: &Guard) -> Result<Vec<TableReader>> {
+    pub(crate) fn open_parts(
+        &self,
+        readers: usize,
+        guard: &Guard,
+        counts: &SourceCounts,
+    ) -> Result<Vec<TableReader>> {
         if !self.has_parts() {
             return Ok(vec![self.open(guard.clone())?]);
         }
         let read = |rows| TableReader::new(Some(rows), None, guard.clone());
-        let rows: Vec<SqlBatches> = match self.look_up() {
-            CacheLookup::Kept(kept) => self.cached_batches(&kept),
-            CacheLookup::Fill(fill) => {
-                let wide = Self { columns: fill.columns.clone(), ..self.clone() };
-                let parts = wide.parts(readers)?;
-                let fills = fill.into_parts(parts.len());
-                let filled = |(part, fill)| {
-                    self.project_batches(&wide, FillingRows::new(wide.shaped_batches(part), fill))
-                };
-                parts.into_iter().zip(fills).map(filled).collect()
-            }
-            CacheLookup::Pass => {
-                self.parts(readers)?.into_iter().map(|part| self.sql_batches(part)).collect()
-            }
-        };
-        Ok(rows.into_iter().map(read).collect())
+        if let Some(parts) = self.live_parts(readers, guard, counts)? {
+            return Ok(parts.into_iter().map(read).collect());
+        }
+        let parts = self.parts(readers)?.into_iter();
+        Ok(parts.map(|part| read(self.sql_batches(part))).collect())
     }
 
-    fn look_up(&self) -> CacheLookup {
-        let look_up = |cache: &Arc<ColumnCache>| {
-            cache.look_up(&self.table.table, &self.columns, self.table.rows_estimate)
+    /// The same from live columns of the store, as of the snapshot of the query. Nothing where the
+    /// store has none, as on a cluster.
+    fn live_parts(
+        &self,
+        readers: usize,
+        guard: &Guard,
+        counts: &SourceCounts,
+    ) -> Result<Option<Vec<SqlBatches>>> {
+        if !self.may_be_live() {
+            return Ok(None);
+        }
+        let table = &self.table.table;
+        let Some(snapshot) = guard.snapshot(table)? else { return Ok(None) };
+        let parts =
+            table.column_parts(&snapshot, &self.columns, &self.wanted, parts_for(readers))?;
+        let schema = self.schema();
+        let batches = |part| {
+            let batches = LiveBatches::new(part, schema.clone(), counts.clone());
+            Box::new(batches.of_at_most(self.batch_rows_max)) as SqlBatches
         };
-        // The latest of each, and a range, are not all rows.
+        Ok(Some(parts.into_iter().map(batches).collect()))
+    }
+
+    /// Whether live columns of the store, if it has any, are what this reads: the latest of each, and
+    /// a range, are not all rows.
+    pub(crate) fn may_be_live(&self) -> bool {
         let is_whole = self.latest.is_none() && self.path == AccessPath::All;
-        let cache = self.cache.as_ref().filter(|_| is_whole);
-        cache.map_or(CacheLookup::Pass, look_up)
+        is_whole && self.has_parts() && self.may_keep()
     }
 
     /// A scan of all rows in parts, one for a single reader.
@@ -213,47 +245,13 @@ impl ReadSpec {
         if readers == 1 {
             return Ok(vec![Box::new(self.scan()?)]);
         }
-        let parts = PARTS_PER_READER * readers;
-        let parts = self.table.table.scan_parts(&self.scan_options(), parts)?;
+        let parts = self.table.table.scan_parts(&self.scan_options(), parts_for(readers))?;
         Ok(parts.into_iter().map(|part| Box::new(part) as StoredBatches).collect())
     }
 
-    /// The columns out of those that are kept.
-    fn cached_batches(&self, kept: &Arc<CachedColumns>) -> Vec<SqlBatches> {
-        let (schema, places) = (self.schema(), self.positions_in(&kept.columns));
-        let part = |part: usize| {
-            let (kept, schema, places) = (kept.clone(), schema.clone(), places.clone());
-            let batch = move |batch: usize| {
-                let batch = kept.parts[part].get(batch)?;
-                Some(project_batch(batch, &places, &schema))
-            };
-            Box::new((0..).map_while(batch)) as SqlBatches
-        };
-        (0..kept.parts.len()).map(part).collect()
-    }
-
-    /// The columns out of a read of more.
-    fn project_batches(
-        &self,
-        wide: &Self,
-        rows: impl Iterator<Item = Result<RecordBatch>> + Send + 'static,
-    ) -> SqlBatches {
-        let (schema, places) = (self.schema(), self.positions_in(&wide.columns));
-        Box::new(rows.map(move |batch| project_batch(&batch?, &places, &schema)))
-    }
-
-    /// Where the columns are among others.
-    fn positions_in(&self, columns: &[usize]) -> Vec<usize> {
-        let position = |wanted: &usize| columns.iter().position(|column| column == wanted);
-        self.columns.iter().filter_map(position).collect()
-    }
-
-    fn shaped_batches(&self, rows: StoredBatches) -> ShapedBatches {
-        ShapedBatches::new(self.table.schema().columns.len(), &self.columns, self.schema(), rows)
-    }
-
     pub(super) fn sql_batches(&self, rows: StoredBatches) -> SqlBatches {
-        Box::new(self.shaped_batches(rows).map(|batch| batch.map(|(batch, _)| batch)))
+        let own = self.table.schema().columns.len();
+        Box::new(ShapedBatches::new(own, &self.columns, self.schema(), rows))
     }
 
     /// The read as EXPLAIN shows it.
@@ -394,6 +392,10 @@ impl ReadSpec {
         };
         self.table.table.bulk_get(KeySource::batches([Ok(keys)]), &options)
     }
+}
+
+fn parts_for(readers: usize) -> usize {
+    if readers == 1 { 1 } else { PARTS_PER_READER * readers }
 }
 
 fn reverse_keys(keys: &RecordBatch) -> Result<RecordBatch> {

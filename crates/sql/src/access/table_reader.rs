@@ -51,8 +51,7 @@ impl Iterator for TableReader {
     }
 }
 
-/// Brings rows of the store into the columns asked for. Each batch comes with whether some row of
-/// it expires.
+/// Brings rows of the store into the columns asked for.
 pub(super) struct ShapedBatches {
     rows: StoredBatches,
     schema: SchemaRef,
@@ -107,29 +106,19 @@ impl ShapedBatches {
 }
 
 impl Iterator for ShapedBatches {
-    type Item = Result<(RecordBatch, bool)>;
+    type Item = Result<RecordBatch>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let batch = match self.rows.next()? {
-            Ok(batch) => batch,
-            Err(error) => return Some(Err(error)),
-        };
-        let expires = batch.expiries_ms.iter().any(|expiry| *expiry != 0);
-        Some(self.shape(&batch).map(|shaped| (shaped, expires)))
+        let batch = self.rows.next()?;
+        Some(batch.and_then(|batch| self.shape(&batch)))
     }
 }
 
-/// Some columns of batches, given as positions among those that they have.
-pub(super) fn project_batch(
-    batch: &RecordBatch,
-    columns: &[usize],
+pub(super) fn with_schema(
     schema: &SchemaRef,
+    arrays: Vec<ArrayRef>,
+    rows: usize,
 ) -> Result<RecordBatch> {
-    let arrays = columns.iter().map(|column| batch.column(*column).clone()).collect();
-    with_schema(schema, arrays, batch.num_rows())
-}
-
-fn with_schema(schema: &SchemaRef, arrays: Vec<ArrayRef>, rows: usize) -> Result<RecordBatch> {
     let options = RecordBatchOptions::new().with_row_count(Some(rows));
     RecordBatch::try_new_with_options(schema.clone(), arrays, &options)
         .map_err(|error| Error::internal(error.to_string()).with_source(error))

@@ -29,7 +29,6 @@ pub(crate) use json_conditions::json_conditions_of;
 pub(crate) use provider::{FirstRows, StoreTable};
 
 use crate::access::SqlTable;
-use crate::column_cache::ColumnCache;
 use crate::errors::into_datafusion;
 use crate::session::{SqlOptions, Transaction};
 use crate::statistics::StatisticsCache;
@@ -40,8 +39,6 @@ use crate::text::{CATALOG, Cursor, FileName, SCHEMA};
 pub(crate) struct CatalogContext {
     pub(crate) store: Store,
     pub(crate) options: Arc<SqlOptions>,
-    /// Columns of tables that rest.
-    pub(crate) columns: Arc<ColumnCache>,
     /// What ANALYZE found of tables.
     pub(crate) statistics: Arc<StatisticsCache>,
     /// The transaction that is open.
@@ -205,7 +202,7 @@ impl SchemaProvider for StoreCatalog {
                 let stored = match self.target {
                     Some(_) => stored.with_absolute_consistency(),
                     None if transaction.is_some() => stored,
-                    None => stored.with_cache(&self.context.columns),
+                    None => stored.with_kept_columns(),
                 };
                 match changed {
                     Some(changed) => overlay::overlay_table(stored, &changed).map(Some),

@@ -19,7 +19,6 @@ use crate::access::{
     LatestRows, ROWS_PER_ENTRY, ReadSpec, SqlTable, choose_access_path, choose_index,
     index_in_order,
 };
-use crate::column_cache::ColumnCache;
 use crate::errors::into_datafusion;
 use crate::plan::StoreScan;
 use crate::session::{Guard, SqlOptions};
@@ -40,7 +39,7 @@ pub(crate) struct FirstRows {
 pub(crate) struct StoreTable {
     table: Arc<SqlTable>,
     options: Arc<SqlOptions>,
-    cache: Option<Arc<ColumnCache>>,
+    keeps_columns: bool,
     latest: Option<LatestRows>,
     /// The order in which few rows are wanted: to read them in another one is no error.
     order: Option<FirstRows>,
@@ -51,7 +50,14 @@ pub(crate) struct StoreTable {
 impl StoreTable {
     pub(crate) fn new(table: SqlTable, options: Arc<SqlOptions>) -> Self {
         let table = Arc::new(table);
-        Self { table, options, cache: None, latest: None, order: None, at_its_latest: false }
+        Self {
+            table,
+            options,
+            keeps_columns: false,
+            latest: None,
+            order: None,
+            at_its_latest: false,
+        }
     }
 
     pub(crate) fn table(&self) -> &Arc<SqlTable> {
@@ -88,8 +94,8 @@ impl StoreTable {
     }
 
     /// The same table, whose columns may be kept.
-    pub(crate) fn with_cache(self, cache: &Arc<ColumnCache>) -> Self {
-        Self { cache: Some(cache.clone()), ..self }
+    pub(crate) fn with_kept_columns(self) -> Self {
+        Self { keeps_columns: self.options.keeps_columns(), ..self }
     }
 
     /// The same table for a statement that changes rows by what it reads.
@@ -196,7 +202,8 @@ impl StoreTable {
             batch_rows_max: self.options.batch_rows_max,
             consistency: self.consistency(state),
             workers: self.options.workers(),
-            cache: self.cache.clone(),
+            keeps_columns: self.keeps_columns,
+            wanted: Vec::new(),
             remark: None,
         }
     }

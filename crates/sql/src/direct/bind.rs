@@ -59,7 +59,8 @@ pub(crate) fn bind(
         batch_rows_max: context.options.batch_rows_max,
         consistency,
         workers: context.options.workers(),
-        cache: Some(context.columns.clone()),
+        keeps_columns: context.options.keeps_columns(),
+        wanted: Vec::new(),
         remark: None,
     };
     // A scan of kept columns tests the conditions row by row, as only plans of the planner do.

@@ -7,7 +7,9 @@ use tonnage::internal::sync::lock;
 use tonnage::{Direction, Error, Result};
 
 use super::{Aggregates, DirectRead, DirectWork};
-use crate::access::{AccessPath, ColumnOrder, ReadSpec, direction_for, index_in_order};
+use crate::access::{
+    AccessPath, ColumnOrder, ReadSpec, SourceCounts, direction_for, index_in_order,
+};
 use crate::session::{Guard, Rows};
 
 impl DirectRead {
@@ -70,7 +72,7 @@ pub(crate) fn aggregate(
 
 /// Reads by as many threads as the session may have, when there is enough to read.
 fn read_all(spec: &ReadSpec, works: &mut [Aggregates], guard: &Guard) -> Result<()> {
-    let parts = spec.open_parts(spec.workers, guard)?;
+    let parts = spec.open_parts(spec.workers, guard, &SourceCounts::default())?;
     let readers = spec.workers.min(parts.len());
     let parts = Mutex::new(parts.into_iter());
     // Threads take one part after another, since parts differ in size.

@@ -16,7 +16,7 @@ use tonnage::Direction;
 
 use crate::access::{
     AccessPath, ColumnBound, ColumnCondition, ColumnTest, IndexChoice, IndexConditions, ReadSpec,
-    choose_access_path, choose_index,
+    choose_access_path, choose_index, column_ranges,
 };
 use crate::errors::into_datafusion;
 
@@ -84,11 +84,19 @@ pub(super) fn narrow_read(spec: ReadSpec, filters: &[Arc<dyn PhysicalExpr>]) -> 
         path => path,
     };
     let is_left = spec.is_faster_from_cache(&path) || spec.is_near_full_scan(&path);
-    Ok(if is_left { spec } else { ReadSpec { path, ..spec } })
+    if !is_left && path != AccessPath::All {
+        return Ok(ReadSpec { path, ..spec });
+    }
+    let mut spec = spec;
+    spec.wanted.extend(column_ranges(&conditions).map_err(into_datafusion)?);
+    Ok(spec)
 }
 
 /// An expression as a condition on one column of the table.
-fn column_condition(spec: &ReadSpec, expr: &Arc<dyn PhysicalExpr>) -> Option<ColumnCondition> {
+pub(super) fn column_condition(
+    spec: &ReadSpec,
+    expr: &Arc<dyn PhysicalExpr>,
+) -> Option<ColumnCondition> {
     if let Some(list) = expr.downcast_ref::<InListExpr>() {
         let column = table_column(spec, list.expr())?;
         let values = list.list().iter().map(literal).collect::<Option<Vec<_>>>()?;

@@ -31,7 +31,8 @@ use tonnage::{Direction, Error};
 use super::dynamic_filters::{is_dynamic, may_narrow, narrow_read};
 use super::parts::SharedRead;
 use crate::access::{
-    ColumnOrder, ReadSpec, direction_for, free_columns, is_constant, is_ordered_as_sql,
+    ColumnCondition, ColumnOrder, ReadSpec, SourceCounts, column_ranges, direction_for,
+    free_columns, is_constant, is_ordered_as_sql,
 };
 use crate::errors::into_datafusion;
 use crate::session::Guard;
@@ -59,6 +60,23 @@ pub(crate) struct StoreScan {
 impl StoreScan {
     pub(crate) fn new(spec: ReadSpec) -> Self {
         Self::with_order(spec, Vec::new())
+    }
+
+    pub(super) fn spec(&self) -> &ReadSpec {
+        &self.spec
+    }
+
+    /// The same scan, of which only rows that meet conditions are wanted; nothing where it cannot
+    /// leave out others.
+    pub(super) fn pruned(&self, conditions: &[ColumnCondition]) -> tonnage::Result<Option<Self>> {
+        let ranges = column_ranges(conditions)?;
+        if ranges.is_empty() || !self.spec.may_be_live() {
+            return Ok(None);
+        }
+        let mut spec = self.spec.clone();
+        spec.wanted.extend(ranges);
+        let shared = Arc::new(SharedRead::new(spec.readers()));
+        Ok(Some(Self { spec, shared, ..self.clone() }))
     }
 
     fn with_order(spec: ReadSpec, required_order: Vec<PhysicalSortExpr>) -> Self {
@@ -191,10 +209,14 @@ impl ExecutionPlan for StoreScan {
             .get_extension::<Guard>()
             .map_or_else(Guard::default, |guard| (*guard).clone());
         let metrics = BaselineMetrics::new(&self.metrics, reader);
+        let counts = match spec.may_be_live() {
+            true => SourceCounts::of_reader(&self.metrics, reader),
+            false => SourceCounts::default(),
+        };
         // Nothing is opened before the first row is asked for: by then the other side of a join may
         // have passed its keys.
         let rows = stream::once(async move {
-            narrow_read(spec, &dynamic).map(|spec| rows(spec, guard, shared, reader))
+            narrow_read(spec, &dynamic).map(|spec| rows(spec, guard, shared, (reader, counts)))
         });
         let rows = rows.try_flatten().inspect_ok(move |batch| {
             metrics.record_output(batch.num_rows());
@@ -283,10 +305,10 @@ fn rows(
     spec: ReadSpec,
     guard: Guard,
     shared: Arc<SharedRead>,
-    reader: usize,
+    (reader, counts): (usize, SourceCounts),
 ) -> stream::BoxStream<'static, Result<arrow::array::RecordBatch>> {
     let is_small = spec.is_small();
-    let open = move || spec.open_parts(spec.readers(), &guard);
+    let open = move || spec.open_parts(spec.readers(), &guard, &counts);
     let begin = move || shared.begin(reader, open).map_err(into_datafusion);
     if is_small {
         return match begin() {
@@ -346,7 +368,8 @@ mod tests {
             batch_rows_max: 10,
             consistency: None,
             workers: 2,
-            cache: None,
+            keeps_columns: false,
+            wanted: Vec::new(),
             remark: None,
         }))
     }

@@ -226,16 +226,14 @@ mod tests {
 
     use super::*;
     use crate::catalog::CatalogContext;
-    use crate::column_cache::ColumnCache;
     use crate::session::SqlOptions;
     use crate::statistics::StatisticsCache;
 
     fn engine() -> Arc<Engine> {
         let store = Store::open("memory:").unwrap();
-        let columns = Arc::new(ColumnCache::new(store.clone(), 0));
         let options = Arc::new(SqlOptions::default());
         let statistics = Arc::new(StatisticsCache::new(store.clone()));
-        let context = CatalogContext { store, options, columns, statistics, transaction: None };
+        let context = CatalogContext { store, options, statistics, transaction: None };
         Arc::new(Engine::new(&context).unwrap())
     }
 

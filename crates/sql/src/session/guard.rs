@@ -1,9 +1,12 @@
 //! The limits and terms of one statement: cancellation, deadline, durability of its writes,
 //! freshness of its reads.
 
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use tonnage::{Acks, Cancel, Consistency, Durability, Error, Result, WriteOptions};
+use tonnage::internal::ColumnSnapshot;
+use tonnage::internal::sync::lock;
+use tonnage::{Acks, Cancel, Consistency, Durability, Error, Result, Table, WriteOptions};
 
 /// When a write is acknowledged.
 #[derive(Clone, Copy, Debug, Default)]
@@ -22,7 +25,12 @@ pub(crate) struct Guard {
     consistency: Option<Consistency>,
     /// Those of other statements that wait for the same read.
     others: Vec<Guard>,
+    snapshot: QuerySnapshot,
 }
+
+/// The store as all scans of a query see it; asked for by the first of them. Nothing inside it where
+/// the store cannot give one.
+type QuerySnapshot = Arc<Mutex<Option<Option<ColumnSnapshot>>>>;
 
 impl Guard {
     /// The time begins now.
@@ -47,6 +55,22 @@ impl Guard {
     pub(crate) fn shared_with(mut self, other: Self) -> Self {
         self.others.push(other);
         self
+    }
+
+    /// The same for another query: one that runs later must show what was written in between.
+    pub(crate) fn for_query(&self) -> Self {
+        Self { snapshot: QuerySnapshot::default(), ..self.clone() }
+    }
+
+    /// The store as all scans of the query see it; nothing where it cannot give that.
+    pub(crate) fn snapshot(&self, table: &Table) -> Result<Option<ColumnSnapshot>> {
+        let mut snapshot = lock(&self.snapshot);
+        if let Some(taken) = &*snapshot {
+            return Ok(taken.clone());
+        }
+        let taken = table.column_snapshot()?;
+        *snapshot = Some(taken.clone());
+        Ok(taken)
     }
 
     /// When a write is acknowledged.

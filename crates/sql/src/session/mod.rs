@@ -7,6 +7,7 @@
 mod accesses;
 mod answer;
 mod cached_query;
+mod column_cache;
 mod describe;
 mod explain;
 mod fetch_all;
@@ -32,6 +33,7 @@ mod wait;
 
 pub use answer::{Answer, Changes, Rows};
 pub(crate) use cached_query::{CachedPlan, CachedQuery};
+pub use column_cache::ColumnCacheStatistics;
 pub use describe::Description;
 pub(crate) use function_list::function_names;
 pub(crate) use guard::Guard;

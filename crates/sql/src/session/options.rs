@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use tonnage::{Acks, Consistency, Durability, Error, Result, cores, memory_bytes};
+use tonnage::{Acks, Consistency, Durability, Error, Result, cores};
 
 /// How a [`crate::Sql`] runs its statements. The defaults are good without tuning.
 #[derive(Clone, Debug)]
@@ -12,8 +12,8 @@ pub struct SqlOptions {
     /// spill to disk (16 MiB or more). The results of [`crate::Sql::fetch_all`] may take as much
     /// again.
     pub memory_bytes_max: usize,
-    /// The memory for columns of tables that are scanned again and again without writes to
-    /// them; 0 for none. Default: an eighth of the machine's memory.
+    /// The memory for columns of tables that are scanned again and again; 0 for none. Default: an
+    /// eighth of the machine's memory. Sessions of a store share it: what the last one says counts.
     pub column_cache_bytes_max: Option<usize>,
     /// The most bytes on disk that spilled data may take.
     pub spill_bytes_max: u64,
@@ -83,8 +83,9 @@ impl SqlOptions {
         }
     }
 
-    pub(crate) fn column_cache_bytes(&self) -> usize {
-        self.column_cache_bytes_max.unwrap_or_else(|| memory_bytes() / 8)
+    /// Whether scans take columns that are kept.
+    pub(crate) fn keeps_columns(&self) -> bool {
+        self.column_cache_bytes_max != Some(0)
     }
 
     pub(crate) fn workers(&self) -> usize {

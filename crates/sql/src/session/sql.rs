@@ -8,6 +8,7 @@ use tonnage::{Result, Store};
 
 use super::answer::{Answer, Rows};
 use super::cached_query::CachedQuery;
+use super::column_cache::ColumnCacheStatistics;
 use super::guard::Guard;
 use super::options::SqlOptions;
 use super::request::{Parameters, Request};
@@ -15,7 +16,6 @@ use super::settings::Settings;
 use super::statement_cache::{CachedStatement, CachedStatements, StatementCache};
 use super::transaction::Transaction;
 use crate::catalog::CatalogContext;
-use crate::column_cache::{ColumnCache, ColumnCacheStatistics};
 use crate::direct::{DirectRead, bind};
 use crate::engine::Engine;
 use crate::planner::Planner;
@@ -46,10 +46,13 @@ impl Sql {
     pub fn new(store: Store, options: SqlOptions) -> Result<Self> {
         options.check()?;
         let cache = StatementCache::new(options.plans_max);
-        let columns = Arc::new(ColumnCache::new(store.clone(), options.column_cache_bytes()));
+        // A session that keeps nothing leaves what others keep.
+        if let Some(bytes) = options.column_cache_bytes_max.filter(|bytes| *bytes > 0) {
+            store.bound_columns(bytes);
+        }
         let statistics = Arc::new(StatisticsCache::new(store.clone()));
         let options = Arc::new(options);
-        let context = CatalogContext { store, options, columns, statistics, transaction: None };
+        let context = CatalogContext { store, options, statistics, transaction: None };
         let engine = Arc::new(Engine::new(&context)?);
         let planner = Planner { context, engine };
         let (settings, transaction) = (Settings::default(), Mutex::default());
@@ -62,9 +65,9 @@ impl Sql {
         &self.inner.planner.context.store
     }
 
-    /// What the session keeps of tables that rest.
+    /// What the store keeps as columns, for all of its sessions.
     pub fn column_cache(&self) -> ColumnCacheStatistics {
-        self.inner.planner.context.columns.statistics()
+        ColumnCacheStatistics::of(self.store())
     }
 
     /// Carries out a statement and gives its answer; of several, separated by semicolons, the last

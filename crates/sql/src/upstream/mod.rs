@@ -90,7 +90,7 @@ use self::removed_rules::{
 use self::subqueries::SubqueryRule;
 use self::twin_columns::GuardedFilterPushdown;
 use self::using::UsingRule;
-use crate::plan::{IndexOrderRule, LatestRule, OverflowRule, TypeRule};
+use crate::plan::{IndexOrderRule, LatestRule, OverflowRule, PrunedScanRule, TypeRule};
 
 /// The passes that give a plan its types.
 const ANALYZER: &[Pass<Analyzing>] = &[
@@ -220,6 +220,11 @@ const PHYSICAL: &[Pass<Physical>] = &[
         "As above.",
     ),
     Pass::kept("PushdownSort"),
+    Pass::own_for_reads(
+        "pruned_scans",
+        || Arc::new(PrunedScanRule),
+        "Before EnsureCooperative: its nodes come between a filter and its scan.",
+    ),
     Pass::kept("EnsureCooperative"),
     Pass::replaced(
         "FilterPushdown(Post)",

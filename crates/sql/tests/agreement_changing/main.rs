@@ -1,6 +1,6 @@
 //! Random statements on a table that changes give the same rows with indexes and without: indexes
 //! come and go, rows are updated, deleted and loaded in between. On memory and on RocksDB, straight
-//! and planned, with columns that are kept between changes, against a store that has no indexes,
+//! and planned, with live columns in segments of 64 rows, against a store that has no indexes,
 //! pushes nothing down and keeps nothing.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -57,8 +57,9 @@ impl World {
             ..RocksDbSettings::default()
         };
         let path = directory.path().join("store").display().to_string();
-        let disk = Store::builder(path).rocksdb_settings(settings).open().unwrap();
-        let memory = Store::open("memory:").unwrap();
+        let disk = Store::builder(path).rocksdb_settings(settings).column_segments(64, 8 << 20);
+        let disk = disk.open().unwrap();
+        let memory = Store::builder("memory:").column_segments(64, 8 << 20).open().unwrap();
         let session = |store: &Store, direct, push_down| {
             let options = SqlOptions {
                 direct,

@@ -180,7 +180,11 @@ impl ChangedKeys {
         if self.deleted.is_empty() {
             return Ok(());
         }
-        let options = ScanOptions { fill_cache: FillCache::No, ..ScanOptions::default() };
+        let options = ScanOptions {
+            shard: Some(segment.range.shard),
+            fill_cache: FillCache::No,
+            ..ScanOptions::default()
+        };
         let mut scan = snapshot.engine().scan(segment.space, self.deleted.clone(), options)?;
         let mut rows = Rows::new();
         while scan.next_batch(&mut rows)? {

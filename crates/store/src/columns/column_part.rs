@@ -7,6 +7,7 @@ use tonnage_engine::{Result, ShardId, TrackedRange};
 
 use super::catch_up::overlay_at;
 use super::column_scan::ColumnScan;
+use super::row_source::RowSource;
 use super::segment_rows::SegmentRows;
 use super::store_rows::StoreRows;
 
@@ -30,10 +31,19 @@ impl ColumnPart {
         Self { scan, range, source: PartSource::Fresh }
     }
 
-    /// A range of all rows, which has no segment.
-    pub(crate) fn whole_space() -> TrackedRange {
+    /// All rows of a shard, which has no segment.
+    pub(crate) fn whole_space(shard: ShardId) -> TrackedRange {
         let (start, end) = (Vec::new(), Vec::new());
-        TrackedRange { shard: ShardId(0), start, end, id: None }
+        TrackedRange { shard, start, end, id: None }
+    }
+
+    /// Where the rows of the last batch came from.
+    pub fn source(&self) -> RowSource {
+        match &self.source {
+            PartSource::Segment(rows) if rows.is_in_delta() => RowSource::Delta,
+            PartSource::Segment(_) => RowSource::Segment,
+            PartSource::Fresh | PartSource::Store(_) | PartSource::Over => RowSource::Store,
+        }
     }
 
     /// The segment of the range, if its state at the snapshot is known.

@@ -6,6 +6,7 @@ use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow::datatypes::SchemaRef;
 use tonnage_engine::{Engine, Error, Result, Rows, Snapshot, SpaceId};
 
+use super::column_range::ColumnRange;
 use super::column_table::ColumnTable;
 use super::live_columns::LiveColumns;
 use super::segment_builder::KeptTables;
@@ -21,6 +22,8 @@ pub(crate) struct ColumnScan {
     /// Positions in the schema of the table.
     pub(crate) columns: Vec<usize>,
     pub(crate) schema: SchemaRef,
+    /// Rows outside of these may be left out.
+    pub(crate) ranges: Vec<ColumnRange>,
     /// What segments are to have; nothing where none are built.
     pub(crate) kept: Option<Arc<KeptTables>>,
     pub(crate) now_ms: u64,

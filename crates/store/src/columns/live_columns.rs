@@ -5,7 +5,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use tonnage_engine::sync::lock;
-use tonnage_engine::{Engine, ErrorKind, Result, Snapshot, SpaceId, memory_bytes};
+use tonnage_engine::{
+    Engine, ErrorKind, Result, ShardId, Snapshot, SpaceId, TrackedRange, memory_bytes,
+};
 
 use super::column_statistics::{ColumnCounters, ColumnStatistics};
 use super::column_table::ColumnTable;
@@ -61,7 +63,7 @@ struct LiveSpace {
     wanted: BTreeMap<u32, Vec<u16>>,
     segments: HashMap<u128, LiveSegment>,
     /// Where segments begin that are being built.
-    building: HashSet<Vec<u8>>,
+    building: HashSet<(ShardId, Vec<u8>)>,
 }
 
 #[derive(Debug)]
@@ -94,9 +96,9 @@ impl LiveColumns {
     }
 
     /// The store as it is now, with what is known of the spaces that were scanned before. Nothing
-    /// where the engine has no snapshots, or several shards.
+    /// where the engine has no snapshots.
     pub(crate) fn snapshot(&self, engine: &dyn Engine) -> Result<Option<Arc<dyn Snapshot>>> {
-        if self.memory_bytes_max() == 0 || engine.capability().shards != 1 {
+        if self.memory_bytes_max() == 0 {
             return Ok(None);
         }
         let spaces: Vec<SpaceId> = self.state().spaces.keys().copied().collect();
@@ -165,14 +167,33 @@ impl LiveColumns {
         Some(state.spaces.get(&space)?.segments.get(&id)?.segment.clone())
     }
 
+    /// How many rows of a table are in segments that have these columns.
+    pub(crate) fn rows_with(&self, table: &ColumnTable, columns: &[usize]) -> u64 {
+        let state = self.state();
+        let Some(space) = state.spaces.get(&table.space) else { return 0 };
+        let wanted = || columns.iter().map(|column| &table.schema.columns[*column]);
+        let rows = space.segments.values().filter_map(|live| {
+            let place = live.segment.table(table.schema.table_id)?;
+            let rows = &live.segment.tables[place];
+            rows.has(wanted()).then_some(rows.keys.len() as u64)
+        });
+        rows.sum()
+    }
+
+    /// Notes a scan that finds segments.
+    pub(crate) fn count_scan(&self) {
+        self.counters.scans.add(1);
+    }
+
     /// Takes a part of a space for its builder; nothing where another one is at it.
     pub(super) fn begin_build(
         self: &Arc<Self>,
         space: SpaceId,
-        start: &[u8],
+        range: &TrackedRange,
     ) -> Option<BuildPermit> {
-        let is_free = self.state().spaces.get_mut(&space)?.building.insert(start.to_vec());
-        is_free.then(|| BuildPermit { live: self.clone(), space, start: start.to_vec() })
+        let start = (range.shard, range.start.clone());
+        let is_free = self.state().spaces.get_mut(&space)?.building.insert(start.clone());
+        is_free.then(|| BuildPermit { live: self.clone(), space, start })
     }
 
     /// Has later scans find a segment. False where there is no room for it. Answers which segments
@@ -196,7 +217,8 @@ impl LiveColumns {
         self.retain(segment.space, |other| {
             let is_before = !other.range.end.is_empty() && other.range.end <= range.start;
             let is_behind = !range.end.is_empty() && range.end <= other.range.start;
-            other.id() == segment.id() || is_before || is_behind
+            let is_elsewhere = other.range.shard != range.shard;
+            other.id() == segment.id() || is_elsewhere || is_before || is_behind
         });
     }
 
@@ -233,12 +255,19 @@ impl LiveColumns {
     /// What is kept, and where the rows of scans came from.
     pub(crate) fn statistics(&self) -> ColumnStatistics {
         let counters = &self.counters;
+        let (tables, bytes) = {
+            let state = self.state();
+            (state.tables(), state.bytes)
+        };
         ColumnStatistics {
-            bytes: self.state().bytes,
+            tables,
+            bytes,
             segment_rows: counters.segment_rows.get(),
+            pruned_rows: counters.pruned_rows.get(),
             delta_rows: counters.delta_rows.get(),
             store_rows: counters.store_rows.get(),
             built: counters.built.get(),
+            scans: counters.scans.get(),
         }
     }
 }
@@ -247,6 +276,17 @@ impl LiveState {
     fn measured(&self) -> usize {
         let segments = self.spaces.values().flat_map(|space| space.segments.values());
         segments.map(|segment| segment.bytes).sum()
+    }
+
+    /// How many tables there are segments of.
+    fn tables(&self) -> usize {
+        let spaces = self.spaces.values();
+        let tables = spaces.map(|space| {
+            let segments = space.segments.values();
+            let tables = segments.flat_map(|live| &live.segment.tables);
+            tables.map(|table| table.table_id).collect::<HashSet<_>>().len()
+        });
+        tables.sum()
     }
 
     /// Forgets segments of other spaces, those that were not scanned for longest first, until there
@@ -276,7 +316,7 @@ impl LiveState {
 pub(super) struct BuildPermit {
     live: Arc<LiveColumns>,
     space: SpaceId,
-    start: Vec<u8>,
+    start: (ShardId, Vec<u8>),
 }
 
 impl Drop for BuildPermit {

@@ -21,6 +21,7 @@
 
 mod catch_up;
 pub(crate) mod column_part;
+mod column_range;
 pub(crate) mod column_scan;
 mod column_snapshot;
 mod column_statistics;
@@ -29,6 +30,7 @@ mod key_list;
 pub(crate) mod live_columns;
 mod overlay;
 mod row_set;
+mod row_source;
 mod segment;
 mod segment_builder;
 mod segment_rows;
@@ -36,5 +38,7 @@ mod store_rows;
 mod table_segment;
 
 pub use column_part::ColumnPart;
+pub use column_range::ColumnRange;
 pub use column_snapshot::ColumnSnapshot;
 pub use column_statistics::ColumnStatistics;
+pub use row_source::RowSource;

@@ -7,6 +7,7 @@ use arrow::compute::filter_record_batch;
 use self_cell::self_cell;
 use tonnage_engine::{Error, Result};
 
+use super::column_range::ColumnRange;
 use super::column_scan::ColumnScan;
 use super::overlay::Overlay;
 use super::segment::Segment;
@@ -28,6 +29,8 @@ pub(super) struct SegmentRows {
     segment: Arc<Segment>,
     overlay: Arc<Overlay>,
     table: usize,
+    /// Which batches of the segment may have rows that are wanted.
+    wanted: Vec<bool>,
     next: usize,
 }
 
@@ -45,11 +48,29 @@ impl SegmentRows {
             })
         };
         let open = (!is_empty).then(|| open(&segment)).transpose()?;
-        Ok(Self { open, segment, overlay, table, next: 0 })
+        let batches = segment.tables[table].batches();
+        let wanted = match &open {
+            Some(open) => {
+                let place = |range: &ColumnRange| {
+                    scan.columns.iter().position(|column| *column == range.column)
+                };
+                let ranges = scan.ranges.iter();
+                let ranges = ranges.filter_map(|range| Some((place(range)?, &range.numbers)));
+                open.borrow_dependent().batches_with(batches, ranges)
+            }
+            None => vec![true; batches],
+        };
+        Ok(Self { open, segment, overlay, table, wanted, next: 0 })
     }
 
     /// The living rows of the next batch of the segment, and behind the last one those of the delta.
     pub(super) fn next(&mut self, scan: &ColumnScan) -> Result<Option<RecordBatch>> {
+        // The rows of the delta are never left out: they come as they are.
+        while self.wanted.get(self.next) == Some(&false) {
+            let rows = self.segment.tables[self.table].rows_of(self.next);
+            scan.live.counters.pruned_rows.add(rows.len());
+            self.next += 1;
+        }
         let number = self.next;
         self.next += 1;
         match &self.open {
@@ -59,6 +80,11 @@ impl SegmentRows {
             _ if number == self.segment.tables[self.table].batches() => self.delta(scan).map(Some),
             _ => Ok(None),
         }
+    }
+
+    /// Whether the rows given last were those of the delta.
+    pub(super) fn is_in_delta(&self) -> bool {
+        self.next > self.segment.tables[self.table].batches()
     }
 
     fn living(

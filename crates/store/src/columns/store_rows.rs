@@ -5,7 +5,8 @@ use std::sync::Arc;
 use arrow::array::RecordBatch;
 use tonnage_columns::BATCH_ROWS;
 use tonnage_engine::{
-    FillCache, FilterDecision, KeyFilter, Ranges, Result, Rows, ScanOptions, Scanner, TrackedRange,
+    FillCache, FilterDecision, KeyFilter, Projection, Ranges, Result, Rows, ScanOptions, Scanner,
+    TrackedRange,
 };
 
 use super::column_scan::ColumnScan;
@@ -49,7 +50,15 @@ impl StoreRows {
             },
         };
         let are_mixed = filter.tables.len() > 1;
+        let schema = &scan.table.schema;
+        let is_of_keys = scan.columns.iter().all(|column| schema.is_key(*column));
+        let projection = match &building {
+            None if is_of_keys => Projection::KeysOnly,
+            _ => Projection::KeysAndValues,
+        };
         let options = ScanOptions {
+            projection,
+            shard: Some(range.shard),
             filter: Some(Arc::new(filter)),
             // A segment takes whole batches.
             batch_rows_max: BATCH_ROWS.min(scan.live.limits.rows),
@@ -102,7 +111,7 @@ impl Building {
         // Otherwise the next scan would build all of it again.
         let table_id = scan.table.schema.table_id;
         let kept = scan.kept.as_ref().filter(|kept| kept.have(table_id, scan.wanted()))?;
-        let permit = scan.live.begin_build(scan.table.space, &range.start)?;
+        let permit = scan.live.begin_build(scan.table.space, range)?;
         let builder = SegmentBuilder::new(scan.table.space, range.clone(), kept.clone());
         Some(Self { builder, kept: kept.clone(), range: range.clone(), _permit: permit })
     }

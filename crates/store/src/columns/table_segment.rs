@@ -1,6 +1,7 @@
 //! The rows of one table in a segment: their keys, and some of their columns.
 
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 
 use arrow::array::{Array, ArrayRef, AsArray, UInt64Array};
 use arrow::buffer::BooleanBuffer;
@@ -28,13 +29,39 @@ pub(super) struct TableSegment {
 
 #[derive(Debug)]
 struct StoredColumn {
-    chunk: Vec<u8>,
+    cells: StoredCells,
     has_nulls: bool,
 }
 
-/// Whether values of a type are kept.
+#[derive(Debug)]
+enum StoredCells {
+    Chunk(Vec<u8>),
+    /// Of a nested type.
+    Array(ArrayRef),
+}
+
+impl StoredCells {
+    /// Encodes an array, unless it is of a nested type.
+    fn of(array: ArrayRef, id: ChunkId) -> Result<Self> {
+        if array.data_type().is_nested() {
+            return Ok(Self::Array(array));
+        }
+        let mut chunk = encode(&array, id)?;
+        chunk.shrink_to_fit();
+        Ok(Self::Chunk(chunk))
+    }
+
+    fn memory_bytes(&self) -> usize {
+        match self {
+            Self::Chunk(chunk) => chunk.capacity(),
+            Self::Array(array) => array.get_array_memory_size(),
+        }
+    }
+}
+
+/// Whether values of a type are kept: not those without bytes.
 pub(super) fn is_kept(column_type: ColumnType) -> bool {
-    !column_type.is_nested() && column_type != ColumnType::FixedBinary(0)
+    column_type != ColumnType::FixedBinary(0)
 }
 
 /// What a segment keeps of a table, while its rows are read.
@@ -85,13 +112,14 @@ impl TableSegmentBuilder {
             let parts: Vec<&dyn Array> = arrays.iter().map(AsRef::as_ref).collect();
             // A table without rows in this range has no arrays, and needs none.
             if parts.is_empty() {
-                columns.insert(column, StoredColumn { chunk: Vec::new(), has_nulls: false });
+                let cells = StoredCells::Chunk(Vec::new());
+                columns.insert(column, StoredColumn { cells, has_nulls: false });
                 continue;
             }
             let all = concat(&parts).map_err(|error| Error::internal(error.to_string()))?;
-            let mut chunk = encode(&all, id(column.into()))?;
-            chunk.shrink_to_fit();
-            columns.insert(column, StoredColumn { chunk, has_nulls: all.null_count() > 0 });
+            let has_nulls = all.null_count() > 0;
+            let cells = StoredCells::of(all, id(column.into()))?;
+            columns.insert(column, StoredColumn { cells, has_nulls });
         }
         Ok(TableSegment { table_id: self.table_id, keys: self.keys, expiries, columns })
     }
@@ -99,7 +127,7 @@ impl TableSegmentBuilder {
 
 impl TableSegment {
     pub(super) fn memory_bytes(&self) -> usize {
-        let columns = self.columns.values().map(|column| column.chunk.capacity());
+        let columns = self.columns.values().map(|column| column.cells.memory_bytes());
         let expiries = self.expiries.as_ref().map_or(0, Vec::capacity);
         self.keys.memory_bytes() + expiries + columns.sum::<usize>()
     }
@@ -128,13 +156,19 @@ impl TableSegment {
         columns: impl Iterator<Item = &'a Column>,
     ) -> Result<OpenColumns<'_>> {
         let open = |bytes, column| Chunk::open(bytes, ChunkId { segment, column });
-        let chunks = columns.map(|column| {
+        let columns = columns.map(|column| {
             let stored = self.columns.get(&column.id).ok_or_else(|| no_column(column))?;
-            Ok((open(&stored.chunk, column.id.into())?, column.column_type.data_type()))
+            Ok(match &stored.cells {
+                StoredCells::Chunk(chunk) => {
+                    let chunk = open(chunk, column.id.into())?;
+                    OpenColumn::Chunk(chunk, column.column_type.data_type())
+                }
+                StoredCells::Array(array) => OpenColumn::Array(array),
+            })
         });
-        let chunks = chunks.collect::<Result<_>>()?;
+        let columns = columns.collect::<Result<_>>()?;
         let expiries = self.expiries.as_ref().map(|bytes| open(bytes, EXPIRY_ID)).transpose()?;
-        Ok(OpenColumns { chunks, expiries })
+        Ok(OpenColumns { columns, expiries })
     }
 }
 
@@ -146,13 +180,46 @@ fn no_column(column: &Column) -> Error {
 /// Columns whose checksums were checked.
 #[derive(Debug)]
 pub(super) struct OpenColumns<'a> {
-    chunks: Vec<(Chunk<'a>, DataType)>,
+    columns: Vec<OpenColumn<'a>>,
     expiries: Option<Chunk<'a>>,
+}
+
+#[derive(Debug)]
+enum OpenColumn<'a> {
+    Chunk(Chunk<'a>, DataType),
+    Array(&'a ArrayRef),
+}
+
+impl OpenColumn<'_> {
+    fn array(&self, batch: usize) -> Result<ArrayRef> {
+        match self {
+            Self::Chunk(chunk, data_type) => chunk.decode(batch, data_type),
+            Self::Array(array) => {
+                let first = (batch * BATCH_ROWS).min(array.len());
+                Ok(array.slice(first, (array.len() - first).min(BATCH_ROWS)))
+            }
+        }
+    }
 }
 
 impl OpenColumns<'_> {
     pub(super) fn arrays(&self, batch: usize) -> Result<Vec<ArrayRef>> {
-        self.chunks.iter().map(|(chunk, data_type)| chunk.decode(batch, data_type)).collect()
+        self.columns.iter().map(|column| column.array(batch)).collect()
+    }
+
+    /// Which batches may have rows in all of these ranges, of columns that are given by their places
+    /// among those opened.
+    pub(super) fn batches_with<'r>(
+        &self,
+        batches: usize,
+        ranges: impl Iterator<Item = (usize, &'r RangeInclusive<i64>)>,
+    ) -> Vec<bool> {
+        let mut with = vec![true; batches];
+        for (place, range) in ranges {
+            let Some(OpenColumn::Chunk(chunk, _)) = self.columns.get(place) else { continue };
+            with.iter_mut().zip(chunk.batches_with(range)).for_each(|(with, has)| *with &= has);
+        }
+        with
     }
 
     /// Which rows of a batch have not expired; nothing where none ever does.

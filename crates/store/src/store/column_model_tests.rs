@@ -9,7 +9,7 @@ use arrow::array::RecordBatch;
 use arrow::util::display::{ArrayFormatter, FormatOptions};
 use rstest::rstest;
 use tempfile::TempDir;
-use tonnage_engine::{Durability, ErrorKind, ManualClock, OnExisting, Ranges};
+use tonnage_engine::{Durability, ErrorKind, ManualClock, OnExisting, Ranges, ShardId};
 use tonnage_testkit::Random;
 
 use super::Store;
@@ -31,6 +31,7 @@ const CHILD: &str = "CREATE TABLE t.c (x STRING, v DOUBLE, PRIMARY KEY (x))";
 /// A store with segments of a few rows, under random changes.
 struct Model {
     place: Option<TempDir>,
+    directories: usize,
     store: Store,
     clock: Arc<ManualClock>,
     now_ms: u64,
@@ -45,17 +46,30 @@ struct Model {
 }
 
 impl Model {
-    fn new(is_on_disk: bool, seed: u64) -> Self {
-        let place = is_on_disk.then(|| tempfile::tempdir().unwrap());
+    /// On so many data directories; in memory without any.
+    fn new(directories: usize, seed: u64) -> Self {
+        let place = (directories > 0).then(|| tempfile::tempdir().unwrap());
         let now_ms = 1_000;
         let clock = Arc::new(ManualClock::new(now_ms));
-        let store = open(place.as_ref(), &clock);
+        let store = open(place.as_ref(), directories, &clock);
         store.execute(DEFINITION).unwrap();
         store.execute(CHILD).unwrap();
         let (snapshots, handles) = (Vec::new(), Vec::new());
         let random = Random(seed);
         let place_in_run = (seed, 0);
-        Self { place, store, clock, now_ms, random, snapshots, handles, added: 0, place_in_run }
+        let added = 0;
+        Self {
+            place,
+            directories,
+            store,
+            clock,
+            now_ms,
+            random,
+            snapshots,
+            handles,
+            added,
+            place_in_run,
+        }
     }
 
     fn below(&mut self, limit: u64) -> u64 {
@@ -233,7 +247,7 @@ impl Model {
         self.handles.clear();
         // The old one closes before the new one opens.
         self.store = Store::open("memory:").unwrap();
-        self.store = open(Some(place), &self.clock);
+        self.store = open(Some(place), self.directories, &self.clock);
     }
 
     fn keep_handle(&mut self) {
@@ -268,8 +282,8 @@ impl Model {
             columns.retain(|column| !is_nested(column));
         }
         let parts = self.below(3) as usize + 1;
-        let found = read(table.column_parts(&snapshot, &columns, parts).unwrap());
-        let stored = read(vec![stored_at(&self.store, &table, &snapshot, &columns)]);
+        let found = read(table.column_parts(&snapshot, &columns, &[], parts).unwrap());
+        let stored = read(stored_at(&self.store, &table, &snapshot, &columns));
         assert_eq!(found, stored, "{} {columns:?} {:?}", table.path(), self.place_in_run);
     }
 }
@@ -278,9 +292,16 @@ fn now(table: &Table) -> ColumnSnapshot {
     table.column_snapshot().unwrap().unwrap()
 }
 
-fn open(place: Option<&TempDir>, clock: &Arc<ManualClock>) -> Store {
-    let url = place.map_or("memory:".into(), |place| place.path().display().to_string());
-    Store::builder(url).clock(clock.clone()).column_segments(64, 1 << 20).open().unwrap()
+fn open(place: Option<&TempDir>, directories: usize, clock: &Arc<ManualClock>) -> Store {
+    let url =
+        place.map_or("memory:".into(), |place| place.path().join("store").display().to_string());
+    let builder = Store::builder(url).clock(clock.clone()).column_segments(64, 1 << 20);
+    let builder = match place.filter(|_| directories > 1) {
+        None => builder,
+        Some(place) => builder
+            .data_directories((0..directories).map(|number| place.path().join(number.to_string()))),
+    };
+    builder.open().unwrap()
 }
 
 /// The same rows without segments.
@@ -289,9 +310,10 @@ fn stored_at(
     table: &Table,
     snapshot: &ColumnSnapshot,
     columns: &[usize],
-) -> ColumnPart {
-    let scan = scan_of_store(&store.inner, table.entry(), snapshot, columns).unwrap();
-    ColumnPart::new(Arc::new(scan), ColumnPart::whole_space())
+) -> Vec<ColumnPart> {
+    let scan = Arc::new(scan_of_store(&store.inner, table.entry(), snapshot, columns).unwrap());
+    let shards = (0..store.engine().capability().shards).map(ShardId);
+    shards.map(|shard| ColumnPart::new(scan.clone(), ColumnPart::whole_space(shard))).collect()
 }
 
 /// All rows as text, in order; the kind of the error of a scan that fails. Which row of several it
@@ -323,12 +345,12 @@ fn effort() -> (u64, u64) {
 }
 
 #[rstest]
-fn each_scan_gives_what_the_store_gives_at_its_snapshot(#[values(false, true)] is_on_disk: bool) {
+fn each_scan_gives_what_the_store_gives_at_its_snapshot(#[values(0, 1, 2)] directories: usize) {
     let (seeds, steps) = effort();
     let mut sources = [0; 3];
     // To open a store on disk takes as long as thousands of steps in memory.
-    for seed in 0..if is_on_disk { seeds / 4 } else { seeds } {
-        let mut model = Model::new(is_on_disk, seed);
+    for seed in 0..if directories > 0 { seeds / 4 } else { seeds } {
+        let mut model = Model::new(directories, seed);
         for step in 0..steps {
             model.place_in_run = (seed, step);
             model.step();
@@ -337,7 +359,7 @@ fn each_scan_gives_what_the_store_gives_at_its_snapshot(#[values(false, true)] i
             let table = model.table(path);
             let columns: Vec<usize> = (0..table.schema().columns.len()).collect();
             let snapshot = now(&table);
-            let found = read(table.column_parts(&snapshot, &columns, 2).unwrap()).unwrap();
+            let found = read(table.column_parts(&snapshot, &columns, &[], 2).unwrap()).unwrap();
             let scan = table.scan(&TableScanOptions::default()).unwrap();
             let mut stored: Vec<String> =
                 scan.flat_map(|batch| texts(&batch.unwrap().rows)).collect();
@@ -357,11 +379,11 @@ fn each_scan_gives_what_the_store_gives_at_its_snapshot(#[values(false, true)] i
 
 /// Writers move amounts between rows of a shard key: no snapshot shows an amount that is on its way.
 #[rstest]
-fn the_sum_that_writers_keep_stays_in_every_scan(#[values(false, true)] is_on_disk: bool) {
+fn the_sum_that_writers_keep_stays_in_every_scan(#[values(0, 1, 2)] directories: usize) {
     const ROWS: u64 = 500;
-    let place = is_on_disk.then(|| tempfile::tempdir().unwrap());
+    let place = (directories > 0).then(|| tempfile::tempdir().unwrap());
     let clock = Arc::new(ManualClock::new(1_000));
-    let store = open(place.as_ref(), &clock);
+    let store = open(place.as_ref(), directories, &clock);
     store
         .execute("CREATE TABLE a (g LONG, id LONG, amount LONG, PRIMARY KEY (SHARD(g), id))")
         .unwrap();
@@ -390,7 +412,8 @@ fn the_sum_that_writers_keep_stays_in_every_scan(#[values(false, true)] is_on_di
                     for _ in 0..150 {
                         let table = store.table("a").unwrap();
                         let snapshot = now(&table);
-                        let rows = read(table.column_parts(&snapshot, &[2], 2).unwrap()).unwrap();
+                        let rows =
+                            read(table.column_parts(&snapshot, &[2], &[], 2).unwrap()).unwrap();
                         let sum: i64 = rows.iter().map(|text| text.parse::<i64>().unwrap()).sum();
                         assert_eq!((rows.len() as u64, sum), (ROWS, 100 * ROWS as i64));
                     }
@@ -417,7 +440,7 @@ fn segments_keep_to_their_memory() {
     for name in ["one", "two", "three", "one", "two", "one", "one"] {
         let table = store.table(name).unwrap();
         let snapshot = now(&table);
-        let parts = table.column_parts(&snapshot, &[0, 1], 2).unwrap();
+        let parts = table.column_parts(&snapshot, &[0, 1], &[], 2).unwrap();
         assert_eq!(read(parts).unwrap().len(), 1_000);
         let bytes = store.column_statistics().bytes;
         assert!(bytes <= 40_000, "{bytes}");

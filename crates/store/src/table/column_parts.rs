@@ -2,22 +2,23 @@
 
 use std::sync::Arc;
 
-use tonnage_engine::{Cuts, Ranges, Result, TrackedRange};
+use tonnage_engine::{Cuts, Ranges, Result, ShardId, TrackedRange};
 
 use crate::catalog::TableEntry;
-use crate::columns::ColumnSnapshot;
 use crate::columns::column_part::ColumnPart;
 use crate::columns::column_scan::ColumnScan;
 use crate::columns::column_table::ColumnTable;
+use crate::columns::{ColumnRange, ColumnSnapshot};
 use crate::inner::Inner;
 
 /// All rows of a table at a snapshot, in parts that together have each row once: those that are in
-/// segments, and what else there is in about `parts` parts. Columns are places in its schema.
+/// segments, and what else there is in about `parts` parts. Columns are places in its schema. Rows
+/// outside of what is wanted may be left out.
 pub(crate) fn open_parts(
     store: &Inner,
     entry: &Arc<TableEntry>,
     snapshot: &ColumnSnapshot,
-    columns: &[usize],
+    (columns, wanted): (&[usize], &[ColumnRange]),
     parts: usize,
 ) -> Result<Vec<ColumnPart>> {
     let (live, space) = (&store.columns, entry.space);
@@ -27,14 +28,19 @@ pub(crate) fn open_parts(
     // Nobody follows the space yet: the next statement does.
     let is_followed = !ranges.is_empty();
     if !is_followed {
-        ranges.push(ColumnPart::whole_space());
+        let shards = 0..store.engine.capability().shards;
+        ranges.extend(shards.map(|shard| ColumnPart::whole_space(ShardId(shard))));
     }
     let family = || store.catalog.family(space).iter().map(|entry| column_table(entry)).collect();
     let kept = is_followed.then(|| live.kept_tables(space, family())).flatten();
     let of_store = scan_of_store(store, entry, snapshot, columns)?;
-    let scan = Arc::new(ColumnScan { kept: kept.map(Arc::new), ..of_store });
+    let scan =
+        Arc::new(ColumnScan { kept: kept.map(Arc::new), ranges: wanted.to_vec(), ..of_store });
     let is_in_segment =
         |range: &TrackedRange| range.id.is_some_and(|id| live.has_segment(space, id));
+    if ranges.iter().any(is_in_segment) {
+        live.count_scan();
+    }
     // What must be read from the store is shared by several readers; a segment is one part.
     let cuts = match ranges.iter().all(is_in_segment) {
         true => Vec::new(),
@@ -48,6 +54,11 @@ pub(crate) fn open_parts(
         }
     }
     Ok(opened.into_iter().map(|range| ColumnPart::new(scan.clone(), range)).collect())
+}
+
+/// How many rows of a table are in segments that have these columns.
+pub(crate) fn kept_rows(store: &Inner, entry: &Arc<TableEntry>, columns: &[usize]) -> u64 {
+    store.columns.rows_with(&column_table(entry), columns)
 }
 
 /// Keys that cut the space into parts of about the same size.
@@ -97,6 +108,7 @@ pub(crate) fn scan_of_store(
         table: column_table(entry),
         columns: columns.to_vec(),
         schema: entry.codec.projected_schema(Some(columns))?,
+        ranges: Vec::new(),
         kept: None,
         now_ms: store.clock.now_ms(),
     })

@@ -16,7 +16,7 @@ use tonnage_engine::{
     Condition, Deadline, Engine, Error, Part, Ranges, Result, Rows, Slices, WriteBatch,
 };
 
-use column_parts::open_parts;
+use column_parts::{kept_rows, open_parts};
 pub(crate) use conditional::{judge_and_write, write_each};
 pub use delete::{DeleteOptions, DeleteReport};
 pub use exchange::ExchangeResult;
@@ -27,7 +27,7 @@ pub(crate) use write::atomic_write;
 use crate::bulk::get::{BulkGet, BulkGetOptions, KeySource, TableScanOptions};
 use crate::catalog::{TableEntry, unknown_index};
 use crate::codec::FieldRange;
-use crate::columns::{ColumnPart, ColumnSnapshot};
+use crate::columns::{ColumnPart, ColumnRange, ColumnSnapshot};
 use crate::index::Index;
 use crate::inner::Inner;
 use crate::row::Row;
@@ -337,7 +337,7 @@ impl Table {
 
     /// All rows at a snapshot, in parts for callers that read each in a thread of its own: those that
     /// are kept as columns, and about `parts` more. Columns are places in the schema. Rows come in no
-    /// order.
+    /// order. Those outside of the ranges wanted may be left out.
     ///
     /// # Errors
     /// As [`Table::scan`].
@@ -346,9 +346,16 @@ impl Table {
         &self,
         snapshot: &ColumnSnapshot,
         columns: &[usize],
+        wanted: &[ColumnRange],
         parts: usize,
     ) -> Result<Vec<ColumnPart>> {
-        open_parts(&self.store, &self.entry, snapshot, columns, parts)
+        open_parts(&self.store, &self.entry, snapshot, (columns, wanted), parts)
+    }
+
+    /// How many rows are kept as columns that have these. Columns are places in the schema.
+    #[doc(hidden)]
+    pub fn kept_rows(&self, columns: &[usize]) -> u64 {
+        kept_rows(&self.store, &self.entry, columns)
     }
 
     /// Cuts the table into at most `parts` parts for [`Table::scan_part`], each with about as much
