@@ -165,10 +165,11 @@ fn sorted(
 
 /// The number that an element is sorted by. What is not there is 0.
 fn score(weight: Option<&[u8]>) -> Option<f64> {
-    match weight {
+    // As C reads it: up to a zero byte, perhaps with spaces in front.
+    let text = weight.and_then(|weight| weight.split(|byte| *byte == 0).next());
+    match text {
         None | Some(b"") => Some(0.0),
-        // Spaces may stand in front.
-        Some(weight) => parse_double(weight.trim_ascii_start()),
+        Some(text) => parse_double(text.trim_ascii_start()),
     }
 }
 
