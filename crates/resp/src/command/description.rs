@@ -3,7 +3,7 @@
 use crate::access::KeyRight;
 
 /// A command. COMMAND tells clients of it.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Command {
     /// In small letters.
     pub(crate) name: &'static str,

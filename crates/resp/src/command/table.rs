@@ -1,4 +1,8 @@
-//! The table of commands, by their names.
+//! The table of commands, by their names: slices that are joined when this is compiled.
+
+mod messages;
+mod outside;
+mod waiting;
 
 use super::description::Command;
 use crate::access::KeyRight;
@@ -20,9 +24,55 @@ const TAKE: &[KeyRight] = &[KeyRight::Read, KeyRight::Delete];
 const TOUCH: &[KeyRight] = &[KeyRight::Read, KeyRight::Update];
 const MOVE: &[KeyRight] = &[KeyRight::Read, KeyRight::Insert, KeyRight::Update, KeyRight::Delete];
 
+const FAMILIES: &[&[Command]] = &[COMMON, messages::COMMANDS, outside::COMMANDS, waiting::COMMANDS];
+
+/// How many commands there are.
+const COUNT: usize = {
+    let (mut count, mut family) = (0, 0);
+    while family < FAMILIES.len() {
+        count += FAMILIES[family].len();
+        family += 1;
+    }
+    count
+};
+
 /// All commands that are offered, sorted.
+pub(crate) static COMMANDS: &[Command] = &joined();
+
+/// Sorts the commands of all families into one table.
+const fn joined() -> [Command; COUNT] {
+    let (mut all, mut taken, mut family) = ([FAMILIES[0][0]; COUNT], 0, 0);
+    while family < FAMILIES.len() {
+        let mut next = 0;
+        while next < FAMILIES[family].len() {
+            let mut place = taken;
+            while place > 0 && is_before(FAMILIES[family][next].name, all[place - 1].name) {
+                all[place] = all[place - 1];
+                place -= 1;
+            }
+            all[place] = FAMILIES[family][next];
+            (taken, next) = (taken + 1, next + 1);
+        }
+        family += 1;
+    }
+    all
+}
+
+/// Whether a name is sorted before another one.
+const fn is_before(one: &str, other: &str) -> bool {
+    let (one, other, mut at) = (one.as_bytes(), other.as_bytes(), 0);
+    while at < one.len() && at < other.len() {
+        if one[at] != other[at] {
+            return one[at] < other[at];
+        }
+        at += 1;
+    }
+    one.len() < other.len()
+}
+
+/// Sorted by their names.
 #[rustfmt::skip]
-pub(crate) static COMMANDS: &[Command] = &[
+const COMMON: &[Command] = &[
     Command {
         name: "append", arity: 3, keys: (1, 1, 1), group: "string", since: "2.0.0", rights: UPSERT,
         flags: "write denyoom fast",

@@ -6,8 +6,8 @@ use super::immediate::ImmediateCall;
 use super::plan::{CommandArguments, PartSink, ReplyShape};
 use super::words::Refusal;
 use super::{
-    bitmaps, connection, encoding, generic, hashes, introspection, keys, list_moves, lists, server,
-    set_algebra, sets, sorted_sets, strings, transactions,
+    bitmaps, connection, encoding, generic, hashes, introspection, keys, list_moves, lists,
+    messages, outside, server, set_algebra, sets, sorted_sets, strings, transactions, waiting,
 };
 use crate::command::COMMANDS;
 
@@ -46,6 +46,23 @@ fn handler_named(name: &str) -> Option<Handler> {
         "auth" => Immediate(connection::auth),
         "bgrewriteaof" => Immediate(server::background_save),
         "bgsave" => Immediate(server::background_save),
+        "blmove" => Immediate(waiting::blmove),
+        "blmpop" => Immediate(waiting::blmpop),
+        "blpop" => Immediate(waiting::blpop),
+        "brpop" => Immediate(waiting::brpop),
+        "brpoplpush" => Immediate(waiting::brpoplpush),
+        "bzmpop" => Immediate(waiting::bzmpop),
+        "bzpopmax" => Immediate(waiting::bzpopmax),
+        "bzpopmin" => Immediate(waiting::bzpopmin),
+        "psubscribe" => Immediate(messages::subscribe),
+        "publish" => Immediate(messages::publish),
+        "pubsub" => Immediate(messages::pubsub),
+        "punsubscribe" => Immediate(messages::unsubscribe),
+        "spublish" => Immediate(messages::publish),
+        "ssubscribe" => Immediate(messages::subscribe),
+        "subscribe" => Immediate(messages::subscribe),
+        "sunsubscribe" => Immediate(messages::unsubscribe),
+        "unsubscribe" => Immediate(messages::unsubscribe),
         "bitcount" => Parts(bitmaps::count),
         "bitop" => Immediate(bitmaps::combine),
         "bitpos" => Parts(bitmaps::find),
@@ -159,6 +176,9 @@ fn handler_named(name: &str) -> Option<Handler> {
         "time" => Immediate(server::time),
         "touch" => Parts(generic::exists),
         "ttl" => Parts(generic::ttl),
+        "tn.mget" => Immediate(outside::hand_over),
+        "tn.mput" => Immediate(outside::hand_over),
+        "tn.sql" => Immediate(outside::hand_over),
         "type" => Parts(generic::type_of),
         "unlink" => Parts(generic::del),
         "unwatch" => Immediate(transactions::unwatch),
