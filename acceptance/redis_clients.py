@@ -1,11 +1,14 @@
 """redis-py against the Redis listener, with its defaults and in both versions of the protocol."""
 
+import concurrent.futures
+import json
 import os
 import re
 import resource
 import signal
 import socket
 import subprocess
+import time
 
 import psutil
 import redis
@@ -153,7 +156,7 @@ def errors_have_the_types_that_programs_catch(server):
     client = server.client()
     client.set("a", "x")
     for call, kind in [(lambda: client.incr("a"), redis.ResponseError),
-                       (lambda: client.blpop("l", 1), redis.ResponseError),
+                       (lambda: client.blpop("a", 1), redis.ResponseError),
                        (lambda: client.hget("a", "f"), redis.ResponseError),
                        (lambda: server.client(username="ann", password="x").ping(),
                         redis.AuthenticationError)]:
@@ -162,6 +165,96 @@ def errors_have_the_types_that_programs_catch(server):
         except kind:
             continue
         raise AssertionError(kind)
+
+
+def messages_reach_subscribers(server):
+    for protocol in (2, 3):
+        client = server.client(protocol=protocol, decode_responses=True)
+        reader = client.pubsub()
+        reader.subscribe("news")
+        reader.psubscribe("ne*")
+        kinds = [reader.get_message(timeout=10)["type"] for _ in range(2)]
+        assert kinds == ["subscribe", "psubscribe"], kinds
+        assert client.pubsub_numsub("news") == [("news", 1)] and client.pubsub_numpat() == 1
+        pipeline = client.pipeline()
+        pipeline.set("a", 1)
+        pipeline.publish("news", "hello")
+        assert pipeline.execute() == [True, 2]
+        got = [reader.get_message(timeout=10) for _ in range(2)]
+        assert [(one["type"], one["channel"], one["data"]) for one in got] == [
+            ("message", "news", "hello"), ("pmessage", "news", "hello")], got
+        reader.unsubscribe()
+        reader.punsubscribe()
+        reader.close()
+
+
+def a_thread_listens_while_others_publish(server):
+    got = []
+    reader = server.client(decode_responses=True).pubsub()
+    reader.subscribe(jobs=lambda message: got.append(message["data"]))
+    thread = reader.run_in_thread(sleep_time=0.1)
+    client = server.client()
+    until(lambda: client.pubsub_numsub("jobs")[0][1] == 1)
+    for number in range(1_000):
+        client.publish("jobs", number)
+    until(lambda: len(got) == 1_000)
+    assert got == [str(number) for number in range(1_000)]
+    thread.stop()
+    thread.join()
+
+
+def blocking_commands_wait_and_end_in_time(server):
+    for protocol in (2, 3):
+        client = server.client(protocol=protocol, decode_responses=True)
+        begun = time.monotonic()
+        assert client.blpop(["a1", "b1"], timeout=0.2) is None
+        assert client.bzpopmin("z1", timeout=0.2) is None
+        assert client.blmove("a1", "b1", timeout=0.2) is None
+        assert 0.6 <= time.monotonic() - begun < 10
+        with concurrent.futures.ThreadPoolExecutor(4) as pool:
+            waiting = [pool.submit(client.brpop, "jobs", 60), pool.submit(client.bzpopmax, "z", 60),
+                       pool.submit(client.brpoplpush, "from", "to", 60),
+                       pool.submit(client.blmpop, 60, 1, "many", direction="LEFT", count=2)]
+            until(lambda: client.info("clients")["blocked_clients"] == 4)
+            other = server.client()
+            other.rpush("jobs", "x")
+            other.zadd("z", {"m": 1.5})
+            other.rpush("from", "y")
+            other.rpush("many", 1, 2, 3)
+            got = [one.result(60) for one in waiting]
+        assert [flat_all(one) for one in got] == [
+            ["jobs", "x"], ["z", "m", 1.5], "y", ["many", ["1", "2"]]], got
+        client.flushall()
+
+
+def a_wait_is_ended_by_another_client(server):
+    client, other = server.client(single_connection_client=True), server.client()
+    number = client.client_id()
+    with concurrent.futures.ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(client.blpop, "nosuch", 60)
+        until(lambda: other.client_unblock(number))
+        assert waiting.result(60) is None
+
+
+def tables_are_read_and_written(server):
+    client = server.client(decode_responses=True)
+    client.execute_command("TN.SQL", "CREATE TABLE ships (id INTEGER, name STRING, PRIMARY KEY (id))")
+    rows = [json.dumps({"id": number, "name": f"ship {number}"}) for number in range(1_000)]
+    assert client.execute_command("TN.MPUT", "ships", *rows)["inserted"] == 1_000
+    assert client.execute_command("TN.MGET", "ships", 7, 5_000) == [{"id": 7, "name": "ship 7"}]
+    counted = client.execute_command("TN.SQL", "SELECT count(*) AS n FROM ships WHERE id < ?", 10)
+    assert counted == [{"n": 10}], counted
+
+
+def flat_all(answer):
+    return list(answer) if isinstance(answer, (list, tuple)) else answer
+
+
+def until(is_so):
+    end = time.monotonic() + 60
+    while not is_so():
+        assert time.monotonic() < end, "it does not come to pass"
+        time.sleep(0.01)
 
 
 def a_scan_sees_all_keys(server):
@@ -177,7 +270,9 @@ def main():
              hashes_are_the_same_in_both_versions,
              collections_are_the_same_in_both_versions_small_and_large,
              ten_thousand_idle_connections_take_less_than_100_mb, a_pipeline_of_ten_thousand_is_answered,
-             transactions_and_watches_work,
+             transactions_and_watches_work, messages_reach_subscribers,
+             a_thread_listens_while_others_publish, blocking_commands_wait_and_end_in_time,
+             a_wait_is_ended_by_another_client, tables_are_read_and_written,
              errors_have_the_types_that_programs_catch, a_scan_sees_all_keys]
     run_each(cases, lambda _, directory: RedisListener(directory))
 

@@ -7,10 +7,18 @@ use std::sync::atomic::Ordering;
 use crate::access::ClientAccess;
 use crate::client_list::ClientCard;
 use crate::keyspace::Keyspace;
+use crate::mail::{ClientWaker, Letter, Mail, Message};
+use crate::outside_call::OutsideCall;
 use crate::protocol::{
     ArgumentSpan, ClientLimits, CommandReader, Protocol, ProtocolError, REDIS_VERSION, ReadStep,
     ReplyWriter,
 };
+use crate::subscriptions::{ChannelKind, Subscriptions, may_subscribe};
+use crate::wait_answer::WaitAnswer;
+use crate::waits::Waiter;
+
+/// How long a client may leave many messages unread.
+const SLOW_MAX_MS: u64 = 60_000;
 
 /// An empty buffer larger than this is given back.
 const KEPT_BYTES_MAX: usize = 16 << 10;
@@ -93,6 +101,14 @@ pub(crate) struct Transaction {
     pub(crate) is_broken: bool,
 }
 
+/// A command that waits for an element.
+#[derive(Clone, Debug)]
+pub(crate) struct WaitingCall {
+    pub(crate) waiter: Arc<Waiter>,
+    /// When it ends, in milliseconds since 1970.
+    pub(crate) deadline_ms: Option<u64>,
+}
+
 /// A client.
 #[derive(Debug)]
 pub struct Client {
@@ -115,6 +131,15 @@ pub struct Client {
     pub(crate) was_reset: bool,
     pub(crate) transaction: Option<Transaction>,
     pub(crate) watched: WatchedKeys,
+    pub(crate) subscriptions: Subscriptions,
+    /// The command that it waits with. No other one is carried out meanwhile.
+    pub(crate) waiting: Option<WaitingCall>,
+    /// The command that its owner carries out. No other one is carried out meanwhile.
+    pub(crate) outside: Option<OutsideCall>,
+    /// Since when it has left many messages unread.
+    slow_since_ms: Option<u64>,
+    /// Whether it is closed because it left too much unread.
+    is_cut_off: bool,
     pub(crate) card: Arc<ClientCard>,
     pub(crate) limits: ClientLimits,
 }
@@ -156,9 +181,22 @@ impl Client {
             was_reset: false,
             transaction: None,
             watched: WatchedKeys::default(),
+            subscriptions: Subscriptions::default(),
+            waiting: None,
+            outside: None,
+            slow_since_ms: None,
+            is_cut_off: false,
             card,
             limits,
         }
+    }
+
+    /// It has gone: others do not see it any more, it gets no messages, and waits for nothing.
+    pub fn leave(&mut self, keyspace: &Keyspace) {
+        keyspace.clients.remove(self.card.id);
+        keyspace.waits.remove(self.card.id);
+        keyspace.channels.unsubscribe_all(&self.card, &mut self.subscriptions);
+        self.card.mailbox.close();
     }
 
     /// Its number, under which [`Keyspace`] knows it.
@@ -208,15 +246,20 @@ impl Client {
     /// Whether its next command may be carried out.
     pub(crate) fn can_go_on(&self) -> bool {
         self.state == ClientState::Open
-            && self.login.is_none()
+            && !self.rests()
             && self.output().len() < self.limits.output_pause_bytes
+    }
+
+    /// Whether it has a command whose answer comes later.
+    pub(crate) fn rests(&self) -> bool {
+        self.login.is_some() || self.waiting.is_some() || self.outside.is_some()
     }
 
     /// Whether it is to be closed: at once, or when it has all its replies.
     pub fn is_closed(&self) -> bool {
         match self.state {
             ClientState::Open => self.card.is_killed.load(Ordering::Relaxed),
-            ClientState::Closing => self.output().is_empty(),
+            ClientState::Closing => self.output().is_empty() && self.outside.is_none(),
             ClientState::Closed => true,
         }
     }
@@ -235,7 +278,115 @@ impl Client {
     /// The memory of its buffers.
     pub fn memory_bytes(&self) -> usize {
         let queued = self.transaction.as_ref().map_or(0, |transaction| transaction.bytes);
-        self.input.capacity() + self.output.capacity() + queued + self.watched.bytes
+        let waiting = self.waiting.as_ref().map_or(0, |call| call.waiter.bytes());
+        let outside = self.outside.as_ref().map_or(0, OutsideCall::bytes);
+        self.input.capacity()
+            + self.output.capacity()
+            + queued
+            + self.watched.bytes
+            + self.subscriptions.bytes
+            + waiting
+            + outside
+    }
+
+    /// The command that its owner is to carry out.
+    pub fn outside_call(&self) -> Option<&OutsideCall> {
+        self.outside.as_ref()
+    }
+
+    /// Ends that command with its reply, as [`ReplyWriter`] writes it.
+    pub fn finish_call(&mut self, reply: &[u8]) {
+        if self.outside.take().is_some() {
+            let start = self.output.len();
+            self.output.extend_from_slice(reply);
+            self.end_reply(start);
+        }
+    }
+
+    /// Sets who wakes the loop of this client when another one leaves something for it.
+    pub fn set_waker(&self, waker: Box<dyn ClientWaker>) {
+        self.card.mailbox.set_waker(waker);
+    }
+
+    /// Whether a command of it waits for an element.
+    pub fn is_waiting(&self) -> bool {
+        self.waiting.is_some()
+    }
+
+    /// When its wait ends, in milliseconds since 1970 of the store's clock, if it ends by itself.
+    pub fn deadline_ms(&self) -> Option<u64> {
+        self.waiting.as_ref().and_then(|call| call.deadline_ms)
+    }
+
+    /// Whether it is closed because it left too many messages unread.
+    pub fn is_cut_off(&self) -> bool {
+        self.is_cut_off
+    }
+
+    /// Takes what others left for it. Called between two replies.
+    pub(crate) fn take_mail(&mut self, now_ms: u64) {
+        if !self.card.mailbox.has_mail() || self.state != ClientState::Open {
+            return;
+        }
+        let Mail { letters, is_overflown, .. } = self.card.mailbox.take();
+        for letter in letters {
+            match letter {
+                Letter::Message { pattern, message } => {
+                    self.show_message(pattern.as_deref(), &message);
+                }
+                Letter::Answer(answer) => self.end_wait(&answer),
+            }
+        }
+        if is_overflown || self.leaves_too_much(now_ms) {
+            self.is_cut_off = true;
+            self.state = ClientState::Closed;
+            self.forget_replies();
+        }
+    }
+
+    fn show_message(&mut self, pattern: Option<&[u8]>, message: &Message) {
+        let kind = match (pattern, message.is_sharded) {
+            (Some(_), _) => ChannelKind::Pattern,
+            (None, true) => ChannelKind::Sharded,
+            (None, false) => ChannelKind::Channel,
+        };
+        // It may have been on its way when the client unsubscribed.
+        if !self.subscriptions.of(kind).contains(pattern.unwrap_or(&message.channel)) {
+            return;
+        }
+        let mut reply = ReplyWriter::new(&mut self.output, self.protocol);
+        reply.push(if pattern.is_some() { 4 } else { 3 });
+        reply.bulk(match kind {
+            ChannelKind::Pattern => b"pmessage",
+            ChannelKind::Sharded => b"smessage",
+            ChannelKind::Channel => b"message",
+        });
+        pattern.into_iter().for_each(|pattern| reply.bulk(pattern));
+        reply.bulk(&message.channel);
+        reply.bulk(&message.payload);
+    }
+
+    /// Whether a client that subscribes leaves more unread than it may.
+    fn leaves_too_much(&mut self, now_ms: u64) -> bool {
+        if self.subscriptions.is_empty() {
+            return false;
+        }
+        let unread = self.output().len();
+        if unread <= self.limits.messages_bytes_kept {
+            self.slow_since_ms = None;
+            return false;
+        }
+        let since_ms = *self.slow_since_ms.get_or_insert(now_ms);
+        unread > self.limits.messages_bytes_max || now_ms.saturating_sub(since_ms) >= SLOW_MAX_MS
+    }
+
+    /// Ends the command that waits.
+    pub(crate) fn end_wait(&mut self, answer: &WaitAnswer) {
+        let Some(call) = self.waiting.take() else { return };
+        self.card.is_waiting.store(false, Ordering::Relaxed);
+        let start = self.output.len();
+        answer.write(call.waiter.action, &mut ReplyWriter::new(&mut self.output, self.protocol));
+        self.end_reply(start);
     }
 
     /// Who it says it is, once: nothing of it is carried out before [`Client::finish_login`].
@@ -253,10 +404,32 @@ impl Client {
         &self.access
     }
 
-    /// Its rights have changed. Without a login it has to log in again.
+    /// Its rights have changed. Without a login it has to log in again. A client that subscribes to
+    /// what it may not any more, or waits for it, is closed.
     pub fn set_access(&mut self, access: ClientAccess) {
         self.card.texts.lock().user = access.user().to_owned();
         self.access = access;
+        if !self.may_keep_subscriptions() || !self.may_keep_waiting() {
+            self.state = ClientState::Closed;
+            self.forget_replies();
+        }
+    }
+
+    fn may_keep_subscriptions(&self) -> bool {
+        let may_keep = |kind| {
+            let mut names = self.subscriptions.of(kind).iter();
+            names.all(|name| may_subscribe(&self.access, kind, name).unwrap_or(false))
+        };
+        ChannelKind::ALL.into_iter().all(may_keep)
+    }
+
+    fn may_keep_waiting(&self) -> bool {
+        let Some(WaitingCall { waiter, .. }) = &self.waiting else { return true };
+        let may = |key: &[u8]| {
+            let mut rights = waiter.rights.iter();
+            rights.all(|right| self.access.ask(|user| user.may(*right, key)).unwrap_or(false))
+        };
+        waiter.all_keys().all(may)
     }
 
     /// Ends a login: with the access of its user, or the reason why it is refused.

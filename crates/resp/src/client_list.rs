@@ -2,11 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU32, AtomicU64, Ordering};
 
 use parking_lot::Mutex;
 
+use crate::mail::{MailMemory, Mailbox};
 use crate::protocol::Protocol;
+use crate::subscriptions::{ChannelKind, Subscriptions};
 
 /// What other clients may know of a client: CLIENT LIST shows it, CLIENT KILL ends it.
 #[derive(Debug)]
@@ -18,7 +20,25 @@ pub struct ClientCard {
     pub(crate) active_ms: AtomicU64,
     pub(crate) last_command: AtomicU16,
     pub(crate) is_killed: AtomicBool,
+    /// Whether it waits for an element.
+    pub(crate) is_waiting: AtomicBool,
+    /// How many names of each kind it subscribes to.
+    pub(crate) subscriptions: [AtomicU32; 3],
+    pub(crate) mailbox: Mailbox,
     pub(crate) texts: Mutex<CardTexts>,
+}
+
+impl ClientCard {
+    /// Notes how much it subscribes to.
+    pub(crate) fn note_subscriptions(&self, own: &Subscriptions) {
+        for (kind, count) in ChannelKind::ALL.into_iter().zip(&self.subscriptions) {
+            count.store(own.of(kind).len() as u32, Ordering::Relaxed);
+        }
+    }
+
+    pub(crate) fn subscription_count(&self, kind: ChannelKind) -> u32 {
+        self.subscriptions[kind as usize].load(Ordering::Relaxed)
+    }
 }
 
 /// What a client says of itself.
@@ -36,6 +56,8 @@ pub(crate) struct CardTexts {
 pub(crate) struct ClientList {
     next: AtomicU64,
     kills: AtomicU64,
+    /// What waits to be taken by all of them.
+    pub(crate) mail: Arc<MailMemory>,
     cards: Mutex<BTreeMap<u64, Arc<ClientCard>>>,
 }
 
@@ -55,6 +77,9 @@ impl ClientList {
             active_ms: AtomicU64::new(now_ms),
             last_command: AtomicU16::new(u16::MAX),
             is_killed: AtomicBool::new(false),
+            is_waiting: AtomicBool::new(false),
+            subscriptions: Default::default(),
+            mailbox: Mailbox::new(self.mail.clone()),
             texts: Mutex::new(CardTexts::default()),
         });
         self.cards.lock().insert(id, card.clone());

@@ -13,9 +13,12 @@ use tonnage::{
     WriteOptions, WriteResult,
 };
 
+use crate::channels::Channels;
 use crate::client_list::ClientList;
 use crate::command::COMMANDS;
 use crate::leftover_search::LeftoverSearch;
+use crate::subscriptions::ChannelKind;
+use crate::waits::Waits;
 
 /// A collection of more bytes gives its members entries of their own: up to here the whole is
 /// written anew by each change.
@@ -69,6 +72,19 @@ pub(crate) struct Counters {
     pub(crate) synced_s: AtomicI64,
 }
 
+/// What there is between clients: metrics show it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ClientExchange {
+    /// The channels that have subscribers.
+    pub channels: usize,
+    /// The patterns that have subscribers.
+    pub patterns: usize,
+    /// The messages that were left for subscribers.
+    pub messages: u64,
+    /// The clients that wait for an element.
+    pub waiting: usize,
+}
+
 /// The positions of scans, by the numbers that clients know them by.
 #[derive(Debug)]
 pub(crate) struct ScanCursors {
@@ -104,6 +120,8 @@ pub struct Keyspace {
     pub(crate) store: Store,
     pub(crate) session: PairSession,
     pub(crate) clients: ClientList,
+    pub(crate) channels: Channels,
+    pub(crate) waits: Waits,
     pub(crate) cursors: Mutex<ScanCursors>,
     pub(crate) counters: Counters,
     pub(crate) calls: Vec<AtomicU64>,
@@ -138,6 +156,8 @@ impl Keyspace {
             key_bytes_max: store.capability().key_bytes_max,
             store,
             clients: ClientList::default(),
+            channels: Channels::default(),
+            waits: Waits::default(),
             cursors: Mutex::new(ScanCursors::new(started_ms)),
             counters: Counters::default(),
             calls: COMMANDS.iter().map(|_| AtomicU64::new(0)).collect(),
@@ -155,7 +175,8 @@ impl Keyspace {
         })
     }
 
-    pub(crate) fn now_ms(&self) -> u64 {
+    /// The time of the store, in milliseconds since 1970.
+    pub fn now_ms(&self) -> u64 {
         self.session.now_ms()
     }
 
@@ -195,9 +216,20 @@ impl Keyspace {
         self.port.store(port, Ordering::Relaxed);
     }
 
-    /// A client has gone.
-    pub fn forget(&self, client: u64) {
-        self.clients.remove(client);
+    /// All clients together leave so many bytes of messages untaken.
+    pub fn set_messages_bytes_max(&self, bytes: usize) {
+        self.clients.mail.bytes_max.store(bytes, Ordering::Relaxed);
+    }
+
+    /// What there is between clients.
+    pub fn exchange(&self) -> ClientExchange {
+        ClientExchange {
+            channels: self.channels.count(ChannelKind::Channel)
+                + self.channels.count(ChannelKind::Sharded),
+            patterns: self.channels.count(ChannelKind::Pattern),
+            messages: self.channels.delivered(),
+            waiting: self.waits.len(),
+        }
     }
 
     /// Changes whenever a client was killed by another.

@@ -27,6 +27,9 @@
 //! | `execute` | what carries them out, many of many clients together |
 //! | `client`, `client_list`, `access` | a client, all clients, and what they may do |
 //! | `keyspace` | what all clients share |
+//! | `outside_call` | commands that the owner of a client carries out |
+//! | `channels`, `subscriptions`, `mail` | messages between clients, and where they wait until they are taken |
+//! | `waits`, `wait_answer` | clients that wait for an element |
 //! | `leftovers`, `leftover_search` | deletes members that belong to no collection any more |
 //! | `values` | what kinds of values are stored, and the forms of collections |
 //! | `bits`, `bit_fields` | values as rows of bits, and numbers in them |
@@ -34,6 +37,7 @@
 mod access;
 mod bit_fields;
 mod bits;
+mod channels;
 mod client;
 mod client_list;
 mod command;
@@ -41,14 +45,21 @@ mod execute;
 mod keyspace;
 mod leftover_search;
 mod leftovers;
+mod mail;
+mod outside_call;
 mod protocol;
+mod subscriptions;
 mod values;
+mod wait_answer;
+mod waits;
 
 pub use access::{ClientAccess, KeyRight, UserAccess};
 pub use client::{Client, LoginRequest};
 pub use client_list::ClientCard;
-pub use execute::{Executor, RunReport};
-pub use keyspace::{Keyspace, SyncPolicy};
+pub use execute::{Executor, RunReport, store_error};
+pub use keyspace::{ClientExchange, Keyspace, SyncPolicy};
+pub use mail::ClientWaker;
+pub use outside_call::OutsideCall;
 pub use protocol::{
     ArgumentSpan, ClientLimits, CommandReader, Decimal, Protocol, ProtocolError, ReadStep,
     ReplyWriter, glob_matches, parse_integer,

@@ -12,6 +12,7 @@ use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::Registry;
 use tonnage::Statistics;
+use tonnage_resp::ClientExchange;
 use tonnage_sql::ColumnCacheStatistics;
 
 /// A listener.
@@ -73,6 +74,9 @@ pub(crate) struct Metrics {
     streams: Family<OutcomeLabel, Counter>,
     pub(crate) slow_readers: Counter,
     pub(crate) reloads_failed: Counter,
+    redis_channels: Gauge,
+    redis_waiting: Gauge,
+    redis_messages: Counter,
     statements_running: Gauge,
     column_cache_bytes: Gauge,
     column_cache_scans: Counter,
@@ -108,6 +112,9 @@ impl Metrics {
             streams: Family::default(),
             slow_readers: Counter::default(),
             reloads_failed: Counter::default(),
+            redis_channels: Gauge::default(),
+            redis_waiting: Gauge::default(),
+            redis_messages: Counter::default(),
             statements_running: Gauge::default(),
             column_cache_bytes: Gauge::default(),
             column_cache_scans: Counter::default(),
@@ -140,6 +147,12 @@ impl Metrics {
         registry.register("slow_readers", help, self.slow_readers.clone());
         let help = "Files of users or certificates that changed and could not be read";
         registry.register("reloads_failed", help, self.reloads_failed.clone());
+        let help = "Channels and patterns that Redis clients subscribe to";
+        registry.register("redis_channels", help, self.redis_channels.clone());
+        let help = "Redis clients that wait for an element";
+        registry.register("redis_waiting", help, self.redis_waiting.clone());
+        let help = "Messages sent to Redis clients that subscribe";
+        registry.register("redis_messages", help, self.redis_messages.clone());
         let help = "SQL statements that run, or whose rows are being fetched";
         registry.register("statements_running", help, statements_running.clone());
         let help = "Memory of columns that are kept of tables that were scanned";
@@ -190,6 +203,14 @@ impl Metrics {
     pub(crate) fn set_redis_calls(&self, call: &'static str, calls: u64) {
         let labels = CallLabels { listener: ListenerKind::redis, call, outcome: "called" };
         self.requests.get_or_create(&labels).inner().store(calls, Ordering::Relaxed);
+    }
+
+    /// Notes what there is between clients of the Redis listener.
+    pub(crate) fn set_redis_exchange(&self, exchange: ClientExchange) {
+        let gauge = |count: usize| i64::try_from(count).unwrap_or(i64::MAX);
+        self.redis_channels.set(gauge(exchange.channels + exchange.patterns));
+        self.redis_waiting.set(gauge(exchange.waiting));
+        self.redis_messages.inner().store(exchange.messages, Ordering::Relaxed);
     }
 
     pub(crate) fn rows_in(&self, listener: ListenerKind, rows: u64) {

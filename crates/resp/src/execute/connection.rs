@@ -4,11 +4,13 @@ use std::fmt::Write as _;
 use std::sync::atomic::Ordering;
 
 use super::immediate::ImmediateCall;
+use super::waiting::unblock;
 use super::words::{self, Refusal};
 use crate::client::{ClientState, HelloRequest, LoginRequest, MutedReplies, WatchedKeys};
 use crate::client_list::ClientCard;
 use crate::command::COMMANDS;
 use crate::protocol::{Protocol, parse_integer};
+use crate::subscriptions::ChannelKind;
 
 type Handled = Result<(), Refusal>;
 
@@ -17,7 +19,16 @@ fn text(bytes: &[u8]) -> String {
 }
 
 pub(crate) fn ping(call: &mut ImmediateCall<'_>) -> Handled {
+    let is_listening = !call.client.subscriptions.is_empty();
     match call.len() {
+        // In the form of a message, which is what such a client reads.
+        1 | 2 if is_listening && call.client.protocol == Protocol::Two => {
+            let word = if call.len() == 2 { call.word(1) } else { b"" };
+            let mut reply = call.reply();
+            reply.array(2);
+            reply.bulk(b"pong");
+            reply.bulk(word);
+        }
         1 => call.reply().simple("PONG"),
         2 => {
             let word = call.word(1);
@@ -55,7 +66,13 @@ pub(crate) fn reset(call: &mut ImmediateCall<'_>) -> Handled {
     client.watched = WatchedKeys::default();
     client.protocol = Protocol::Two;
     client.muted = MutedReplies { this: client.muted.this, ..MutedReplies::default() };
-    client.card.texts.lock().name.clear();
+    {
+        let mut texts = client.card.texts.lock();
+        texts.name.clear();
+        texts.protocol = Protocol::Two;
+    }
+    let card = client.card.clone();
+    call.keyspace.channels.unsubscribe_all(&card, &mut client.subscriptions);
     if call.keyspace.has_users {
         client.set_access(Default::default());
         client.was_reset = true;
@@ -152,18 +169,21 @@ fn client_name(word: &[u8]) -> Result<String, Refusal> {
     }
 }
 
-const CLIENT_HELP: [&str; 11] = [
+const CLIENT_HELP: [&str; 13] = [
     "CLIENT <subcommand> [<arg> [value] [opt] ...]. Subcommands are:",
     "GETNAME, SETNAME <name>",
     "    Tell or set the name of this connection.",
     "ID, INFO",
     "    Tell of this connection.",
-    "KILL <ip:port> | ID <id> | ADDR <ip:port> | LADDR <ip:port> | USER <name> | SKIPME <yes|no>",
+    "KILL <ip:port> | ID <id> | ADDR <ip:port> | LADDR <ip:port> | USER <name> | TYPE <type> | \
+     SKIPME <yes|no>",
     "    Close connections.",
-    "LIST [ID <id> ...]",
+    "LIST [ID <id> ... | TYPE <normal|pubsub>]",
     "    Tell of all connections.",
     "NO-EVICT <on|off>, NO-TOUCH <on|off>, REPLY <on|off|skip>",
     "SETINFO <LIB-NAME|LIB-VER> <text>",
+    "UNBLOCK <id> [TIMEOUT|ERROR]",
+    "    End the wait of a connection that waits for an element.",
 ];
 
 pub(crate) fn client(call: &mut ImmediateCall<'_>) -> Handled {
@@ -175,6 +195,8 @@ pub(crate) fn client(call: &mut ImmediateCall<'_>) -> Handled {
         "setname" | "reply" | "no-evict" | "no-touch" => 3,
         "setinfo" => 4,
         "list" => 0,
+        "unblock" if call.len() > 2 => 0,
+        "unblock" => usize::MAX,
         "kill" if call.len() > 2 => 0,
         "kill" => usize::MAX,
         _ => return Err(words::unknown_subcommand("client", call.word(1)).into()),
@@ -211,6 +233,7 @@ pub(crate) fn client(call: &mut ImmediateCall<'_>) -> Handled {
         "setinfo" => return set_info(call),
         "list" => return list(call),
         "kill" => return kill(call),
+        "unblock" => return unblock(call),
         _ => {
             let mut reply = call.reply();
             reply.array(CLIENT_HELP.len());
@@ -260,8 +283,15 @@ fn describe(card: &ClientCard, now_ms: u64) -> String {
     let texts = card.texts.lock().clone();
     let seconds = |since_ms: u64| now_ms.saturating_sub(since_ms) / 1_000;
     let command = COMMANDS.get(usize::from(card.last_command.load(Ordering::Relaxed)));
+    let [channels, patterns, shards] = ChannelKind::ALL.map(|kind| card.subscription_count(kind));
+    let flags = match (channels + patterns + shards > 0, card.is_waiting.load(Ordering::Relaxed)) {
+        (true, true) => "Pb",
+        (true, false) => "P",
+        (false, true) => "b",
+        (false, false) => "N",
+    };
     format!(
-        "id={} addr={} laddr={} fd=0 name={} age={} idle={} flags=N db=0 sub=0 psub=0 ssub=0 \
+        "id={} addr={} laddr={} fd=0 name={} age={} idle={} flags={flags} db=0 sub={} psub={} ssub={} \
          multi=-1 qbuf=0 qbuf-free=0 argv-mem=0 multi-mem=0 rbs=0 rbp=0 obl=0 oll=0 omem=0 \
          tot-mem=0 events=r cmd={} user={} redir=-1 resp={} lib-name={} lib-ver={}\n",
         card.id,
@@ -270,6 +300,9 @@ fn describe(card: &ClientCard, now_ms: u64) -> String {
         texts.name,
         seconds(card.connected_ms),
         seconds(card.active_ms.load(Ordering::Relaxed)),
+        channels,
+        patterns,
+        shards,
         command.map_or("NULL", |command| command.name),
         texts.user,
         texts.protocol.number(),
@@ -280,8 +313,13 @@ fn describe(card: &ClientCard, now_ms: u64) -> String {
 
 fn list(call: &mut ImmediateCall<'_>) -> Handled {
     call.check_operator("list clients")?;
+    let mut kind = None;
     let ids: Vec<i64> = match call.len() {
         2 => Vec::new(),
+        4 if call.lower(2) == "type" => {
+            kind = Some(client_kind(call, 3)?);
+            Vec::new()
+        }
         len if len > 3 && call.lower(2) == "id" => {
             let id = |index| parse_integer(call.word(index)).ok_or("ERR Invalid client ID");
             (3..len).map(id).collect::<Result<_, _>>()?
@@ -291,13 +329,44 @@ fn list(call: &mut ImmediateCall<'_>) -> Handled {
     let mut lines = String::new();
     let now_ms = call.keyspace.now_ms();
     for card in call.keyspace.clients.all() {
-        if ids.is_empty() || ids.contains(&(card.id as i64)) {
+        let is_asked = ids.is_empty() || ids.contains(&(card.id as i64));
+        if is_asked && kind.is_none_or(|kind| kind == ClientKind::of(&card)) {
             // Writing to a string does not fail.
             let _ = lines.write_str(&describe(&card, now_ms));
         }
     }
     call.reply().verbatim(&lines);
     Ok(())
+}
+
+/// The types of CLIENT LIST and CLIENT KILL.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ClientKind {
+    Normal,
+    Subscriber,
+    /// There are none.
+    Replica,
+}
+
+impl ClientKind {
+    fn of(card: &ClientCard) -> Self {
+        match ChannelKind::ALL.into_iter().any(|kind| card.subscription_count(kind) > 0) {
+            true => Self::Subscriber,
+            false => Self::Normal,
+        }
+    }
+}
+
+fn client_kind(call: &ImmediateCall<'_>, index: usize) -> Result<ClientKind, Refusal> {
+    Ok(match call.lower(index).as_str() {
+        "normal" => ClientKind::Normal,
+        "pubsub" => ClientKind::Subscriber,
+        "master" | "replica" | "slave" => ClientKind::Replica,
+        _ => {
+            let shown = text(call.word(index));
+            return Err(format!("ERR Unknown client type '{shown}'").into());
+        }
+    })
 }
 
 /// Which clients CLIENT KILL ends.
@@ -307,6 +376,7 @@ struct KillFilter {
     address: Option<String>,
     local_address: Option<String>,
     user: Option<String>,
+    kind: Option<ClientKind>,
     takes_caller: bool,
 }
 
@@ -319,6 +389,7 @@ impl KillFilter {
             && is(&self.address, &card.address)
             && is(&self.local_address, &card.local_address)
             && is(&self.user, &card.texts.lock().user)
+            && self.kind.is_none_or(|kind| kind == ClientKind::of(card))
             && (self.takes_caller || card.id != caller)
     }
 }
@@ -344,6 +415,7 @@ fn kill(call: &mut ImmediateCall<'_>) -> Handled {
                 "addr" => filter.address = Some(value),
                 "laddr" => filter.local_address = Some(value),
                 "user" => filter.user = Some(value),
+                "type" => filter.kind = Some(client_kind(call, index + 1)?),
                 "skipme" => match value.to_ascii_lowercase().as_str() {
                     "yes" => filter.takes_caller = false,
                     "no" => filter.takes_caller = true,

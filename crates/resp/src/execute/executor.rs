@@ -5,17 +5,22 @@ use std::sync::atomic::Ordering;
 
 use super::dispatch::{Handler, handler_of};
 use super::immediate::{ImmediateCall, call_immediate, check_right};
+use super::messages::{check_subscribed, is_answered_by_pushes};
 use super::plan::{CommandArguments, PartSink, ReplyShape};
-use super::round::{CommandPlace, Round, RoundCommand};
+use super::round::{CommandPlace, Round, RoundCommand, Turn};
+use super::waiting::serve;
 use super::words::{self, Refusal};
 use crate::access::KeyRight;
 use crate::client::{Client, ClientState, HeldRead};
 use crate::command::{COMMANDS, Command, find};
 use crate::keyspace::Keyspace;
 use crate::protocol::{ArgumentSpan, ReadStep, ReplyWriter};
+use crate::wait_answer::WaitAnswer;
 
 /// The most parts of a round, unless one command alone has more.
 const ROUND_PARTS_MAX: usize = 4_096;
+/// How soon a client whose time is over looks again, where it is being served.
+const SERVED_MS: u64 = 100;
 /// So many rounds, then others get their turn.
 const ROUNDS_MAX: usize = 16;
 
@@ -33,6 +38,9 @@ pub struct Executor {
     next_client: usize,
     /// Whether the turn is held further out: this carries out a transaction.
     is_held: bool,
+    /// Whether the round ends here: clients that wait for a key get its elements before a later
+    /// command does.
+    is_sealed: bool,
 }
 
 /// What a run left.
@@ -67,6 +75,7 @@ impl Executor {
             calls,
             next_client: 0,
             is_held: false,
+            is_sealed: false,
         }
     }
 
@@ -81,17 +90,63 @@ impl Executor {
     /// client; commands of different clients have no order.
     pub fn run(&mut self, clients: &mut [Box<Client>]) -> RunReport {
         let mut commands = 0;
+        if !self.is_held {
+            self.take_mail(clients);
+        }
         for _ in 0..ROUNDS_MAX {
             let (taken, has_more, is_full) = self.run_round(clients);
             commands += taken;
             // Replies are sent before there are more of them.
             if !has_more || is_full {
-                self.finish(clients, commands);
-                return RunReport { commands, has_more };
+                let goes_on = self.finish(clients, commands);
+                return RunReport { commands, has_more: has_more || goes_on };
             }
         }
         self.finish(clients, commands);
         RunReport { commands, has_more: true }
+    }
+
+    /// Hands clients what others left for them, and ends waits that have lasted too long. Answers
+    /// whether that lets one continue.
+    fn take_mail(&self, clients: &mut [Box<Client>]) -> bool {
+        let now_ms = self.keyspace.now_ms();
+        let mut goes_on = false;
+        for client in clients {
+            let was_waiting = client.is_waiting();
+            client.take_mail(now_ms);
+            if client.deadline_ms().is_some_and(|deadline_ms| deadline_ms <= now_ms) {
+                self.time_out(client, now_ms);
+            }
+            goes_on |= was_waiting && client.has_waiting();
+        }
+        goes_on
+    }
+
+    fn time_out(&self, client: &mut Client, now_ms: u64) {
+        match self.keyspace.waits.remove(client.card.id) {
+            Some(_) => client.end_wait(&WaitAnswer::TimedOut),
+            // It is being served: its answer comes, or it waits on.
+            None => {
+                let again_ms = now_ms + SERVED_MS;
+                client.waiting.iter_mut().for_each(|call| call.deadline_ms = Some(again_ms));
+            }
+        }
+    }
+
+    /// Gives elements that came to those who wait for them.
+    fn serve_waiting(&self) {
+        if !self.is_held && self.keyspace.waits.has_ready() {
+            let _turn = Turn::take(&self.keyspace, true, false);
+            serve(&self.keyspace, Self::carry_out_alone);
+        }
+    }
+
+    /// Whether clients wait for a key that a command names.
+    fn is_awaited(&self, client: &Client, command: &Command) -> bool {
+        let mut indexes = command.key_indexes(self.spans.len());
+        !self.keyspace.waits.is_empty()
+            && command.has_flag("write")
+            && indexes.any(|at| self.keyspace.waits.is_awaited(self.spans[at].of(&client.input)))
     }
 
     /// How many commands were taken, whether there may be more, and whether there are replies
@@ -106,7 +161,7 @@ impl Executor {
             let first = self.round.commands.len();
             loop {
                 // A transaction is one round, so that it is one write.
-                if self.round.parts.len() >= ROUND_PARTS_MAX && !self.is_held {
+                if (self.round.parts.len() >= ROUND_PARTS_MAX || self.is_sealed) && !self.is_held {
                     self.next_client = if has_more { self.next_client } else { index };
                     has_more = true;
                     break;
@@ -122,11 +177,15 @@ impl Executor {
                 }
             }
         }
+        self.is_sealed = false;
         let is_full = !self.round.run(&self.keyspace, clients, self.is_held);
+        self.serve_waiting();
         (taken, has_more || waits || is_full, is_full)
     }
 
-    fn finish(&mut self, clients: &mut [Box<Client>], commands: u64) {
+    /// Answers whether a client that waited continues.
+    fn finish(&mut self, clients: &mut [Box<Client>], commands: u64) -> bool {
+        let goes_on = !self.is_held && self.take_mail(clients);
         let counters = &self.keyspace.counters;
         counters.commands.fetch_add(commands, Ordering::Relaxed);
         counters.hits.fetch_add(std::mem::take(&mut self.round.hits), Ordering::Relaxed);
@@ -141,6 +200,7 @@ impl Executor {
             client.compact();
             client.card.active_ms.store(now_ms, Ordering::Relaxed);
         }
+        goes_on
     }
 
     /// Takes the next command of a client. `is_first` says that none of it waits in this round.
@@ -266,7 +326,11 @@ impl Executor {
                 check_right(client, KeyRight::Read, key)?;
             }
         }
-        Ok(())
+        // The commands of a transaction were checked when they were noted.
+        match self.is_held {
+            true => Ok(()),
+            false => check_subscribed(client, command.name, self.spans.get(1).map(word)),
+        }
     }
 
     fn start(
@@ -296,7 +360,10 @@ impl Executor {
                     reply_bytes_max: client.limits.output_bytes_max,
                 };
                 match plan(&arguments, &mut sink) {
-                    Ok(shape) => self.push(index, shape),
+                    Ok(shape) => {
+                        self.push(index, shape);
+                        self.is_sealed |= !self.is_held && self.is_awaited(client, command);
+                    }
                     Err(refusal) => {
                         // Parts that came before the fault go with it.
                         self.round.parts.truncate(first_part);
@@ -305,6 +372,9 @@ impl Executor {
                 }
             }
             Handler::Immediate(handler) => {
+                if !self.is_held {
+                    client.take_mail(now_ms);
+                }
                 // The words stay readable while the client changes.
                 let input = std::mem::take(&mut client.input);
                 let start = client.output.len();
@@ -319,6 +389,10 @@ impl Executor {
                 call_immediate(handler, &mut call);
                 client.input = input;
                 Self::end_immediate(client, command, start, self.is_held);
+                if !self.is_held {
+                    client.take_mail(now_ms);
+                    self.is_sealed |= self.keyspace.waits.has_ready();
+                }
             }
         }
     }
@@ -334,8 +408,11 @@ impl Executor {
         match command.name {
             // Each of its commands left out its own reply.
             "exec" => client.end_reply(client.output.len()),
-            // A login ends later.
-            _ if client.login.is_some() => {}
+            // Logins, waits and calls of others end later.
+            _ if client.rests() => {}
+            name if is_answered_by_pushes(name) => {
+                client.end_command(client.output.len(), is_held);
+            }
             _ => client.end_command(start, is_held),
         }
     }

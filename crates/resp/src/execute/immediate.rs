@@ -9,6 +9,9 @@ use crate::client::Client;
 use crate::keyspace::Keyspace;
 use crate::protocol::{ArgumentSpan, ReplyWriter, parse_integer};
 
+/// Carries out what clients sent, while the caller has its turn alone.
+pub(super) type CarryOut = fn(&Arc<Keyspace>, &mut [Box<Client>]);
+
 /// A call of such a command.
 pub(crate) struct ImmediateCall<'c> {
     pub(super) keyspace: &'c Arc<Keyspace>,
@@ -17,8 +20,7 @@ pub(crate) struct ImmediateCall<'c> {
     pub(super) spans: &'c [ArgumentSpan],
     /// Whether the turn is held further out.
     pub(super) is_held: bool,
-    /// Carries out what clients sent, while the caller has its turn alone.
-    pub(super) carry_out: fn(&Arc<Keyspace>, &mut [Box<Client>]),
+    pub(super) carry_out: CarryOut,
 }
 
 /// Carries a call out; what it refuses is its reply.

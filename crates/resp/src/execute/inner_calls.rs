@@ -4,11 +4,23 @@
 //! one after another, with the turn alone. So no client sees it half done. Those that are given
 //! together are one write to the log.
 
-use super::immediate::ImmediateCall;
+use std::sync::Arc;
+
+use super::immediate::{CarryOut, ImmediateCall};
 use super::words::{self, Refusal};
 use crate::access::ClientAccess;
 use crate::client::Client;
-use crate::protocol::{ReplyWriter, parse_integer};
+use crate::client_list::ClientCard;
+use crate::keyspace::Keyspace;
+use crate::protocol::{ClientLimits, ReplyWriter, parse_integer};
+
+/// Carries simple commands out for a client.
+pub(super) struct InnerCaller<'c> {
+    pub(super) keyspace: &'c Arc<Keyspace>,
+    pub(super) carry_out: CarryOut,
+    pub(super) card: Arc<ClientCard>,
+    pub(super) limits: ClientLimits,
+}
 
 /// What a simple command answers.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,12 +53,25 @@ impl InnerReply {
     }
 }
 
-impl ImmediateCall<'_> {
+impl<'c> ImmediateCall<'c> {
+    /// Carries simple commands out for the client of this call.
+    pub(super) fn inner_caller(&self) -> InnerCaller<'c> {
+        let (card, limits) = (self.client.card.clone(), self.client.limits);
+        InnerCaller { keyspace: self.keyspace, carry_out: self.carry_out, card, limits }
+    }
+
+    /// Carries simple commands out together, as [`InnerCaller::call`] does.
+    pub(super) fn inner(&self, commands: &[&[&[u8]]]) -> Result<Vec<InnerReply>, Refusal> {
+        self.inner_caller().call(commands)
+    }
+}
+
+impl InnerCaller<'_> {
     /// Carries simple commands out together. The first error of one is an error. The caller has its
     /// turn alone, and has seen to the rights on the keys.
-    pub(super) fn inner(&self, commands: &[&[&[u8]]]) -> Result<Vec<InnerReply>, Refusal> {
-        let (card, limits) = (self.client.card.clone(), self.client.limits);
-        let mut client = Box::new(Client::with_card(card, ClientAccess::Everything, limits));
+    pub(super) fn call(&self, commands: &[&[&[u8]]]) -> Result<Vec<InnerReply>, Refusal> {
+        let card = self.card.clone();
+        let mut client = Box::new(Client::with_card(card, ClientAccess::Everything, self.limits));
         let mut writer = ReplyWriter::new(&mut client.input, Default::default());
         for command in commands {
             writer.array(command.len());

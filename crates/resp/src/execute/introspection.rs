@@ -79,6 +79,9 @@ fn categories(command: &Command) -> Vec<String> {
             categories.push(category.to_owned());
         }
     }
+    if command.has_flag("blocking") {
+        categories.push("@blocking".to_owned());
+    }
     let speed = if command.has_flag("fast") { "@fast" } else { "@slow" };
     categories.push(speed.to_owned());
     categories

@@ -95,6 +95,8 @@ pub(super) fn store(keyspace: &Keyspace, changes: &[KeyChange<'_>]) -> tonnage::
         }
     }
     let outcomes = keyspace.write(&writes);
+    let stored = changes.iter().filter(|(_, value)| value.is_some());
+    stored.for_each(|(key, _)| keyspace.waits.signal(key));
     outcomes.into_iter().try_for_each(|outcome| outcome.map(drop))
 }
 

@@ -1,6 +1,7 @@
 //! Moves elements from one list to another.
 
 use super::immediate::ImmediateCall;
+use super::inner_calls::InnerCaller;
 use super::words::{self, Refusal};
 
 type Handled = Result<(), Refusal>;
@@ -22,22 +23,29 @@ pub(crate) fn lmove(call: &mut ImmediateCall<'_>) -> Handled {
 fn move_element(call: &mut ImmediateCall<'_>, from_front: bool, to_front: bool) -> Handled {
     let (from, to) = (call.word(1), call.word(2));
     let _turn = call.turn(true);
-    let end: &[u8] = if from_front { b"0" } else { b"-1" };
-    let mut found = call.inner(&[&[b"LINDEX", from, end]])?;
-    let Some(element) = found.pop().and_then(|reply| reply.into_text()) else {
-        call.reply().null();
-        return Ok(());
-    };
-    // What is no list is refused before the element is taken.
-    let elements = call.inner(&[&[b"LLEN", to]])?[0].integer();
-    // The only element of a list stays where it is, and so does the expiry.
-    if from == to && elements == 1 {
-        call.reply().bulk(&element);
-        return Ok(());
+    match move_between(&call.inner_caller(), (from, from_front), (to, to_front))? {
+        Some(element) => call.reply().bulk(&element),
+        None => call.reply().null(),
     }
-    let pop: &[u8] = if from_front { b"LPOP" } else { b"RPOP" };
-    let push: &[u8] = if to_front { b"LPUSH" } else { b"RPUSH" };
-    call.inner(&[&[pop, from], &[push, to, &element]])?;
-    call.reply().bulk(&element);
     Ok(())
+}
+
+/// Moves an element from an end of a list to an end of another, and returns it.
+pub(super) fn move_between(
+    caller: &InnerCaller<'_>,
+    (from, from_front): (&[u8], bool),
+    (to, to_front): (&[u8], bool),
+) -> Result<Option<Vec<u8>>, Refusal> {
+    let end: &[u8] = if from_front { b"0" } else { b"-1" };
+    let mut found = caller.call(&[&[b"LINDEX", from, end]])?;
+    let Some(element) = found.pop().and_then(|reply| reply.into_text()) else { return Ok(None) };
+    // What is no list is refused before the element is taken.
+    let elements = caller.call(&[&[b"LLEN", to]])?[0].integer();
+    // The only element of a list stays where it is, and so does the expiry.
+    if from != to || elements != 1 {
+        let pop: &[u8] = if from_front { b"LPOP" } else { b"RPOP" };
+        let push: &[u8] = if to_front { b"LPUSH" } else { b"RPUSH" };
+        caller.call(&[&[pop, from], &[push, to, &element]])?;
+    }
+    Ok(Some(element))
 }

@@ -9,6 +9,7 @@ use super::words::{self, Refusal};
 use crate::access::KeyRight;
 use crate::keyspace::{Keyspace, SyncPolicy};
 use crate::protocol::{REDIS_VERSION, glob_matches};
+use crate::subscriptions::ChannelKind;
 
 type Handled = Result<(), Refusal>;
 
@@ -185,8 +186,8 @@ fn config_set(call: &mut ImmediateCall<'_>) -> Handled {
     Ok(())
 }
 
-const SECTIONS: [&str; 7] =
-    ["server", "clients", "memory", "persistence", "stats", "replication", "keyspace"];
+const SECTIONS: [&str; 8] =
+    ["server", "clients", "memory", "persistence", "stats", "replication", "cluster", "keyspace"];
 
 pub(crate) fn info(call: &mut ImmediateCall<'_>) -> Handled {
     let mut asked: Vec<String> = (1..call.len()).map(|index| call.lower(index)).collect();
@@ -217,6 +218,7 @@ fn section_lines(call: &ImmediateCall<'_>, section: &str) -> Result<String, Refu
     let (keyspace, counters) = (call.keyspace, &call.keyspace.counters);
     let count =
         |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed).to_string();
+    let subscribed = |kind| keyspace.channels.count(kind).to_string();
     let uptime_s = keyspace.now_ms().saturating_sub(keyspace.started_ms) / 1_000;
     let lines: Vec<(&str, String)> = match section {
         // Programs decide by the version what they ask for.
@@ -231,7 +233,10 @@ fn section_lines(call: &ImmediateCall<'_>, section: &str) -> Result<String, Refu
             ("uptime_in_seconds", uptime_s.to_string()),
             ("uptime_in_days", (uptime_s / 86_400).to_string()),
         ],
-        "clients" => vec![("connected_clients", keyspace.clients.len().to_string())],
+        "clients" => vec![
+            ("connected_clients", keyspace.clients.len().to_string()),
+            ("blocked_clients", keyspace.waits.len().to_string()),
+        ],
         "memory" => {
             vec![("maxmemory", "0".to_owned()), ("maxmemory_policy", "noeviction".to_owned())]
         }
@@ -245,10 +250,14 @@ fn section_lines(call: &ImmediateCall<'_>, section: &str) -> Result<String, Refu
             ("total_commands_processed", count(&counters.commands)),
             ("keyspace_hits", count(&counters.hits)),
             ("keyspace_misses", count(&counters.misses)),
+            ("pubsub_channels", subscribed(ChannelKind::Channel)),
+            ("pubsub_patterns", subscribed(ChannelKind::Pattern)),
+            ("pubsubshard_channels", subscribed(ChannelKind::Sharded)),
         ],
         "replication" => {
             vec![("role", "master".to_owned()), ("connected_slaves", "0".to_owned())]
         }
+        "cluster" => vec![("cluster_enabled", "0".to_owned())],
         // A user who may not count the keys gets no count.
         "keyspace" if call.check_all(KeyRight::Read).is_ok() => {
             let keys = call.stored(count_keys(keyspace, COUNTED_BY_INFO_MAX))?;

@@ -35,7 +35,7 @@ pub(crate) fn discard(call: &mut ImmediateCall<'_>) -> Handled {
 
 /// Notes a command of a transaction. What has to wait for others cannot be one of it.
 pub(super) fn queue(client: &mut Box<Client>, name: &str, spans: &[ArgumentSpan]) {
-    if matches!(name, "auth" | "hello" | "save") {
+    if matches!(name, "auth" | "hello" | "save") || name.starts_with("tn.") {
         client.transaction.iter_mut().for_each(|transaction| transaction.is_broken = true);
         let refusal = "ERR Command not allowed inside a transaction";
         return ReplyWriter::new(&mut client.output, client.protocol).error(refusal);

@@ -16,6 +16,7 @@ pub(crate) const OFFSET: &str = "ERR offset is out of range";
 pub(crate) const TOO_LONG: &str = "ERR string exceeds maximum allowed size (proto-max-bulk-len)";
 pub(crate) const NOAUTH: &str = "NOAUTH Authentication required.";
 pub(crate) const NO_KEY_PERMISSION: &str = "NOPERM No permissions to access a key";
+pub(crate) const NO_CHANNEL_PERMISSION: &str = "NOPERM No permissions to access a channel";
 pub(crate) const KEY_TOO_LONG: &str = "ERR the key is longer than this store takes";
 pub(crate) const REPLY_TOO_LARGE: &str =
     "ERR the reply is larger than a client may leave unread: ask for fewer keys at once";
@@ -80,7 +81,7 @@ pub(crate) fn unknown_command(arguments: &[&[u8]]) -> String {
 }
 
 /// What the store says. Its kind decides the code, by which clients know what to do.
-pub(crate) fn of_store(error: &tonnage::Error) -> String {
+pub fn of_store(error: &tonnage::Error) -> String {
     let code = match error.kind() {
         tonnage::ErrorKind::Unavailable | tonnage::ErrorKind::TimedOut => "TRYAGAIN",
         tonnage::ErrorKind::Exhausted => "OOM",

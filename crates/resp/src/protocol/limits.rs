@@ -15,6 +15,10 @@ pub struct ClientLimits {
     pub output_pause_bytes: usize,
     /// A client with more bytes of replies that it has not read is closed.
     pub output_bytes_max: usize,
+    /// A client that leaves so many bytes of messages of channels unread is closed.
+    pub messages_bytes_max: usize,
+    /// The same for one that leaves so many unread for a minute.
+    pub messages_bytes_kept: usize,
     /// The longest argument before the client has logged in.
     pub unauthenticated_argument_bytes_max: usize,
     /// The most arguments before the client has logged in.
@@ -30,6 +34,8 @@ impl Default for ClientLimits {
             input_bytes_max: 256 << 20,
             output_pause_bytes: 1 << 20,
             output_bytes_max: 256 << 20,
+            messages_bytes_max: 32 << 20,
+            messages_bytes_kept: 8 << 20,
             unauthenticated_argument_bytes_max: 16 << 10,
             unauthenticated_arguments_max: 10,
         }

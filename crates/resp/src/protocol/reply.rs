@@ -61,6 +61,14 @@ impl<'b> ReplyWriter<'b> {
         self.end_line();
     }
 
+    /// A truth: 1 or 0 in RESP2.
+    pub fn boolean(&mut self, truth: bool) {
+        match self.protocol {
+            Protocol::Two => self.integer(truth.into()),
+            Protocol::Three => self.line(b'#', if truth { b"t" } else { b"f" }),
+        }
+    }
+
     /// A whole number.
     pub fn integer(&mut self, number: i64) {
         self.number_line(b':', number);
@@ -153,6 +161,14 @@ impl<'b> ReplyWriter<'b> {
         }
     }
 
+    /// The head of a push: so many replies follow, which answer no command.
+    pub fn push(&mut self, len: usize) {
+        match self.protocol {
+            Protocol::Two => self.array(len),
+            Protocol::Three => self.number_line(b'>', len as i64),
+        }
+    }
+
     fn line(&mut self, kind: u8, text: &[u8]) {
         self.buffer.push(kind);
         self.buffer.extend_from_slice(text);
@@ -206,6 +222,8 @@ mod tests {
         assert_eq!(both(|reply| reply.null()), ["$-1\r\n", "_\r\n"]);
         assert_eq!(both(|reply| reply.map(2)), ["*4\r\n", "%2\r\n"]);
         assert_eq!(both(|reply| reply.set(2)), ["*2\r\n", "~2\r\n"]);
+        assert_eq!(both(|reply| reply.boolean(true)), [":1\r\n", "#t\r\n"]);
+        assert_eq!(both(|reply| reply.push(3)), ["*3\r\n", ">3\r\n"]);
         assert_eq!(both(|reply| reply.double(1.5)), ["$3\r\n1.5\r\n", ",1.5\r\n"]);
         let pairs = |reply: &mut ReplyWriter<'_>| {
             reply.pair_list(1);

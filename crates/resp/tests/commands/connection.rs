@@ -60,7 +60,7 @@ fn what_clients_send_at_first_is_answered() {
         ("AUTH default x", "+OK"),
         ("AUTH ann x", "-WRONGPASS invalid username-password pair or user is disabled."),
         ("COMMAND GETKEYS MSET a 1 b 2", "*2 $1 a $1 b"),
-        ("BLPOP a b", "-ERR unknown command 'BLPOP', with args beginning with: 'a' 'b'"),
+        ("XADD a b", "-ERR unknown command 'XADD', with args beginning with: 'a' 'b'"),
         ("COMMAND INFO nosuch", "*1 *-1"),
     ]);
 }

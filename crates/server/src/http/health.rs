@@ -35,6 +35,9 @@ pub(super) async fn metrics(
     for (call, calls) in context.redis.iter().flat_map(|keyspace| keyspace.calls()) {
         context.metrics.set_redis_calls(call, calls);
     }
+    if let Some(keyspace) = &context.redis {
+        context.metrics.set_redis_exchange(keyspace.exchange());
+    }
     let text = context.metrics.text(statistics.as_ref(), statements, columns);
     Ok(([(header::CONTENT_TYPE, kind)], text).into_response())
 }

@@ -24,6 +24,8 @@ mod sql;
 mod table_scan;
 mod tables;
 
+pub(crate) use multi_table::{row_of, table_request};
+
 use std::sync::Arc;
 use std::time::Instant;
 

@@ -49,7 +49,7 @@ struct TablePut {
 }
 
 /// The members of a row, each as it is written.
-type RowText<'a> = Vec<(String, &'a str)>;
+pub(crate) type RowText<'a> = Vec<(String, &'a str)>;
 
 /// The rows of each put as they are written: numbers in documents keep their digits.
 fn rows_of(body: &str) -> Result<Vec<Vec<RowText<'_>>>> {
@@ -101,7 +101,7 @@ pub(super) fn problem(error: &Error) -> String {
 }
 
 /// What one request asks for, and its keys.
-fn table_request(
+pub(crate) fn table_request(
     context: &ServerContext,
     caller: &Caller,
     mut request: Map<String, Json>,
@@ -173,7 +173,7 @@ pub(super) async fn multi_put(
 }
 
 /// A row out of its members, each as it is written. A repeated column would lose one of its values.
-pub(super) fn row_of(members: RowText<'_>, table: &TableSchema) -> Result<Row> {
+pub(crate) fn row_of(members: RowText<'_>, table: &TableSchema) -> Result<Row> {
     let mut row = Row::with_capacity(members.len());
     for (name, value) in members {
         let place = table.require_column(&name)?;

@@ -9,6 +9,7 @@ use super::memory::ClientShare;
 use super::socket::{ClientStream, ReadOutcome};
 use crate::auth::Caller;
 use crate::listen::AdmittedConnection;
+use crate::statements::RunningStatement;
 
 /// A connection that was accepted.
 pub(super) struct NewConnection {
@@ -40,6 +41,10 @@ pub(super) struct Connection {
     /// Whether the loop has it on its list.
     pub(super) is_scheduled: bool,
     pub(super) is_logging_in: bool,
+    /// The call of tables that is carried out. It is cancelled with the connection.
+    pub(super) running: Option<RunningStatement>,
+    /// When the loop looks at it by itself, in milliseconds since 1970.
+    pub(super) deadline_ms: Option<u64>,
     /// Since when the client has taken nothing of its replies.
     stalled_since: Option<Instant>,
     /// Since when nobody has been logged in.
@@ -68,6 +73,8 @@ impl Connection {
             is_ended: false,
             is_scheduled: false,
             is_logging_in: false,
+            running: None,
+            deadline_ms: None,
             stalled_since: None,
             anonymous_since: Instant::now(),
             share,
@@ -131,9 +138,14 @@ impl Connection {
     /// Whether it is to be closed.
     pub(super) fn is_over(&self) -> bool {
         let Some(client) = &self.client else { return false };
+        // It waits for an element that it would not take.
+        if client.is_waiting() && self.is_read_closed {
+            return true;
+        }
         // TLS may still hold the last reply.
         let is_sent = client.output().is_empty() && !self.stream.wants_write();
-        let is_done = self.is_ended && !client.has_waiting() && !self.is_logging_in;
+        let is_working = self.is_logging_in || self.running.is_some();
+        let is_done = self.is_ended && !client.has_waiting() && !is_working;
         (client.is_closed() && (is_sent || !client.output().is_empty())) || (is_done && is_sent)
     }
 

@@ -8,6 +8,7 @@
 //! 4. Replies are sent, as far as sockets take them. Who does not take them is read no further.
 //! 5. Connections with more to do come first in the next turn.
 
+use std::collections::BTreeSet;
 use std::io;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -16,12 +17,14 @@ use mio::{Events, Poll, Token};
 use tonnage_resp::{Client, ClientAccess, ClientLimits, Executor, Keyspace};
 
 use super::connection::{Connection, NewConnection, OverdueReason};
-use super::inbox::{LoopInbox, LoopMessage};
+use super::inbox::{LoopInbox, LoopMessage, SlotWaker};
 use super::login::{LoginOutcome, access_of};
 use super::memory::ClientMemory;
+use super::table_calls;
 use crate::auth::{Caller, PeerCertificate};
 use crate::context::ServerContext;
 use crate::metrics::ListenerKind;
+use crate::random::random_name;
 
 const WAKE: Token = Token(usize::MAX);
 const EVENTS_MAX: usize = 1_024;
@@ -49,6 +52,8 @@ pub(super) struct EventLoop {
     free: Vec<usize>,
     /// The connections with something to do.
     scheduled: Vec<usize>,
+    /// The connections whose clients wait for an element, by the ends of their waits.
+    deadlines: BTreeSet<(u64, usize)>,
     executor: Executor,
     buffer: Vec<u8>,
     kills_seen: u64,
@@ -71,6 +76,7 @@ impl EventLoop {
             connections: Vec::new(),
             free: Vec::new(),
             scheduled: Vec::new(),
+            deadlines: BTreeSet::new(),
             buffer: vec![0; READ_BYTES],
             overdue_seen: Instant::now(),
             is_draining: false,
@@ -86,7 +92,7 @@ impl EventLoop {
     pub(super) fn run(mut self) {
         let mut events = Events::with_capacity(EVENTS_MAX);
         loop {
-            let wait = if self.scheduled.is_empty() { LOOK_INTERVAL } else { Duration::ZERO };
+            let wait = self.pause();
             // An interrupted wait is one without events.
             if self.poll.poll(&mut events, Some(wait)).is_err() {
                 events.clear();
@@ -106,8 +112,43 @@ impl EventLoop {
                 }
                 self.handle(message);
             }
+            for slot in self.inbox.take_called() {
+                self.schedule(slot);
+            }
             self.look_around();
+            self.schedule_overdue();
             self.turn();
+        }
+    }
+
+    /// How long it waits for an event.
+    fn pause(&self) -> Duration {
+        if !self.scheduled.is_empty() {
+            return Duration::ZERO;
+        }
+        let Some((deadline_ms, _)) = self.deadlines.first() else { return LOOK_INTERVAL };
+        let left_ms = deadline_ms.saturating_sub(self.shared.keyspace.now_ms());
+        Duration::from_millis(left_ms).min(LOOK_INTERVAL)
+    }
+
+    /// Schedules the connections whose clients have waited long enough.
+    fn schedule_overdue(&mut self) {
+        if self.deadlines.is_empty() {
+            return;
+        }
+        let now_ms = self.shared.keyspace.now_ms();
+        let overdue = self.deadlines.range(..=(now_ms, usize::MAX)).map(|(_, slot)| *slot);
+        overdue.collect::<Vec<_>>().into_iter().for_each(|slot| self.schedule(slot));
+    }
+
+    /// Notes when the wait of a client ends.
+    fn note_deadline(&mut self, slot: usize) {
+        let Some(Some(connection)) = self.connections.get_mut(slot) else { return };
+        let deadline_ms = connection.client.as_ref().and_then(|client| client.deadline_ms());
+        let before_ms = std::mem::replace(&mut connection.deadline_ms, deadline_ms);
+        if before_ms != deadline_ms {
+            before_ms.into_iter().for_each(|ms| _ = self.deadlines.remove(&(ms, slot)));
+            deadline_ms.into_iter().for_each(|ms| _ = self.deadlines.insert((ms, slot)));
         }
     }
 
@@ -125,6 +166,9 @@ impl EventLoop {
             LoopMessage::Connected(connection) => self.connect(connection),
             LoopMessage::LoggedIn { slot, client, outcome } => {
                 self.finish_login(slot, client, outcome);
+            }
+            LoopMessage::Answered { slot, client, reply } => {
+                self.finish_call(slot, client, &reply);
             }
             LoopMessage::Drain => {
                 self.is_draining = true;
@@ -156,6 +200,9 @@ impl EventLoop {
             self.connections.push(None);
             self.connections.len() - 1
         });
+        if let Some(client) = &connection.client {
+            client.set_waker(Box::new(SlotWaker { inbox: self.inbox.clone(), slot }));
+        }
         let registered = connection.stream.socket.register(self.poll.registry(), Token(slot));
         self.connections[slot] = Some(connection);
         match registered {
@@ -249,10 +296,12 @@ impl EventLoop {
     /// Sends what a client is answered, and sees what comes next.
     fn answer(&mut self, slot: usize) {
         self.start_login(slot);
+        self.start_call(slot);
         let Some(Some(connection)) = self.connections.get_mut(slot) else { return };
         if connection.client.as_mut().is_some_and(|client| client.take_reset()) {
             connection.forget_caller();
         }
+        let is_cut_off = connection.client.as_ref().is_some_and(|client| client.is_cut_off());
         let is_broken = connection.write().is_err();
         let bytes = connection.client.as_ref().map_or(0, |client| client.memory_bytes());
         let may_go_on = connection.share.set(bytes);
@@ -260,11 +309,15 @@ impl EventLoop {
             if !may_go_on {
                 self.shared.context.metrics.count_refused(ListenerKind::redis);
             }
+            if is_cut_off {
+                self.shared.context.metrics.slow_readers.inc();
+            }
             return self.close(slot);
         }
         if connection.has_work() {
             self.schedule(slot);
         }
+        self.note_deadline(slot);
     }
 
     /// Has a password verified by another thread.
@@ -287,6 +340,37 @@ impl EventLoop {
             });
             inbox.post(LoopMessage::LoggedIn { slot, client: id, outcome });
         });
+    }
+
+    /// Has SQL or rows of tables seen to by another thread.
+    fn start_call(&mut self, slot: usize) {
+        let Some(Some(connection)) = self.connections.get_mut(slot) else { return };
+        let Some(client) = connection.client.as_ref().filter(|_| connection.running.is_none())
+        else {
+            return;
+        };
+        let Some(call) = client.outside_call().cloned() else { return };
+        let context = self.shared.context.clone();
+        let caller = connection.caller.clone().or_else(|| context.logins.anybody());
+        let name = random_name().unwrap_or_else(|_| format!("redis-{}", client.id()));
+        let running = context.statements.start(name);
+        let cancel = running.cancel().clone();
+        let (client, inbox) = (client.id(), self.inbox.clone());
+        connection.running = Some(running);
+        self.shared.runtime.spawn(async move {
+            let reply = table_calls::reply(&context, caller, call, cancel).await;
+            inbox.post(LoopMessage::Answered { slot, client, reply });
+        });
+    }
+
+    fn finish_call(&mut self, slot: usize, id: u64, reply: &[u8]) {
+        let Some(Some(connection)) = self.connections.get_mut(slot) else { return };
+        let Some(client) = connection.client.as_mut().filter(|client| client.id() == id) else {
+            return;
+        };
+        connection.running = None;
+        client.finish_call(reply);
+        self.schedule(slot);
     }
 
     fn finish_login(&mut self, slot: usize, id: u64, outcome: LoginOutcome) {
@@ -313,8 +397,9 @@ impl EventLoop {
         };
         connection.stream.close();
         connection.stream.socket.deregister(self.poll.registry());
-        if let Some(client) = &connection.client {
-            self.shared.keyspace.forget(client.id());
+        connection.deadline_ms.into_iter().for_each(|ms| _ = self.deadlines.remove(&(ms, slot)));
+        if let Some(client) = &mut connection.client {
+            client.leave(&self.shared.keyspace);
         }
         self.free.push(slot);
     }

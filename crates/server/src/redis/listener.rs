@@ -62,6 +62,7 @@ pub(crate) fn start(
         keyspace.set_port(address.port());
     }
     keyspace.set_write_timeout(context.config.statement_timeout);
+    keyspace.set_messages_bytes_max(context.config.redis_memory_bytes);
     let memory = ClientMemory::new(context.config.redis_memory_bytes);
     let mut loops = RedisLoops { inboxes: Vec::new(), threads: Vec::new() };
     // A loop a core: more would take each other's time.

@@ -25,6 +25,8 @@ mod pair_list;
 mod prepared;
 mod preview;
 mod redis;
+mod redis_exchange;
+mod redis_tables;
 mod related;
 mod reports;
 mod request_id;

@@ -20,19 +20,19 @@ use crate::guarded::{BEARER, Guarded, TOKEN};
 use crate::stepped::{EngineStep, SteppedEngine};
 use crate::support::Running;
 
-fn settings() -> Settings {
+pub(crate) fn settings() -> Settings {
     Settings { redis: Some("127.0.0.1:0".into()), ..Settings::default() }
 }
 
 /// A connection that sends bytes and reads what is answered.
-struct RedisSocket<S = TcpStream>(S);
+pub(crate) struct RedisSocket<S = TcpStream>(pub(crate) S);
 
 impl RedisSocket {
-    fn new(server: &Running) -> Self {
+    pub(crate) fn new(server: &Running) -> Self {
         Self::to(server.addresses.redis.unwrap())
     }
 
-    fn to(address: SocketAddr) -> Self {
+    pub(crate) fn to(address: SocketAddr) -> Self {
         let socket = TcpStream::connect(address).unwrap();
         socket.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
         Self(socket)
@@ -40,17 +40,17 @@ impl RedisSocket {
 }
 
 impl<S: Read + Write> RedisSocket<S> {
-    fn send(&mut self, bytes: impl AsRef<[u8]>) {
+    pub(crate) fn send(&mut self, bytes: impl AsRef<[u8]>) {
         self.0.write_all(bytes.as_ref()).unwrap();
     }
 
     /// Sends, and reads exactly what is expected.
-    fn expect(&mut self, bytes: impl AsRef<[u8]>, expected: &str) {
+    pub(crate) fn expect(&mut self, bytes: impl AsRef<[u8]>, expected: &str) {
         self.send(bytes);
         assert_eq!(self.read(expected.len()), expected);
     }
 
-    fn read(&mut self, len: usize) -> String {
+    pub(crate) fn read(&mut self, len: usize) -> String {
         let mut answer = vec![0; len];
         let mut read = 0;
         while read < len {
@@ -65,7 +65,7 @@ impl<S: Read + Write> RedisSocket<S> {
     }
 
     /// All that comes before the server closes.
-    fn read_to_end(&mut self) -> String {
+    pub(crate) fn read_to_end(&mut self) -> String {
         let (mut answer, mut some) = (Vec::new(), [0; 4_096]);
         loop {
             match self.0.read(&mut some) {

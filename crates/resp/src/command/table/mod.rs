@@ -5,12 +5,15 @@ mod connections;
 mod hashes;
 mod keys;
 mod lists;
+mod messages;
+mod outside;
 mod rights;
 mod servers;
 mod sets;
 mod sorted_sets;
 mod strings;
 mod transactions;
+mod waiting;
 
 use super::description::Command;
 
@@ -21,11 +24,14 @@ const FAMILIES: &[&[Command]] = &[
     hashes::COMMANDS,
     keys::COMMANDS,
     lists::COMMANDS,
+    messages::COMMANDS,
+    outside::COMMANDS,
     servers::COMMANDS,
     sets::COMMANDS,
     sorted_sets::COMMANDS,
     strings::COMMANDS,
     transactions::COMMANDS,
+    waiting::COMMANDS,
 ];
 
 /// How many commands there are.

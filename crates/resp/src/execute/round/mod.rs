@@ -266,7 +266,7 @@ impl Round {
         if !is_held {
             self.check_replies(commands, clients)?;
         }
-        let mut outcomes = self.write(keyspace);
+        let mut outcomes = self.write(keyspace, clients);
         // Usually none is refused, and this ends at once.
         for _ in 0..TRIES_MAX {
             let mut refused = self.refused(outcomes);
@@ -288,7 +288,7 @@ impl Round {
                 let bounds = (now_ms, usize::MAX);
                 self.carry_out_chain(keyspace, chain as usize, clients, bounds, is_held);
             }
-            outcomes = self.write(keyspace);
+            outcomes = self.write(keyspace, clients);
         }
         let mut refused = self.refused(outcomes);
         refused.append(&mut self.unsettled);
@@ -409,11 +409,27 @@ impl Round {
         Ok(())
     }
 
-    fn write(&mut self, keyspace: &Keyspace) -> Vec<Result<WriteResult>> {
+    fn write(&mut self, keyspace: &Keyspace, clients: &[Box<Client>]) -> Vec<Result<WriteResult>> {
         if self.writes.is_empty() {
             return Vec::new();
         }
-        keyspace.write(&self.writes)
+        let outcomes = keyspace.write(&self.writes);
+        // Who waits for one of these keys looks again, whatever became of the write.
+        if !keyspace.waits.is_empty() {
+            self.signal(keyspace, clients);
+        }
+        outcomes
+    }
+
+    /// Marks the keys that were written as ready, in the order of the commands.
+    fn signal(&self, keyspace: &Keyspace, clients: &[Box<Client>]) {
+        let written = self.written.iter().map(|chain| *chain as usize);
+        let mut stored: Vec<usize> =
+            written.filter(|chain| self.chains[*chain].state.value.is_some()).collect();
+        stored.sort_unstable_by_key(|chain| self.order[self.chains[*chain].start as usize]);
+        stored.into_iter().for_each(|chain| {
+            keyspace.waits.signal(self.key_of(chain, clients));
+        });
     }
 
     /// The chains to be carried out anew. Those that failed are answered so.
