@@ -14,17 +14,18 @@ use tonnage_engine::{
 
 use crate::codec::push_escaped;
 use crate::index::StoredIndex;
-use crate::schema::TableSchema;
+use crate::schema::{Column, TableSchema};
 
 /// The name of the catalog's own space.
 pub(super) const SPACE_NAME: &str = "catalog";
 
 /// The newest format of rows that can be read.
-const FORMAT: u32 = 7;
+const FORMAT: u32 = 8;
 
 /// The format of the row of a table without indexes and of the first types, which every Tonnage can
 /// read. A version that lacks indexes, further types, identity columns, numbers of more than 38
-/// digits, defaults computed for each row or cells of the globe must not write such a table.
+/// digits, defaults computed for each row, cells of the globe, JSON collections or identities that end
+/// must not write such a table.
 const FORMAT_PLAIN: u32 = 1;
 const FORMAT_WITH_INDEXES: u32 = 2;
 const FORMAT_WITH_FURTHER_TYPES: u32 = 3;
@@ -32,6 +33,7 @@ const FORMAT_WITH_IDENTITY: u32 = 4;
 const FORMAT_WITH_WIDE_NUMBERS: u32 = 5;
 const FORMAT_WITH_DEFAULT_FUNCTIONS: u32 = 6;
 const FORMAT_WITH_GEO_CELLS: u32 = 7;
+const FORMAT_WITH_COLLECTIONS: u32 = 8;
 
 /// A table as the catalog stores it.
 #[derive(Clone, Debug)]
@@ -85,7 +87,10 @@ impl StoredTable {
         let types = schema.columns.iter().map(|column| column.column_type);
         let mut types = types.chain(before.map(|column| column.column_type));
         let mut indexed = self.indexes.iter().flat_map(|index| &index.columns);
-        if indexed.any(|column| column.cells.is_some()) {
+        let has_bounds = |column: &Column| column.identity.is_some_and(|own| own.has_bounds());
+        if schema.columns.iter().any(|column| column.is_collection || has_bounds(column)) {
+            FORMAT_WITH_COLLECTIONS
+        } else if indexed.any(|column| column.cells.is_some()) {
             FORMAT_WITH_GEO_CELLS
         } else if schema.columns.iter().any(|column| column.default_function.is_some()) {
             FORMAT_WITH_DEFAULT_FUNCTIONS

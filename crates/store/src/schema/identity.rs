@@ -25,6 +25,16 @@ pub struct Identity {
     /// How many numbers are noted as taken with one synced write, at least. What is left of them
     /// is lost when the store closes.
     pub cache: u32,
+    /// The least number; that of the type without it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub min: Option<i64>,
+    /// The greatest number; that of the type without it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max: Option<i64>,
+    /// Whether the numbers begin anew at their other end when they are used up. Then numbers are
+    /// given again, and rows may replace others.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub cycle: bool,
 }
 
 /// Whether rows may bring a number of their own for an identity column. Of numbers that rows bring
@@ -42,11 +52,62 @@ pub enum Generated {
 
 impl Default for Identity {
     fn default() -> Self {
-        Self { generated: Generated::Always, start: 1, increment: 1, cache: 1_000 }
+        Self {
+            generated: Generated::Always,
+            start: 1,
+            increment: 1,
+            cache: 1_000,
+            min: None,
+            max: None,
+            cycle: false,
+        }
     }
 }
 
 impl Identity {
+    /// The least and the greatest number.
+    pub fn bounds(&self) -> (i64, i64) {
+        (self.min.unwrap_or(i64::MIN), self.max.unwrap_or(i64::MAX))
+    }
+
+    /// Whether it says more than an identity of the first kind could.
+    pub(crate) fn has_bounds(&self) -> bool {
+        self.min.is_some() || self.max.is_some() || self.cycle
+    }
+
+    /// The same with both ends, where it begins anew: they are those of the type then.
+    pub(super) fn bounded(self, column_type: ColumnType) -> Self {
+        if !self.cycle {
+            return self;
+        }
+        let (least, greatest) = match column_type {
+            ColumnType::Integer => (i32::MIN.into(), i32::MAX.into()),
+            _ => (i64::MIN, i64::MAX),
+        };
+        Self {
+            min: Some(self.min.unwrap_or(least)),
+            max: Some(self.max.unwrap_or(greatest)),
+            ..self
+        }
+    }
+
+    /// How many numbers there are from one on, up to the last.
+    pub(crate) fn count_from(&self, next: i128) -> u64 {
+        let (min, max) = self.bounds();
+        let (increment, min, max) = (i128::from(self.increment), i128::from(min), i128::from(max));
+        let left = if increment > 0 { max - next } else { next - min };
+        match left < 0 {
+            true => 0,
+            false => u64::try_from(left / increment.abs().max(1) + 1).unwrap_or(u64::MAX),
+        }
+    }
+
+    /// The number after the last one: the other end, where it begins anew.
+    pub(crate) fn first_again(&self) -> Option<i64> {
+        let (min, max) = self.bounds();
+        self.cycle.then_some(if self.increment > 0 { min } else { max })
+    }
+
     /// Refuses what cannot number the rows of a column of that type.
     pub(super) fn check(&self, name: &str, column_type: ColumnType) -> Result<()> {
         let is_whole = matches!(
@@ -61,6 +122,16 @@ impl Identity {
             "INCREMENT BY 0 would give each row the same number".to_owned()
         } else if self.cache == 0 {
             "CACHE takes at least 1 number".to_owned()
+        } else if let Some(end) = [self.min, self.max]
+            .into_iter()
+            .flatten()
+            .find(|end| Value::Long(*end).convert_to(column_type).is_err())
+        {
+            format!("{end} is not within the numbers of {column_type}: give another end")
+        } else if self.bounds().0 >= self.bounds().1 {
+            "MINVALUE is not less than MAXVALUE".to_owned()
+        } else if !(self.bounds().0..=self.bounds().1).contains(&self.start) {
+            format!("START WITH {} is not between MINVALUE and MAXVALUE", self.start)
         } else if let Err(error) = Value::Long(self.start).convert_to(column_type) {
             format!("START WITH {}: {}", self.start, error.message())
         } else {
@@ -80,8 +151,17 @@ impl fmt::Display for Identity {
         };
         write!(
             f,
-            "GENERATED {generated} AS IDENTITY (START WITH {} INCREMENT BY {} CACHE {})",
-            self.start, self.increment, self.cache
-        )
+            "GENERATED {generated} AS IDENTITY (START WITH {} INCREMENT BY {}",
+            self.start, self.increment
+        )?;
+        for (name, end) in [("MINVALUE", self.min), ("MAXVALUE", self.max)] {
+            if let Some(end) = end {
+                write!(f, " {name} {end}")?;
+            }
+        }
+        if self.cycle {
+            f.write_str(" CYCLE")?;
+        }
+        write!(f, " CACHE {})", self.cache)
     }
 }

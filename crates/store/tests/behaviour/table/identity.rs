@@ -217,7 +217,7 @@ fn a_child_table_numbers_its_own_rows(#[values(Memory, RocksDb)] on: Backend) {
 #[case("id LONG GENERATED ALWAYS AS IDENTITY (CACHE 0)", "CACHE takes at least 1")]
 #[case("id INTEGER GENERATED ALWAYS AS IDENTITY (START WITH 3000000000)", "START WITH")]
 #[case("id LONG GENERATED SOMETIMES AS IDENTITY", "expected BY")]
-#[case("id LONG GENERATED ALWAYS AS IDENTITY (CYCLE)", "START WITH, INCREMENT BY, CACHE")]
+#[case("id LONG GENERATED ALWAYS AS IDENTITY (ORDER)", "MINVALUE, MAXVALUE, CYCLE, CACHE")]
 #[case(
     "id LONG GENERATED ALWAYS AS IDENTITY, n LONG GENERATED ALWAYS AS IDENTITY",
     "a table can have one"
@@ -249,4 +249,57 @@ fn the_definition_is_read_back(#[values(Memory, RocksDb)] on: Backend) {
     store.execute(&same).unwrap();
     let other = failure(store.execute(&same.replace("CACHE 9", "CACHE 8")));
     assert_error(other, ErrorKind::Conflict, &["'id'", "CACHE 9", "CACHE 8"]);
+}
+
+#[rstest]
+#[case("ALWAYS AS IDENTITY (MAXVALUE 3 CACHE 2)", [1, 2, 3])]
+#[case("ALWAYS AS IDENTITY (START WITH 2 INCREMENT BY -2 MINVALUE -3)", [-2, 0, 2])]
+fn numbers_that_end_are_used_up(
+    #[values(Memory, RocksDb)] on: Backend,
+    #[case] identity: &str,
+    #[case] expected: [i64; 3],
+) {
+    let store = on.with_tables(&tickets(identity));
+    let table = store.table("tickets").unwrap();
+    let put = || table.put(&row! { "seat" => "1a" }, &WriteOptions::default());
+    for _ in 0..3 {
+        put().unwrap();
+    }
+    for _ in 0..2 {
+        let error = put().unwrap_err();
+        assert!(tonnage::IdentityUsedUp::caused(&error), "{error}");
+        assert_error(error, ErrorKind::Invalid, &["no numbers left"]);
+    }
+    assert_eq!(numbers(&store), expected);
+}
+
+#[rstest]
+fn numbers_may_begin_anew_at_the_other_end(#[values(Memory, RocksDb)] on: Backend) {
+    let identity =
+        "BY DEFAULT AS IDENTITY (START WITH 8 INCREMENT BY 4 MINVALUE 1 MAXVALUE 15 CYCLE CACHE 3)";
+    let store = on.with_tables(&tickets(identity));
+    let table = store.table("tickets").unwrap();
+    let draw = || {
+        let seat = row! { "seat" => "1a" };
+        let put = table.put_returning(&seat, Condition::Always, &WriteOptions::default());
+        put.unwrap().generated.unwrap()
+    };
+    let drawn: Vec<Value> = (0..8).map(|_| draw()).collect();
+    assert_eq!(drawn, [8, 12, 1, 5, 9, 13, 1, 5].map(Value::Long));
+    // What describes the table makes it again.
+    let ddl = table.schema().to_ddl();
+    assert!(ddl.contains("MINVALUE 1 MAXVALUE 15 CYCLE CACHE 3"), "{ddl}");
+    store.execute("DROP TABLE tickets").unwrap();
+    store.execute(&ddl).unwrap();
+    assert_eq!(store.table("tickets").unwrap().schema().to_ddl(), ddl);
+}
+
+#[rstest]
+#[case("MAXVALUE 5 MINVALUE 5", "MINVALUE is not less than MAXVALUE")]
+#[case("START WITH 9 MAXVALUE 5", "START WITH 9 is not between")]
+#[case("NO CACHE", "MAXVALUE, MINVALUE or CYCLE")]
+fn ends_that_leave_no_number_are_refused(#[case] options: &str, #[case] part: &str) {
+    let store = Store::open("memory:").unwrap();
+    let made = store.execute(&tickets(&format!("ALWAYS AS IDENTITY ({options})")));
+    assert_error(made.unwrap_err(), ErrorKind::Invalid, &[part]);
 }
