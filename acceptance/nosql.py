@@ -28,6 +28,7 @@ class NosqlListener:
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         lines = iter(self.process.stdout.readline, "ready\n")
         endpoint = [re.match(r"NoSQL +(http://[\d.:]+)", line) for line in lines][0][1]
+        self.endpoint = endpoint
         config = NoSQLHandleConfig(endpoint, StoreAccessTokenProvider())
         # Its own logger would leave a folder of logs here.
         self.handle = NoSQLHandle(config.set_logger(logging.getLogger("nosql")))
@@ -226,12 +227,54 @@ def prepared_statements_take_variables(server):
     assert rows == [{"age": 37}], rows
 
 
+def rows_have_times_of_their_writes(server):
+    users(server)
+    before = time.time() * 1000
+    server.put("users", {"id": 1, "name": "ann"})
+    told = server.get("users", {"id": 1}).get_modification_time()
+    assert abs(told - before) < 5_000, (told, before)
+    statement = "select modification_time($u) as at from users $u"
+    rows = server.handle.query(QueryRequest().set_statement(statement)).get_results()
+    assert rows[0]["at"].year >= 2026, rows
+
+
+def tables_have_namespaces(server):
+    server.handle.do_system_request("create namespace sales", 20_000, 50)
+    assert server.handle.list_namespaces() == ["sales", "sysdefault"]
+    server.define("create table sales:t(id integer, v string, primary key(id))")
+    server.put("sales:t", {"id": 1, "v": "a"})
+    request = GetRequest().set_table_name("t").set_key({"id": 1}).set_namespace("sales")
+    assert server.handle.get(request).get_value() == {"id": 1, "v": "a"}
+    query = QueryRequest().set_statement("select v from sales:t")
+    assert server.handle.query(query).get_results() == [{"v": "a"}]
+    tables = server.handle.list_tables(ListTablesRequest().set_namespace("sales")).get_tables()
+    assert tables == ["sales:t"], tables
+    raises(IllegalArgumentException, server.handle.do_system_request, "drop namespace sales",
+           20_000, 50)
+    server.handle.do_system_request("drop namespace sales cascade", 20_000, 50)
+    assert server.handle.list_namespaces() == ["sysdefault"]
+
+
+def rows_of_a_collection_have_any_fields(server):
+    server.define("create table c(id integer, primary key(id)) as json collection")
+    row = {"id": 1, "a": 1, "b": [1, "x", 2.5], "c": {"d": True}}
+    server.put("c", row)
+    assert server.get("c", {"id": 1}).get_value() == row
+    server.define("create index i on c(c.d as boolean)")
+    query = QueryRequest().set_statement("select * from c t where t.c.d = true")
+    assert server.handle.query(query).get_results() == [row]
+    update = "update c $t put $t {\"e\": 7}, remove $t.b where id = 1 returning *"
+    rows = server.handle.query(QueryRequest().set_statement(update)).get_results()
+    assert rows == [{"id": 1, "a": 1, "c": {"d": True}, "e": 7}], rows
+
+
 def main():
     cases = [tables_are_made_altered_listed_and_dropped, rows_go_by_their_conditions,
              all_types_go_in_and_out, rows_expire_at_whole_hours_and_days, identities_are_told,
              groups_are_written_together, ranges_are_deleted_a_part_at_a_time,
              queries_are_answered_a_part_at_a_time,
-             prepared_statements_take_variables]
+             prepared_statements_take_variables, rows_have_times_of_their_writes,
+             tables_have_namespaces, rows_of_a_collection_have_any_fields]
     run_each(cases, lambda *of: NosqlListener(store_of(*of)))
 
 

@@ -15,6 +15,7 @@ use crate::address::Address;
 use crate::blocking::with_deadline;
 use crate::clock_watch::watch_clocks;
 use crate::load::ClusterLoad;
+use crate::stamp::VERSION_STEP;
 use crate::store::ClusterStore;
 
 /// An engine whose rows are in Apache Cassandra or ScyllaDB.
@@ -88,6 +89,11 @@ impl Engine for CassandraEngine {
     /// Which node has a shard is the cluster's own business, and changes.
     fn shard_of(&self, shard_key: &[u8]) -> ShardId {
         self.store.shard(shard_key)
+    }
+
+    /// Versions are microseconds, and count within one.
+    fn version_time_ms(&self, version: u64) -> Option<u64> {
+        Some(version / VERSION_STEP / 1_000)
     }
 
     fn read_some(

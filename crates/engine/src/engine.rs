@@ -179,6 +179,12 @@ pub trait Engine: Maintenance + Send + Sync {
         Ok(None)
     }
 
+    /// When a version was given, in milliseconds since 1970, where versions say so.
+    fn version_time_ms(&self, version: u64) -> Option<u64> {
+        let _ = version;
+        None
+    }
+
     /// The store at one point in time, with everything acknowledged before. From then on the spaces
     /// named are followed: what is written into them is noted. Nothing where the engine cannot do
     /// so.

@@ -16,6 +16,7 @@ use crate::levels::AtLevels;
 use crate::read::ReadAhead;
 use crate::row::Row;
 use crate::single_calls::WriteOptions;
+use crate::version_clock::VersionClock;
 
 /// The parts of a store.
 pub(crate) struct Inner {
@@ -25,6 +26,8 @@ pub(crate) struct Inner {
     pub(crate) levels: Levels,
     pub(crate) catalog: Catalog,
     pub(crate) clock: Arc<dyn Clock>,
+    /// Knows when rows were written.
+    pub(crate) version_clock: VersionClock,
     pub(crate) pairs: SpaceId,
     /// The space of large objects, once it is known.
     pub(crate) lobs: OnceLock<SpaceId>,
@@ -45,10 +48,17 @@ pub(crate) struct Inner {
 const LOAD_MEMORY_LEAST: usize = 16 << 20;
 
 impl Inner {
-    /// The engine that writes as a call asks for.
+    /// The engine that writes as a call asks for, now.
     pub(crate) fn writer(&self, acks: Option<Acks>) -> AtLevels<'_> {
+        self.note_time();
         let acks = acks.unwrap_or(self.levels.acks);
         AtLevels::of(&self.engine, Levels { acks, ..Levels::default() })
+    }
+
+    /// Lets versions from now on belong to this time. Called before each write.
+    #[inline]
+    pub(crate) fn note_time(&self) {
+        self.version_clock.tick(&*self.engine, &*self.clock);
     }
 
     /// The engine that reads as a call asks for.

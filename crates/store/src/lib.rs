@@ -74,12 +74,14 @@ mod columns;
 mod ddl;
 pub mod geo;
 mod identity;
+mod identity_used_up;
 mod index;
 mod inner;
 mod kv;
 mod levels;
 mod lob;
 mod members;
+mod namespaces;
 mod read;
 mod row;
 mod schema;
@@ -88,6 +90,7 @@ mod store;
 mod table;
 mod terms;
 mod value;
+mod version_clock;
 
 pub use already_exists::AlreadyExists;
 pub use arrow;
@@ -112,6 +115,7 @@ pub use catalog::{Catalog, TableEntry};
 pub use check::{CheckOptions, CheckReport};
 pub use codec::{FieldRange, RowView};
 pub use ddl::{DdlOutcome, Statement, parse as parse_ddl};
+pub use identity_used_up::IdentityUsedUp;
 pub use index::{
     CreateIndexOptions, GeoCells, Index, IndexArgument, IndexCleanReport, IndexColumn,
     IndexDefinition, IndexFunction, IndexFunctionName, IndexProgress, IndexRange, IndexRows,

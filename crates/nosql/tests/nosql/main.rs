@@ -2,11 +2,13 @@
 
 mod changes;
 mod client;
+mod collections;
 mod definitions;
 mod documents;
 mod groups;
 mod hostile;
 mod joins;
+mod namespaces;
 mod queries;
 mod requests;
 mod rows;

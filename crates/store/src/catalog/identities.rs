@@ -17,6 +17,7 @@ use tonnage_engine::{
     Slices, SpaceId, WriteBatch,
 };
 
+use crate::identity_used_up::IdentityUsedUp;
 use crate::schema::Identity;
 
 /// The name of the space of the notes.
@@ -62,7 +63,8 @@ impl Identities {
     /// So many unassigned numbers.
     ///
     /// # Errors
-    /// `Invalid` when there are no more within the bounds; `Unavailable` when the disk refuses.
+    /// `Invalid`, caused by [`IdentityUsedUp`], when there are no more; `Unavailable` when the disk
+    /// refuses.
     pub(super) fn draw(
         &self,
         engine: &dyn Engine,
@@ -85,8 +87,8 @@ impl Identities {
                 let wanted = (count - numbers.len()) as u64;
                 *block = self.reserve_block(engine, column, identity, wanted)?;
             }
-            let number = identity.number_at(block.next);
-            numbers.push(number.ok_or_else(|| Error::invalid("the IDENTITY has no numbers left"))?);
+            let number = i64::try_from(block.next).map_err(|_| none_left())?;
+            numbers.push(number);
             block.next += i128::from(identity.increment);
             block.left -= 1;
         }
@@ -102,7 +104,7 @@ impl Identities {
         wanted: u64,
     ) -> Result<NumberBlock> {
         let space = self.ensure_space(engine)?;
-        let left = wanted.max(identity.cache.into());
+        let size = wanted.max(identity.cache.into());
         let key = column.key();
         let keys: Slices = [&key[..]].into_iter().collect();
         let mut rows = Rows::new();
@@ -117,12 +119,19 @@ impl Identities {
                     (i128::from_le_bytes(noted), Condition::IfVersion(rows.versions[0]))
                 }
             };
-            let behind = i128::from(identity.increment)
+            // A block ends where the numbers end: the next one begins anew, or there is none.
+            let next = match (identity.count_from(next), identity.first_again()) {
+                (0, None) => return Err(none_left()),
+                (0, Some(again)) => again.into(),
+                _ => next,
+            };
+            let left = size.min(identity.count_from(next));
+            let after = i128::from(identity.increment)
                 .checked_mul(left.into())
                 .and_then(|taken| taken.checked_add(next))
                 .ok_or_else(damaged)?;
             let mut batch = WriteBatch::new(space);
-            batch.put(&key, &behind.to_le_bytes(), 0, unchanged);
+            batch.put(&key, &after.to_le_bytes(), 0, unchanged);
             // Synced before the first number is given: after a crash no number is given twice.
             if engine.write(&batch, Durability::Fsync)?.version().is_some() {
                 return Ok(NumberBlock { next, left });
@@ -161,6 +170,11 @@ impl Identities {
             made => made.map(|made| *self.space.get_or_init(|| made)),
         }
     }
+}
+
+#[cold]
+fn none_left() -> Error {
+    IdentityUsedUp::error("the IDENTITY has no numbers left")
 }
 
 #[cold]

@@ -24,8 +24,8 @@ const FORMAT: u32 = 8;
 
 /// The format of the row of a table without indexes and of the first types, which every Tonnage can
 /// read. A version that lacks indexes, further types, identity columns, numbers of more than 38
-/// digits, defaults computed for each row, cells of the globe indexes on parts of typed
-/// values and arrays, indexes on functions or bounds of identities must not write such a table.
+/// digits, defaults computed for each row, cells of the globe, indexes on parts of typed values and
+/// arrays or on functions, JSON collections, or identities with bounds must not write such a table.
 const FORMAT_PLAIN: u32 = 1;
 const FORMAT_WITH_INDEXES: u32 = 2;
 const FORMAT_WITH_FURTHER_TYPES: u32 = 3;
@@ -96,7 +96,8 @@ impl StoredTable {
             column.function.is_some() || column.path.iter().any(PathStep::is_each) || is_typed()
         };
         let has_bounds = |column: &Column| column.identity.is_some_and(|own| own.has_bounds());
-        if schema.columns.iter().any(has_bounds) || indexed.clone().any(leads_on) {
+        let is_later = |column: &Column| column.is_collection || has_bounds(column);
+        if schema.columns.iter().any(is_later) || indexed.clone().any(leads_on) {
             FORMAT_WITH_INDEXED_PARTS
         } else if indexed.any(|column| column.cells.is_some()) {
             FORMAT_WITH_GEO_CELLS

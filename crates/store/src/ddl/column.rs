@@ -46,7 +46,9 @@ pub(super) fn column(cursor: &mut TokenCursor) -> Result<(ColumnDefinition, bool
                     "a column is not computed from others: a view computes as it is read",
                 ));
             }
-            column.identity = Some(identity(cursor)?.bounded_by(column.column_type));
+            column.identity = Some(identity(cursor)?);
+        } else if cursor.word("COLLECTION") {
+            column.is_collection = true;
         } else if cursor.word("PRIMARY") {
             cursor.expect_word("KEY")?;
             is_key = true;
@@ -76,8 +78,8 @@ fn serial(cursor: &mut TokenCursor) -> Option<ColumnType> {
     is_serial.then_some(ColumnType::Integer)
 }
 
-/// `ALWAYS | BY DEFAULT [ON NULL] AS IDENTITY [(START WITH n INCREMENT BY n CACHE n
-/// MINVALUE n MAXVALUE n CYCLE)]`, after `GENERATED`.
+/// `ALWAYS | BY DEFAULT [ON NULL] AS IDENTITY [(START WITH n INCREMENT BY n MINVALUE n MAXVALUE n
+/// CYCLE CACHE n)]`, after `GENERATED`.
 fn identity(cursor: &mut TokenCursor) -> Result<Identity> {
     let mut identity = Identity::default();
     if !cursor.word("ALWAYS") {
@@ -104,34 +106,34 @@ fn identity(cursor: &mut TokenCursor) -> Result<Identity> {
             identity.increment = signed(cursor)?;
         } else if cursor.word("CACHE") {
             identity.cache = cursor.whole("how many numbers are kept ready")?;
-        } else if cursor.word("MINVALUE") {
-            identity.min = Some(signed(cursor)?);
         } else if cursor.word("MAXVALUE") {
             identity.max = Some(signed(cursor)?);
+        } else if cursor.word("MINVALUE") {
+            identity.min = Some(signed(cursor)?);
         } else if cursor.word("CYCLE") {
             identity.cycle = true;
         } else if cursor.word("NO") {
-            no_bound(cursor, &mut identity)?;
+            no_option(cursor, &mut identity)?;
         } else {
             // At the end of the text as well: an open parenthesis would else loop for ever.
             return Err(cursor
-                .expected("START WITH, INCREMENT BY, CACHE, MINVALUE, MAXVALUE, CYCLE or ')'"));
+                .expected("START WITH, INCREMENT BY, MINVALUE, MAXVALUE, CYCLE, CACHE or ')'"));
         }
         cursor.token(&Token::Comma);
     }
     Ok(identity)
 }
 
-/// `CYCLE`, `MINVALUE` or `MAXVALUE`, after NO.
-fn no_bound(cursor: &mut TokenCursor, identity: &mut Identity) -> Result<()> {
-    if cursor.word("CYCLE") {
-        identity.cycle = false;
+/// `MAXVALUE | MINVALUE | CYCLE`, after `NO`.
+fn no_option(cursor: &mut TokenCursor, identity: &mut Identity) -> Result<()> {
+    if cursor.word("MAXVALUE") {
+        identity.max = None;
     } else if cursor.word("MINVALUE") {
         identity.min = None;
-    } else if cursor.word("MAXVALUE") {
-        identity.max = None;
+    } else if cursor.word("CYCLE") {
+        identity.cycle = false;
     } else {
-        return Err(cursor.expected("CYCLE, MINVALUE or MAXVALUE"));
+        return Err(cursor.expected("MAXVALUE, MINVALUE or CYCLE"));
     }
     Ok(())
 }

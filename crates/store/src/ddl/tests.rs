@@ -264,3 +264,27 @@ fn a_type_reads_back_as_it_is_printed() {
         assert_eq!(error.kind(), ErrorKind::Invalid, "{text}: {error}");
     }
 }
+
+#[test]
+fn a_json_collection_has_a_column_for_all_other_fields() {
+    let sql = "CREATE TABLE c (id LONG, document JSON COLLECTION, PRIMARY KEY (id))";
+    let schema = TableSchema::define(&definition(sql), None, 0).unwrap();
+    assert_eq!(schema.collection_column(), Some(1));
+    let document = &schema.columns[1];
+    assert!(!document.nullable && document.default == Some(Value::Json("{}".into())));
+    let again = TableSchema::define(&definition(&schema.to_ddl()), None, 0).unwrap();
+    assert_eq!(again, schema);
+    for (columns, part) in [
+        ("d STRING COLLECTION", "a COLLECTION is of type JSON"),
+        ("d JSON COLLECTION DEFAULT '[]'", "leave DEFAULT out"),
+        ("d JSON COLLECTION, e JSON COLLECTION", "columns 'd' and 'e' are both COLLECTION"),
+    ] {
+        let sql = format!("CREATE TABLE c (id LONG, {columns}, PRIMARY KEY (id))");
+        let error = TableSchema::define(&definition(&sql), None, 0).unwrap_err();
+        assert!(error.message().contains(part), "{sql}: {error}");
+    }
+    let added =
+        ColumnDefinition { is_collection: true, ..ColumnDefinition::new("late", ColumnType::Json) };
+    let error = schema.alter(&[Change::AddColumn(added)]).unwrap_err();
+    assert!(error.message().contains("make a new table"), "{error}");
+}

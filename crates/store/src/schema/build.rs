@@ -43,6 +43,9 @@ pub struct ColumnDefinition {
     pub default_function: Option<DefaultFunction>,
     /// How the store numbers rows in the column, if it does. A table has one such column at most.
     pub identity: Option<Identity>,
+    /// Whether it holds the fields of a row that no other column has. A table has one such column at
+    /// most; it is of type JSON, never NULL, and empty by default.
+    pub is_collection: bool,
 }
 
 /// A change to a table.
@@ -89,6 +92,7 @@ impl ColumnDefinition {
             default: None,
             default_function: None,
             identity: None,
+            is_collection: false,
         }
     }
 }
@@ -172,18 +176,25 @@ impl TableSchema {
         if self.columns.len() >= COLUMNS_MAX || self.next_column_id == u16::MAX {
             return invalid(format!("a table can have at most {COLUMNS_MAX} columns"));
         }
-        let default = default_of(definition)?;
+        let default = match definition.is_collection {
+            true => Some(Value::Json("{}".to_owned())),
+            false => default_of(definition)?,
+        };
         let default_function = default_function_of(definition)?;
         self.check_identity(definition)?;
+        self.check_collection(definition)?;
         self.columns.push(Column {
             id: self.next_column_id,
             name: definition.name.clone(),
             column_type: definition.column_type,
             // An identity column is NOT NULL whatever is declared: each row has its number.
-            nullable: definition.nullable && definition.identity.is_none(),
+            nullable: definition.nullable
+                && definition.identity.is_none()
+                && !definition.is_collection,
             default,
             default_function,
-            identity: definition.identity,
+            identity: definition.identity.map(|own| own.bounded(definition.column_type)),
+            is_collection: definition.is_collection,
         });
         self.next_column_id += 1;
         Ok(())
@@ -203,6 +214,31 @@ impl TableSchema {
             return invalid(format!("column '{name}' is an IDENTITY and cannot have a DEFAULT"));
         }
         Ok(())
+    }
+
+    fn check_collection(&self, definition: &ColumnDefinition) -> Result<()> {
+        if !definition.is_collection {
+            return Ok(());
+        }
+        let name = &definition.name;
+        let type_name = definition.column_type;
+        if type_name != ColumnType::Json {
+            return invalid(format!(
+                "column '{name}' is of type {type_name}: a COLLECTION is of type JSON"
+            ));
+        }
+        if definition.default.is_some() || definition.default_function.is_some() {
+            return invalid(format!(
+                "column '{name}' is a COLLECTION, which is empty by default: leave DEFAULT out"
+            ));
+        }
+        match self.collection_column() {
+            Some(other) => invalid(format!(
+                "columns '{}' and '{name}' are both COLLECTION: a table can have one",
+                self.columns[other].name
+            )),
+            None => Ok(()),
+        }
     }
 
     fn set_key(
@@ -303,6 +339,10 @@ impl TableSchema {
         match change {
             // Before the next arm: an IDENTITY may be NOT NULL too, and could not have the DEFAULT
             // that one asks for.
+            Change::AddColumn(column) if column.is_collection => invalid(format!(
+                "column '{}' cannot be a COLLECTION: a table is one from the start; make a new table",
+                column.name
+            )),
             Change::AddColumn(column) if column.identity.is_some() => invalid(format!(
                 "column '{}' cannot be an IDENTITY: the rows that are there would have no number; make a new table",
                 column.name

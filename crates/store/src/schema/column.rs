@@ -29,6 +29,10 @@ pub struct Column {
     /// How the store numbers rows in the column, if it does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub identity: Option<Identity>,
+    /// Whether it holds, in a document, the fields of a row that no other column has: the table is
+    /// a JSON collection.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_collection: bool,
 }
 
 impl Column {

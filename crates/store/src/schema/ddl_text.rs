@@ -53,6 +53,10 @@ impl TableSchema {
 
     fn write_column(&self, column: &Column, ddl: &mut String) {
         let _ = write!(ddl, "{} {}", quoted_name(&column.name), column.column_type);
+        if column.is_collection {
+            ddl.push_str(" COLLECTION");
+            return;
+        }
         let in_key = self.key_columns().any(|key| key.id == column.id);
         if let Some(identity) = &column.identity {
             let _ = write!(ddl, " {identity}");

@@ -53,6 +53,10 @@ impl Column {
             let may = if self.nullable { "may be NULL" } else { "may not be NULL" };
             return Some(format!("its column '{name}' {may}"));
         }
+        if self.is_collection != wanted.is_collection {
+            let is = if self.is_collection { "is" } else { "is not" };
+            return Some(format!("its column '{name}' {is} a COLLECTION"));
+        }
         if self.identity != wanted.identity {
             let show = |identity: &Option<Identity>| {
                 identity.as_ref().map_or("no IDENTITY".into(), Identity::to_string)

@@ -73,6 +73,12 @@ impl TableSchema {
         self.columns.iter().position(|column| column.identity.is_some())
     }
 
+    /// The position of the column that holds the fields without a column of their own: the table is
+    /// a JSON collection.
+    pub fn collection_column(&self) -> Option<usize> {
+        self.columns.iter().position(|column| column.is_collection)
+    }
+
     /// The position of the column of that name.
     pub fn column_index(&self, name: &str) -> Option<usize> {
         self.columns.iter().position(|column| column.is_named(name))

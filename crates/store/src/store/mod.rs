@@ -35,10 +35,12 @@ use crate::inner::Inner;
 use crate::kv::KeyValue;
 use crate::levels::{check_acks, check_consistency};
 use crate::lob::{clean_unneeded, find_space};
+use crate::namespaces;
 use crate::read::ReadAhead;
 use crate::single_calls::{WriteOptions, WriteResult};
 use crate::table::{ExchangeResult, RowOperation, Table, atomic_write, write_each};
 use crate::terms::check_timeout;
+use crate::version_clock::VersionClock;
 use limits::StoreLimits;
 
 /// The name of the space that holds the key/value pairs.
@@ -109,6 +111,7 @@ impl Store {
         let catalog = Catalog::open_as_member(engine.clone())?;
         let pairs = pairs_space(&*engine)?;
         let gate = catalog.gate().clone();
+        let version_clock = VersionClock::open(&*engine)?;
         let cleaner = BackgroundCleaner::new(engine.clone(), gate.clone(), clean_in_background);
         if let Some(space) = find_space(&*engine)? {
             // What writers left that a crash cut short. What cannot be deleted stays until `check`.
@@ -121,6 +124,7 @@ impl Store {
             levels,
             catalog,
             clock,
+            version_clock,
             pairs,
             gate,
             lobs: OnceLock::new(),
@@ -138,6 +142,39 @@ impl Store {
             members.watch(Box::new(follow));
         }
         Ok(Store { inner })
+    }
+
+    /// The names of all namespaces, in order. Tables in one have its name and a colon before their own.
+    ///
+    /// # Errors
+    /// What the engine says.
+    pub fn namespaces(&self) -> Result<Vec<String>> {
+        namespaces::list(&*self.inner.engine)
+    }
+
+    /// Makes a namespace. Returns whether there was none of that name.
+    ///
+    /// # Errors
+    /// `Invalid` for a name that no table could have, or with a colon.
+    pub fn create_namespace(&self, name: &str) -> Result<bool> {
+        namespaces::create(&*self.inner.engine, name)
+    }
+
+    /// Forgets a namespace. Returns whether there was one of that name. Its tables stay.
+    ///
+    /// # Errors
+    /// What the engine says.
+    pub fn drop_namespace(&self, name: &str) -> Result<bool> {
+        namespaces::remove(&*self.inner.engine, name)
+    }
+
+    /// Keeps from now on when rows are written, in all later openings, too. [`Table::written_ms`]
+    /// reads it. Costs an empty row for each 100 ms of writing, and no byte of a row.
+    ///
+    /// # Errors
+    /// What the engine says.
+    pub fn keep_write_times(&self) -> Result<()> {
+        self.inner.version_clock.keep(&*self.inner.engine)
     }
 
     /// Has what is kept as columns take at most so much memory from now on.

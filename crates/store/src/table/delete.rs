@@ -27,8 +27,8 @@ pub struct DeleteOptions {
     /// At most this many rows of the table itself in one call. Rows of relatives go with theirs,
     /// and are not counted. The answer says where to continue.
     pub limit: Option<u64>,
-    /// Resumes after this position of an earlier call with the same key; see
-    /// [`DeleteReport::rest`].
+    /// Resumes after this position: of an earlier call ([`DeleteReport::rest`]), or of a scan or
+    /// another read of the table.
     pub start_after: Option<ResumeToken>,
     /// When the deletion is acknowledged.
     pub durability: Durability,
@@ -126,7 +126,7 @@ impl Table {
             None => codec.prefix_bounds(&prefix, &mut start, &mut end),
         }
         if let Some(token) = &options.start_after {
-            let point = ResumePoint::of(token, self.entry.space, Direction::Forward, false)?;
+            let point = ResumePoint::of_any(token, self.entry.space)?;
             point.narrow(&mut start, &mut end);
         }
         let mut ranges = Ranges::new();

@@ -224,6 +224,21 @@ impl Table {
         self.get_by(&**self.store.reader(options.consistency), key, deadline)
     }
 
+    /// When a row of that version was written, in milliseconds since 1970: exact to about 100 ms, of
+    /// old rows to about an 8,000th of their age. 0 where that is not known: the store kept no times
+    /// then ([`Store::keep_write_times`](crate::Store::keep_write_times)).
+    pub fn written_ms(&self, row: &Row, version: u64) -> u64 {
+        let engine = &*self.store.engine;
+        let shard = || {
+            let mut key = Vec::new();
+            let encoded = self.entry.codec.encode_key(row, &mut key);
+            let shape = self.entry.schema.key_shape();
+            let len = encoded.and_then(|()| shape.shard_key_len(&key)).unwrap_or(0);
+            engine.shard_of(&key[..len])
+        };
+        self.store.version_clock.written_ms(engine, shard, version)
+    }
+
     /// A session for one thread that reads and writes row after row: it keeps its memory, so that
     /// no row costs an allocation for each of its columns.
     pub fn session(&self) -> RowSession {

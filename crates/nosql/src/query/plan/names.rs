@@ -5,7 +5,7 @@ use tonnage::TableSchema;
 use super::static_types::check;
 use crate::query::evaluate::{AGGREGATES, ROW_FUNCTIONS, check_call};
 use crate::query::syntax::{Expr, ExprKind, Place, Step, StepKind, TableName, VariableDeclaration};
-use crate::wire::{Failure, Outcome};
+use crate::wire::{Failure, Outcome, RowField, row_field};
 
 /// Variables that steps of paths bring along.
 const STEP_VARIABLES: [&str; 5] = ["", "element", "pos", "key", "value"];
@@ -80,9 +80,13 @@ impl Names<'_> {
                 if base.kind == ExprKind::Row
                     && let Some(Step { kind: StepKind::Field(name), .. }) = steps.first()
                 {
-                    let column = self.column(base.place, name)?;
-                    base.kind = ExprKind::Column(column);
-                    steps.remove(0);
+                    match self.field(base.place, name)? {
+                        RowField::Column(column) => {
+                            base.kind = ExprKind::Column(column);
+                            steps.remove(0);
+                        }
+                        RowField::Document(column) => base.kind = ExprKind::Column(column),
+                    }
                 }
                 if let ExprKind::Unnested(slot) = base.kind
                     && let Some(Step { kind: StepKind::Field(name), .. }) = steps.first()
@@ -93,6 +97,12 @@ impl Names<'_> {
                 }
                 let mut inner = |expr: &mut Expr| self.find_within(expr, true);
                 steps.iter_mut().try_for_each(|step| step.kind.map_inner(&mut inner))?;
+                // A field of a document is a path itself, which continues.
+                if let ExprKind::Path(inner, first) = &mut base.kind {
+                    steps.splice(0..0, std::mem::take(first));
+                    let inner = std::mem::replace(&mut inner.kind, ExprKind::Row);
+                    base.kind = inner;
+                }
                 if steps.is_empty() {
                     let base = std::mem::replace(&mut base.kind, ExprKind::Row);
                     expr.kind = base;
@@ -155,17 +165,24 @@ impl Names<'_> {
             !joined.is_hidden && joined.schema.column_index(name).is_some()
         };
         let mut joined = self.joined.iter().filter(has_column);
-        match (self.schema.column_index(name), joined.next(), joined.next()) {
-            (Some(column), None, _) => Ok(ExprKind::Column(column)),
-            (None, Some(joined), None) => {
+        match (row_field(self.schema, name), joined.next(), joined.next()) {
+            (Some(RowField::Column(column)), None, _) => Ok(ExprKind::Column(column)),
+            // A column of any table comes before a field of a document.
+            (None | Some(RowField::Document(_)), Some(joined), None) => {
                 let base = Expr::new(place, ExprKind::Unnested(joined.slot));
                 let step = Step { place, kind: StepKind::Field(name.to_owned()) };
                 Ok(ExprKind::Path(Box::new(base), vec![step]))
             }
-            (None, None, _) if self.is_table(name) => Ok(ExprKind::Row),
-            (None, None, _) => match self.joined(name) {
-                Some(joined) => Ok(ExprKind::Unnested(joined.slot)),
-                None => Err(no_column(place, name)),
+            // A row of a JSON collection may have a field of any name: the table comes first.
+            (_, None, _) if self.is_table(name) => Ok(ExprKind::Row),
+            (own, None, _) => match (self.joined(name), own) {
+                (Some(joined), _) => Ok(ExprKind::Unnested(joined.slot)),
+                (None, Some(RowField::Document(column))) => {
+                    let document = Expr::new(place, ExprKind::Column(column));
+                    let step = Step { place, kind: StepKind::Field(name.to_owned()) };
+                    Ok(ExprKind::Path(Box::new(document), vec![step]))
+                }
+                (None, _) => Err(no_column(place, name)),
             },
             _ => Err(Failure::argument(format!(
                 "Error: {place} Several tables in the FROM clause have a column named {name}"
@@ -173,8 +190,8 @@ impl Names<'_> {
         }
     }
 
-    fn column(&self, place: Place, name: &str) -> Outcome<usize> {
-        self.schema.column_index(name).ok_or_else(|| no_column(place, name))
+    fn field(&self, place: Place, name: &str) -> Outcome<RowField> {
+        row_field(self.schema, name).ok_or_else(|| no_column(place, name))
     }
 
     fn variable(&self, place: Place, name: &str) -> Outcome<ExprKind> {

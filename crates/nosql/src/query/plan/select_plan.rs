@@ -13,7 +13,7 @@ use crate::query::syntax::{
 };
 use crate::wire::{Failure, Outcome};
 
-/// What is given for each row or group, by name.
+/// What is given for each row or group, by name. One without a name gives the fields of the answer.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct OutputList {
     pub(crate) names: Vec<Arc<str>>,
@@ -32,6 +32,7 @@ pub(crate) struct SelectPlan {
     pub(crate) aggregates: Vec<Aggregate>,
     pub(crate) is_grouped: bool,
     pub(crate) order: Vec<SortKey>,
+    pub(crate) limits: Limits,
     pub(crate) used: UsedColumns,
     pub(crate) limits: Limits,
 }
@@ -69,6 +70,10 @@ impl SelectPlan {
         let mut output = plan_list(&select.list, &names)?;
         let mut order = select.order.clone();
         order.iter_mut().try_for_each(|key| names.find(&mut key.expr))?;
+        // They may be variables. Whether they are constant is checked when they are evaluated.
+        let mut limits = select.limits.clone();
+        let mut ends = limits.limit.iter_mut().chain(&mut limits.offset);
+        ends.try_for_each(|end| names.find(end))?;
         // Before groups take the place of columns.
         let mut used = UsedColumns::default();
         let sorted = order.iter().map(|key| &key.expr);
@@ -85,9 +90,6 @@ impl SelectPlan {
             }
         }
         let is_distinct = select.list.is_distinct;
-        let mut limits = select.limits.clone();
-        let bounds = limits.limit.iter_mut().chain(&mut limits.offset);
-        bounds.map(|bound| names.find(bound)).collect::<Outcome<()>>()?;
         Ok(Self {
             output,
             is_distinct,
@@ -97,8 +99,8 @@ impl SelectPlan {
             aggregates,
             is_grouped,
             order,
-            used,
             limits,
+            used,
         })
     }
 }
@@ -111,6 +113,11 @@ pub(crate) fn plan_list(list: &SelectList, names: &Names<'_>) -> Outcome<OutputL
     let Some(items) = &list.items else {
         if !names.unnested.is_empty() {
             return Ok(all_tables(list, names));
+        }
+        // Rows of a JSON collection have fields of their own: one item, and no name for it.
+        if names.schema.collection_column().is_some() {
+            let row = Expr::new(list.place, ExprKind::Row);
+            return Ok(OutputList { names: Vec::new(), exprs: vec![row] });
         }
         let columns = names.schema.columns.iter();
         let column = |at| Expr::new(list.place, ExprKind::Column(at));

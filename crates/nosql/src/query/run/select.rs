@@ -121,7 +121,7 @@ impl StreamedRows {
         path: &AccessPath,
         names: Arc<[Arc<str>]>,
     ) -> Outcome<Output> {
-        let mut columns = RowColumns::new(call.table.schema(), &plan.used);
+        let mut columns = RowColumns::new(call.table, &plan.used);
         let wanted = columns.wanted();
         let token = self.token.as_deref();
         let mut found =
@@ -203,7 +203,7 @@ fn all_rows(
         // Without an order the first rows are as good as others.
         Ok(!plan.order.is_empty() || most.is_none_or(|most| count < most))
     };
-    let mut columns = RowColumns::new(call.table.schema(), &plan.used);
+    let mut columns = RowColumns::new(call.table, &plan.used);
     let wanted = columns.wanted();
     let mut joins = JoinReader::new(call, plan);
     let mut found = FoundRows::open(call.call, call.table, path, wanted, None, Direction::Forward)?;

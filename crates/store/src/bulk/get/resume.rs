@@ -93,6 +93,20 @@ impl ResumePoint {
         Ok(point)
     }
 
+    /// The position of any read of a space, by keys or not, for one that resumes forward.
+    ///
+    /// # Errors
+    /// `Invalid` for a token of another table.
+    pub(crate) fn of_any(token: &ResumeToken, space: SpaceId) -> Result<Self> {
+        let direction = match token.0.get(1) {
+            Some(1) => Direction::Reverse,
+            _ => Direction::Forward,
+        };
+        let is_by_keys = token.0.get(2) == Some(&1);
+        let point = Self::of(token, space, direction, is_by_keys)?;
+        Ok(Self { is_reverse: false, number: None, ..point })
+    }
+
     /// Narrows bounds to what follows the position.
     pub(crate) fn narrow(&self, start: &mut Vec<u8>, end: &mut Vec<u8>) {
         if self.is_reverse {

@@ -349,6 +349,7 @@ impl<'a> LoadExecutor<'a> {
         if let Some(table) = &encoder.indexed {
             table.indexes.clean.note();
         }
+        self.store.note_time();
         let by = deadline_after(self.options.flush_timeout);
         for (space, entries) in encoder.index_entries() {
             match self.session.push_by(*space, LoadOutcomes::stream_of_indexes(stream), entries, by)

@@ -1,7 +1,10 @@
 //! Deleting many rows by a partial key.
 
 use rstest::rstest;
-use tonnage::{DeleteOptions, ErrorKind, FieldRange, Row, Store, WriteOptions};
+use tonnage::{
+    BulkGetOptions, DeleteOptions, Direction, ErrorKind, FieldRange, KeySource, Row, Store,
+    TableScanOptions, WriteOptions,
+};
 
 use crate::common::Backend::{self, Memory, RocksDb};
 use crate::common::shop::{self, phone_key, price_of};
@@ -163,4 +166,34 @@ fn a_limit_needs_the_call_that_tells_where_to_go_on(#[values(Memory, RocksDb)] o
     let refused = failure(phones.delete_range(&nokia, &options(1)));
     assert_error(refused, ErrorKind::Invalid, &["delete_some"]);
     assert_error(failure(phones.delete_some(&nokia, &options(0))), ErrorKind::Invalid, &["limit"]);
+}
+
+#[rstest]
+fn a_deletion_goes_on_after_the_row_of_any_read(#[values(Memory, RocksDb)] on: Backend) {
+    let store = shop::stocked(on, 10);
+    let phones = store.table("phones").unwrap();
+    let nokia = || row! { "maker" => "Nokia" };
+    // A read of keys: after its fourth row.
+    let by_keys = BulkGetOptions {
+        direction: Direction::Forward,
+        origins: true,
+        ..BulkGetOptions::default()
+    };
+    let mut rows = phones.bulk_get(KeySource::keys([nokia()]), &by_keys).unwrap().into_rows();
+    (0..4).for_each(|_| drop(rows.next().unwrap().unwrap()));
+    let start_after = rows.position();
+    assert!(start_after.is_some());
+    let rest = DeleteOptions { start_after, ..Default::default() };
+    assert_eq!(phones.delete_some(&nokia(), &rest).unwrap().rows, 6);
+    // A scan: after its first row, which is of another maker or the first of this one.
+    let scan = TableScanOptions { direction: Direction::Forward, ..Default::default() };
+    let mut rows = phones.scan(&scan).unwrap().into_rows();
+    rows.next().unwrap().unwrap();
+    let rest = DeleteOptions { start_after: rows.position(), ..Default::default() };
+    let deleted = phones.delete_some(&nokia(), &rest).unwrap().rows;
+    assert!(deleted == 3 || deleted == 4, "{deleted}");
+    store.execute("CREATE TABLE other (id LONG, PRIMARY KEY (id))").unwrap();
+    let other = store.table("other").unwrap();
+    let refused = failure(other.delete_some(&row! { "id" => 1_i64 }, &rest));
+    assert_error(refused, ErrorKind::Invalid, &["start_after", "another table"]);
 }

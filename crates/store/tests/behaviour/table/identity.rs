@@ -8,8 +8,8 @@ use rstest::rstest;
 use tonnage::arrow::array::{Int64Array, RecordBatch, StringArray};
 use tonnage::arrow::datatypes::{DataType, Field, Schema};
 use tonnage::{
-    BulkPutOptions, Condition, DdlOutcome, EntryBatch, ErrorKind, Row, RowOperation, Store,
-    TableScanOptions, Value, ValueRef, WriteOptions, record_batch_stream, row_stream,
+    BulkPutOptions, Condition, EntryBatch, ErrorKind, Row, RowOperation, Store, TableScanOptions,
+    Value, ValueRef, WriteOptions, record_batch_stream, row_stream,
 };
 
 use crate::common::Backend::{self, Memory, RocksDb};
@@ -25,42 +25,6 @@ fn numbers(store: &Store) -> Vec<i64> {
         other => panic!("no number: {other:?}"),
     };
     all_rows(store, "tickets").into_iter().map(number).collect()
-}
-
-#[rstest]
-fn numbers_end_at_their_bound(#[values(Memory, RocksDb)] on: Backend) {
-    let store = on.with_tables(&tickets("ALWAYS AS IDENTITY (START WITH 7 MAXVALUE 8 NO CYCLE)"));
-    let table = store.table("tickets").unwrap();
-    let put = || table.put(&row! { "seat" => "a" }, &WriteOptions::default());
-    put().unwrap();
-    put().unwrap();
-    assert_error(failure(put()), ErrorKind::Invalid, &["no numbers left"]);
-    assert_eq!(numbers(&store), [7, 8]);
-}
-
-#[rstest]
-fn numbers_that_cycle_come_again(#[values(Memory, RocksDb)] on: Backend) {
-    let bounds = "START WITH 2 INCREMENT BY 2 MINVALUE 1 MAXVALUE 5 CYCLE CACHE 2";
-    let mut store = on.with_tables(&tickets(&format!("ALWAYS AS IDENTITY ({bounds})")));
-    for expected in [vec![2], vec![2, 4], vec![1, 2, 4], vec![1, 2, 3, 4]] {
-        let table = store.table("tickets").unwrap();
-        table.put(&row! { "seat" => "a" }, &WriteOptions::default()).unwrap();
-        assert_eq!(numbers(&store), expected);
-    }
-    store.reopen();
-    let shown = store.execute("DESCRIBE tickets").unwrap().remove(0);
-    let DdlOutcome::Description(text) = &shown else { panic!("{shown:?}") };
-    assert!(text.contains("CACHE 2 MINVALUE 1 MAXVALUE 5 CYCLE)"), "{text}");
-    assert_eq!(on.with_tables(text).execute("DESCRIBE tickets").unwrap().remove(0), shown);
-}
-
-#[rstest]
-#[case("START WITH 9 MAXVALUE 8", "beyond MINVALUE or MAXVALUE")]
-#[case("MAXVALUE", "number")]
-#[case("NO CACHE", "CYCLE, MINVALUE or MAXVALUE")]
-fn bounds_that_cannot_be_are_refused(#[case] bounds: &str, #[case] told: &str) {
-    let made = Memory.open().execute(&tickets(&format!("ALWAYS AS IDENTITY ({bounds})")));
-    assert_error(failure(made), ErrorKind::Invalid, &[told]);
 }
 
 #[rstest]
@@ -253,7 +217,7 @@ fn a_child_table_numbers_its_own_rows(#[values(Memory, RocksDb)] on: Backend) {
 #[case("id LONG GENERATED ALWAYS AS IDENTITY (CACHE 0)", "CACHE takes at least 1")]
 #[case("id INTEGER GENERATED ALWAYS AS IDENTITY (START WITH 3000000000)", "START WITH")]
 #[case("id LONG GENERATED SOMETIMES AS IDENTITY", "expected BY")]
-#[case("id LONG GENERATED ALWAYS AS IDENTITY (OWNED)", "START WITH, INCREMENT BY, CACHE")]
+#[case("id LONG GENERATED ALWAYS AS IDENTITY (ORDER)", "MINVALUE, MAXVALUE, CYCLE, CACHE")]
 #[case(
     "id LONG GENERATED ALWAYS AS IDENTITY, n LONG GENERATED ALWAYS AS IDENTITY",
     "a table can have one"
@@ -285,4 +249,57 @@ fn the_definition_is_read_back(#[values(Memory, RocksDb)] on: Backend) {
     store.execute(&same).unwrap();
     let other = failure(store.execute(&same.replace("CACHE 9", "CACHE 8")));
     assert_error(other, ErrorKind::Conflict, &["'id'", "CACHE 9", "CACHE 8"]);
+}
+
+#[rstest]
+#[case("ALWAYS AS IDENTITY (MAXVALUE 3 CACHE 2)", [1, 2, 3])]
+#[case("ALWAYS AS IDENTITY (START WITH 2 INCREMENT BY -2 MINVALUE -3)", [-2, 0, 2])]
+fn numbers_that_end_are_used_up(
+    #[values(Memory, RocksDb)] on: Backend,
+    #[case] identity: &str,
+    #[case] expected: [i64; 3],
+) {
+    let store = on.with_tables(&tickets(identity));
+    let table = store.table("tickets").unwrap();
+    let put = || table.put(&row! { "seat" => "1a" }, &WriteOptions::default());
+    for _ in 0..3 {
+        put().unwrap();
+    }
+    for _ in 0..2 {
+        let error = put().unwrap_err();
+        assert!(tonnage::IdentityUsedUp::caused(&error), "{error}");
+        assert_error(error, ErrorKind::Invalid, &["no numbers left"]);
+    }
+    assert_eq!(numbers(&store), expected);
+}
+
+#[rstest]
+fn numbers_may_begin_anew_at_the_other_end(#[values(Memory, RocksDb)] on: Backend) {
+    let identity =
+        "BY DEFAULT AS IDENTITY (START WITH 8 INCREMENT BY 4 MINVALUE 1 MAXVALUE 15 CYCLE CACHE 3)";
+    let store = on.with_tables(&tickets(identity));
+    let table = store.table("tickets").unwrap();
+    let draw = || {
+        let seat = row! { "seat" => "1a" };
+        let put = table.put_returning(&seat, Condition::Always, &WriteOptions::default());
+        put.unwrap().generated.unwrap()
+    };
+    let drawn: Vec<Value> = (0..8).map(|_| draw()).collect();
+    assert_eq!(drawn, [8, 12, 1, 5, 9, 13, 1, 5].map(Value::Long));
+    // What describes the table makes it again.
+    let ddl = table.schema().to_ddl();
+    assert!(ddl.contains("MINVALUE 1 MAXVALUE 15 CYCLE CACHE 3"), "{ddl}");
+    store.execute("DROP TABLE tickets").unwrap();
+    store.execute(&ddl).unwrap();
+    assert_eq!(store.table("tickets").unwrap().schema().to_ddl(), ddl);
+}
+
+#[rstest]
+#[case("MAXVALUE 5 MINVALUE 5", "MINVALUE is not less than MAXVALUE")]
+#[case("START WITH 9 MAXVALUE 5", "START WITH 9 is not between")]
+#[case("NO CACHE", "MAXVALUE, MINVALUE or CYCLE")]
+fn ends_that_leave_no_number_are_refused(#[case] options: &str, #[case] part: &str) {
+    let store = Store::open("memory:").unwrap();
+    let made = store.execute(&tickets(&format!("ALWAYS AS IDENTITY ({options})")));
+    assert_error(made.unwrap_err(), ErrorKind::Invalid, &[part]);
 }
