@@ -18,7 +18,7 @@ use crate::store::RemoteStore;
 use delegate::{delegate, either};
 pub use kv::AnyKeyValue;
 pub use lob::{AnyLobReader, AnyLobWriter};
-pub use rows::{AnyBulkGet, AnyMultiGet, AnyPairBatch, AnyPairs};
+pub use rows::{AnyBulkGet, AnyMultiGet, AnyPairBatch, AnyPairs, AnyRowsWithin};
 pub use table::AnyTable;
 
 either! {

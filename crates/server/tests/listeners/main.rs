@@ -15,6 +15,7 @@ mod health;
 mod http;
 mod http_sql;
 mod ingest;
+mod jobs;
 mod lobs;
 mod logins;
 mod maintenance;
@@ -27,10 +28,12 @@ mod redis;
 mod related;
 mod reports;
 mod request_id;
+mod security;
 mod shared_load;
 mod single;
 mod spool;
 mod sql;
+mod statement_list;
 mod statement_rights;
 #[path = "../../../store/tests/behaviour/stepped.rs"]
 #[allow(dead_code, reason = "only writes are waited for here")]
@@ -41,4 +44,5 @@ mod tls;
 mod torn;
 mod unix;
 mod values;
+mod within;
 mod write_timeouts;
