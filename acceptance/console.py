@@ -3,6 +3,7 @@
 Pictures of every screen go to the folder TONNAGE_CONSOLE_PICTURES, or nowhere.
 """
 
+import base64
 import hashlib
 import http.server
 import json
@@ -14,6 +15,7 @@ import sys
 import tempfile
 import threading
 import time
+import urllib.error
 import urllib.parse
 import urllib.request
 
@@ -26,7 +28,7 @@ from suite import Server, run_cases
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PICTURES = os.environ.get("TONNAGE_CONSOLE_PICTURES")
-SCREENS = ["overview", "sql", "tables", "map", "load", "jobs", "about"]
+SCREENS = ["overview", "sql", "tables", "map", "pairs", "load", "jobs", "security", "bench", "about"]
 SHIPS = """CREATE TABLE ships (mmsi LONG, at TIMESTAMP(3), lat DOUBLE, lon DOUBLE, name STRING,
     PRIMARY KEY (SHARD(mmsi), at))"""
 # A PNG of one red pixel.
@@ -83,6 +85,14 @@ def fill(server):
             f"{server.http}/v1/tables/phones/row?id={number}", json.dumps(row).encode(),
             {"Content-Type": "application/json"}, method="PUT")
         urllib.request.urlopen(request).close()
+    for user in range(30):
+        put_pair(server, f"/users/{user}/-/profile", json.dumps({"name": f"user {user}"}).encode())
+
+
+def put_pair(server, key, value, **headers):
+    address = f"{server.http}/v1/pair?{urllib.parse.urlencode({'key': key})}"
+    request = urllib.request.Request(address, value, headers, method="PUT")
+    urllib.request.urlopen(request).close()
 
 
 def page_of(server, screen="", scheme="light", size=(1280, 800), motion="reduce", **query):
@@ -107,8 +117,8 @@ def go(page, server, screen, **query):
 class OpenLoad:
     """A bulk put of ships whose client goes on and on."""
 
-    def __init__(self, server, job, rows=5_000):
-        command = json.dumps({"bulk_put": {"table": "ships", "job": job}})
+    def __init__(self, server, job, rows=5_000, command=None):
+        command = command or json.dumps({"bulk_put": {"table": "ships", "job": job}})
         ships = pa.record_batch({
             "mmsi": pa.array(range(rows), pa.int64()),
             "at": pa.array([1_767_420_000_000] * rows, pa.timestamp("ms")),
@@ -165,7 +175,11 @@ def walk(server, scheme, look):
         ("map-numbers", "map", {"table": "ships", "colour": "mmsi"}),
         ("overview", "overview", {}),
         ("jobs", "jobs", {}),
+        ("security", "security", {}),
+        ("bench", "bench", {}),
         ("load", "load", {}),
+        ("pairs", "pairs", {}),
+        ("pairs-one", "pairs", {"path": "/", "key": "/users/1/-/profile"}),
     ]:
         page.goto("about:blank")
         go(page, server, screen, **query)
@@ -585,19 +599,19 @@ def a_page_of_another_origin_reaches_nothing(server):
 
 
 SCREENS_OF = {
-    "root": ["Overview", "SQL", "Tables", "Map", "Load", "Jobs", "About"],
-    "ann": ["SQL", "Tables", "Map", "About"],
-    "bob": ["SQL", "Tables", "Map", "About"],
-    "lou": ["Load", "About"],
-    "oda": ["Overview", "Jobs", "About"],
+    "root": ["Overview", "SQL", "Tables", "Map", "Pairs", "Load", "Jobs", "Security", "Bench", "About"],
+    "ann": ["SQL", "Tables", "Map", "Pairs", "Jobs", "Bench", "About"],
+    "bob": ["SQL", "Tables", "Map", "Jobs", "Bench", "About"],
+    "lou": ["Load", "Jobs", "Bench", "About"],
+    "oda": ["Overview", "Jobs", "Bench", "About"],
 }
 # What the page hides from somebody, made by hand: the server refuses it.
 HIDDEN = {
-    "ann": ["GET /metrics", "GET /v1/jobs", "GET /v1/statistics", "POST /v1/tables/ships/rows",
+    "ann": ["GET /metrics", "GET /v1/events", "GET /v1/statistics", "POST /v1/tables/ships/rows",
             "POST /v1/preview?table=ships"],
     "bob": ["GET /metrics", "GET /v1/tables/secrets/scan", "POST /v1/tables/ships/rows"],
-    "lou": ["GET /metrics", "GET /v1/jobs", "GET /v1/tables/ships/scan"],
-    "oda": ["GET /v1/tables/ships/scan", "POST /v1/tables/ships/rows", "POST /v1/preview"],
+    "lou": ["GET /metrics", "GET /v1/events", "GET /v1/tables/ships/scan"],
+    "oda": ["GET /v1/users", "GET /v1/audit", "GET /v1/tables/ships/scan", "POST /v1/tables/ships/rows", "POST /v1/preview"],
 }
 USERS = """[[user]]\nname = "root"\ntokens = ["{root}"]\nroles = ["admin"]
 [[user]]\nname = "ann"\ntokens = ["{ann}"]\nroles = ["reader"]
@@ -716,6 +730,178 @@ def the_overview_tells_what_the_server_counts(server):
     assert any(line.startswith("rows") for line in calls), calls
     page.keyboard.press("3")
     assert page.get_by_role("button", name="15 min").get_attribute("aria-pressed") == "true"
+    page.context.close()
+
+
+def a_load_shows_its_table_its_time_and_its_rejects(server):
+    put(server, "ships", "mmsi,at,lat,lon,name\n1,2026-01-03T06:00:00,54,2,A\nx,soon,54,2,\"B, C\"\n")
+    page = page_of(server, "jobs")
+    ended = page.get_by_role("region", name="Ended").locator("tbody tr")
+    ended.first.wait_for()
+    assert "ships" in ended.first.inner_text(), ended.first.inner_text()
+    ended.first.locator("button").click()
+    with page.expect_download() as saved:
+        page.get_by_role("button", name="The reject as CSV").click()
+    text = pathlib.Path(saved.value.path()).read_text()
+    assert text.startswith("stream,name,record,column,reason,row"), text
+    assert len(text.splitlines()) == 2 and ",1," in text, text
+    command = json.dumps({"bulk_put": {"table": "ships", "job": "half", "expected_rows": 10_000}})
+    load = OpenLoad(server, "half", command=command)
+    lane = page.locator(".lane", has_text="half")
+    lane.get_by_text("50 % of 10,000").wait_for(timeout=20_000)
+    assert "into ships" in lane.inner_text(), lane.inner_text()
+    load.end()
+    page.context.close()
+
+
+def statements_are_listed_and_cancelled(server):
+    sql(server, "SELECT 40 + 2")
+    try:
+        sql(server, "SELECT nothing FROM nowhere")
+    except urllib.error.HTTPError:
+        pass
+    page = page_of(server, "jobs")
+    lines = page.get_by_role("region", name="Statements").locator("tbody tr")
+    lines.filter(has_text="SELECT 40 + 2").locator(".pill", has_text="completed").wait_for()
+    failed = lines.filter(has_text="nowhere").first
+    assert "failed" in failed.inner_text() and failed.locator(".bad").count(), failed.inner_text()
+    endless = ("SELECT count(*) FROM generate_series(1, 100000) a, generate_series(1, 100000) b "
+               "WHERE a.value * b.value % 7 = 3")
+    outcome = []
+
+    def ask():
+        try:
+            outcome.append(sql(server, endless))
+        except urllib.error.HTTPError as error:
+            outcome.append(json.load(error)["title"])
+
+    running = threading.Thread(target=ask)
+    running.start()
+    line = lines.filter(has_text="generate_series").first
+    line.get_by_role("button").click(timeout=20_000)
+    running.join(60)
+    assert outcome == ["cancelled"], outcome
+    lines.filter(has_text="generate_series").locator(".pill", has_text="cancelled").first.wait_for()
+    page.context.close()
+
+
+def report(target, rate, cores):
+    """A report of a benchmark, as far as the page reads it."""
+    series = [{"at_seconds": float(second), "warm_up": second < 2, "throughput": rate + second,
+               "p99_us": 80.0} for second in range(20)]
+    times = [{"percent": 50.0, "us": 40.0}, {"percent": 99.0, "us": 9e7 / rate}]
+    run = {"name": "a / zipfian", "target": target, "threads": 4, "failures": 0,
+           "throughputs": [rate, rate * 1.1, rate * 0.9], "series": series,
+           "operations": [{"name": "READ", "count": 9, "service": {"percentiles": times}}]}
+    return json.dumps({"format": 1, "workload": "ycsb", "command": "", "settings": {},
+                       "started": "2026-01-03T06:00:00Z", "environment": {"cores": cores},
+                       "runs": [run], "charts": [], "notes": ["Half of the memory was taken."]})
+
+
+def two_reports_are_set_side_by_side(server):
+    page = page_of(server, "bench")
+    files = [{"name": f"{name}.json", "mimeType": "application/json", "buffer": text.encode()}
+             for name, text in [("one", report("rocksdb", 100_000, 2)),
+                                ("other", report("memory", 250_000, 4))]]
+    page.locator("input[type=file]").set_input_files(files)
+    line = page.get_by_role("region", name="Runs").locator("tbody tr").inner_text()
+    assert "100 k" in line and "2.50 x" in line and "900 µs" in line and "0.40 x" in line, line
+    curves = page.get_by_role("img", name="Operations a second of a / zipfian")
+    assert all(curves.locator(f"path.s{one}").get_attribute("d") for one in (1, 2))
+    assert page.get_by_role("region", name="Conditions").locator("tbody").inner_text().split() == [
+        "cores", "2", "4"]
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        picture(page, f"bench-two-{scheme}")
+    assert not Axe().run(page).response["violations"]
+    wrong = [{"name": "x.json", "mimeType": "application/json", "buffer": b'{"a": 1}'}]
+    page.locator("input[type=file]").set_input_files(wrong)
+    assert "tonnage bench" in page.get_by_role("alert").inner_text()
+    page.context.close()
+
+
+def the_users_and_the_audit_log_are_shown_to_administrators(_):
+    digests = {name: hashlib.sha256(name.encode()).hexdigest() for name in SCREENS_OF}
+    with tempfile.TemporaryDirectory() as folder:
+        users, audit = pathlib.Path(folder, "users.toml"), pathlib.Path(folder, "audit.jsonl")
+        users.write_text(USERS.format(**digests))
+        server = Server(arguments=["--users", str(users), "--audit", str(audit)])
+        try:
+            call(server, "/v1/tables", SHIPS, [("Authorization", "Bearer root")])
+            try:
+                call(server, "/v1/tables", "DROP TABLE ships", [("Authorization", "Bearer bob")])
+            except urllib.error.HTTPError as error:
+                assert error.code == 403, error
+            page = page_of(server, "security")
+            log_in(page, "root")
+            table = page.get_by_role("region", name="Users").locator("tbody tr")
+            table.first.wait_for()
+            lines = table.all_inner_texts()
+            assert len(lines) == 5 and any("ships: read" in line for line in lines), lines
+            page.get_by_label("Who may do what with").select_option("ships")
+            bob = table.filter(has_text="bob")
+            bob.locator(".pill.good", has_text="read").wait_for()
+            assert "nothing" in table.filter(has_text="oda").inner_text()
+            page.get_by_label("refused alone").check()
+            log = page.get_by_role("region", name="Audit log").locator("tbody tr")
+            log.filter(has_text="bob").filter(has_text="ships").first.wait_for()
+            assert log.locator(".pill.good").count() == 0, "allowed ones are left out"
+            page.get_by_label("Filter").fill("no such user")
+            page.wait_for_function("""() => document.querySelectorAll(
+                '[aria-label="Audit log"] tbody tr').length === 0""")
+            page.get_by_label("Filter").fill("")
+            for scheme in ("light", "dark"):
+                page.emulate_media(color_scheme=scheme)
+                picture(page, f"security-users-{scheme}")
+            assert not Axe().run(page).response["violations"]
+            page.context.close()
+        finally:
+            server.stop()
+
+
+def pairs_are_looked_at_changed_and_deleted(server):
+    for user in range(230):
+        put_pair(server, f"/users/{user:03}/-/mail", b"someone@example.org")
+    put_pair(server, "/users/007/-/photo", base64.b64decode(PICTURE))
+    put_pair(server, "/users/007/-/key", bytes(range(256)))
+    page = page_of(server, "pairs")
+    keys = page.locator(".tree a")
+    keys.first.wait_for()
+    assert keys.count() == 200, keys.count()
+    page.get_by_role("button", name="More").click()
+    page.wait_for_function("document.querySelectorAll('.tree a').length === 232")
+    page.get_by_label("Path").fill("/users/007/-/")
+    page.get_by_label("Path").press("Enter")
+    page.wait_for_function("document.querySelectorAll('.tree a').length === 3")
+    keys.filter(has_text="photo").click()
+    page.get_by_alt_text("picture of /users/007/-/photo").wait_for()
+    keys.filter(has_text="/-/key").click()
+    page.locator("pre", has_text="000010  10 11 12").wait_for()
+    keys.filter(has_text="mail").click()
+    page.get_by_text("someone@example.org").wait_for()
+    page.get_by_role("button", name="Edit").click()
+    page.get_by_label("Value").fill("bond@example.org")
+    # Somebody else was first.
+    put_pair(server, "/users/007/-/mail", b"other@example.org")
+    page.get_by_role("button", name="Save").click()
+    page.get_by_role("alert").wait_for()
+    page.get_by_role("button", name="Leave it").click()
+    keys.filter(has_text="photo").click()
+    keys.filter(has_text="mail").click()
+    page.get_by_text("other@example.org").wait_for()
+    page.get_by_role("button", name="Edit").click()
+    page.get_by_label("Value").fill("bond@example.org")
+    page.get_by_role("button", name="Save").click()
+    page.get_by_text("Saved").wait_for()
+    assert call(server, "/v1/pair?key=/users/007/-/mail") == "bond@example.org"
+    page.get_by_role("button", name="Delete").click()
+    page.get_by_role("button", name="Delete the pair").click()
+    page.wait_for_function("document.querySelectorAll('.tree a').length === 2")
+    page.get_by_label("Key").fill("/users/007/-/note")
+    page.get_by_label("Value").fill("shaken")
+    page.get_by_role("button", name="Store").click()
+    page.wait_for_function("document.querySelectorAll('.tree a').length === 3")
+    assert call(server, "/v1/pair?key=/users/007/-/note") == "shaken"
     page.context.close()
 
 
@@ -933,6 +1119,11 @@ run_cases(
         statements_of_one_user_are_not_shown_to_the_next,
         the_overview_tells_what_the_server_counts,
         jobs_are_followed_and_cancelled,
+        a_load_shows_its_table_its_time_and_its_rejects,
+        statements_are_listed_and_cancelled,
+        the_users_and_the_audit_log_are_shown_to_administrators,
+        two_reports_are_set_side_by_side,
+        pairs_are_looked_at_changed_and_deleted,
         a_file_is_looked_at_checked_and_loaded,
         a_file_makes_its_own_table,
         a_load_that_stops_tells_what_it_refused,

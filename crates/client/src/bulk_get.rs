@@ -8,10 +8,11 @@ use arrow::compute::filter;
 use arrow::datatypes::{DataType, Schema, SchemaRef, UInt64Type};
 use arrow_flight::Ticket;
 use serde_json::json;
+use tonnage::geo::Region;
 use tonnage::internal::sync::lock;
 use tonnage::{
-    BulkGetOptions, Error, GetOptions, InterleavedBatch, KeyOrigin, KeySource, Result, Row,
-    TableBatch, TableEntry, TableScanOptions, Value,
+    BulkGetOptions, Error, GetOptions, IndexScanOptions, InterleavedBatch, KeyOrigin, KeySource,
+    Result, Row, TableBatch, TableEntry, TableScanOptions, Value,
 };
 
 use crate::command;
@@ -95,6 +96,23 @@ impl RemoteBulkGet {
         let rows = store.fetch(limits, Ticket::new(json!({ "scan": command }).to_string()))?;
         let schema = rows.schema().clone();
         Self::open(&entry.schema.path, &schema, rows, false, Stamps::default())
+    }
+
+    /// Reads the rows of regions.
+    pub(crate) fn of_regions(
+        store: &RemoteStore,
+        entry: &Arc<TableEntry>,
+        regions: &[Region],
+        options: &IndexScanOptions,
+        has_versions: bool,
+    ) -> Result<Self> {
+        let command = command::of_within(&entry.schema.path, regions, options, has_versions)?;
+        let limits = store.limits_of(&options.cancel, options.timeout);
+        let ticket = json!({ "bulk_get_within": command }).to_string();
+        let rows = store.fetch(limits, Ticket::new(ticket))?;
+        let stamps = Stamps { has_versions, has_origins: true, left_out: LeftOutKeys::default() };
+        let schema = rows.schema().clone();
+        Self::open(&entry.schema.path, &schema, rows, false, stamps)
     }
 
     /// The row of a whole key, by one small message each way in place of a stream.

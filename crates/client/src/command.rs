@@ -1,9 +1,10 @@
 //! Options as the JSON that the server reads in commands and headers.
 
 use serde_json::{Map, Value as Json, json};
+use tonnage::geo::Region;
 use tonnage::{
     BulkGetOptions, Condition, Consistency, Depth, Direction, Durability, Error, FieldRange,
-    KeyRange, PairGetOptions, Result, TableScanOptions,
+    IndexScanOptions, KeyRange, PairGetOptions, Result, TableScanOptions,
 };
 
 /// The command of a bulk get of rows.
@@ -105,6 +106,36 @@ pub(crate) fn of_scan(
         "part": part,
         "parts": parts,
     }))
+}
+
+/// The command of a read of regions.
+///
+/// # Errors
+/// `Invalid` for an order, which a read by places has not.
+pub(crate) fn of_within(
+    table: &str,
+    regions: &[Region],
+    options: &IndexScanOptions,
+    has_versions: bool,
+) -> Result<Json> {
+    if options.exactly_once || options.direction != Direction::Unordered {
+        return Err(Error::invalid(
+            "rows by their places come in no order of the index, and not exactly once: leave direction and exactly_once out",
+        ));
+    }
+    let mut command = json!({
+        "table": table,
+        "within": Json::from_iter(regions.iter().map(Region::to_json)),
+        "columns": options.columns,
+        "limit": options.limit,
+        "versions": has_versions,
+        "origins": true,
+        "timeout_ms": options.timeout.map(|timeout| timeout.as_millis() as u64),
+    });
+    if let Some(consistency) = consistency_of(options.consistency.unwrap_or_default()) {
+        command["consistency"] = consistency;
+    }
+    Ok(command)
 }
 
 /// The command of a scan of pairs, where a limit holds for all of them together.

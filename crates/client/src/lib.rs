@@ -63,7 +63,7 @@ mod tls;
 pub use bulk_get::RemoteBulkGet;
 pub use connection::{
     AnyBulkGet, AnyKeyValue, AnyLobReader, AnyLobWriter, AnyMultiGet, AnyPairBatch, AnyPairs,
-    AnyPipeline, AnyTable, Connection,
+    AnyPipeline, AnyRowsWithin, AnyTable, Connection,
 };
 pub use fetch_all::Fetched;
 pub use kv::RemoteKeyValue;

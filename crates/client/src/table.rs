@@ -3,9 +3,10 @@
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
+use tonnage::geo::Region;
 use tonnage::{
-    BulkGetOptions, Condition, Error, GetOptions, KeySource, Result, Row, StoredRow, TableEntry,
-    TableScanOptions, TableSchema, WriteOptions, WriteResult,
+    BulkGetOptions, Condition, Error, GetOptions, IndexScanOptions, KeySource, Result, Row,
+    StoredRow, TableEntry, TableScanOptions, TableSchema, WriteOptions, WriteResult,
 };
 
 use crate::bulk_get::RemoteBulkGet;
@@ -206,6 +207,20 @@ impl RemoteTable {
     /// the rows, whatever came before.
     pub fn bulk_get(&self, keys: KeySource, options: &BulkGetOptions) -> Result<RemoteBulkGet> {
         RemoteBulkGet::of_keys(&self.store, &self.entry, keys, options, self.has_versions)
+    }
+
+    /// Reads the rows of many regions, as [`tonnage::Table::bulk_get_within`] does: the server finds
+    /// them by the table's index on places. Batches are as large as the server's messages.
+    ///
+    /// # Errors
+    /// What the server says, and `Unavailable` when it cannot be reached.
+    pub fn bulk_get_within(
+        &self,
+        regions: impl IntoIterator<Item = Region>,
+        options: &IndexScanOptions,
+    ) -> Result<RemoteBulkGet> {
+        let regions: Vec<Region> = regions.into_iter().collect();
+        RemoteBulkGet::of_regions(&self.store, &self.entry, &regions, options, self.has_versions)
     }
 
     /// Reads all rows.

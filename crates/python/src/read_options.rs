@@ -4,7 +4,10 @@ use std::time::Duration;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use tonnage::{BulkGetOptions, Cancel, Direction, FieldRange, PairGetOptions, TableScanOptions};
+use tonnage::{
+    BulkGetOptions, Cancel, Direction, FieldRange, IndexScanOptions, PairGetOptions,
+    TableScanOptions,
+};
 
 use crate::value::to_value;
 
@@ -61,6 +64,21 @@ impl ReadArguments<'_> {
             timeout: seconds(self.timeout)?,
             cancel: cancel.clone(),
             ..TableScanOptions::default()
+        })
+    }
+
+    /// The options of a read by places, which has no order and no keys.
+    pub(crate) fn within(&self, cancel: &Cancel) -> PyResult<IndexScanOptions> {
+        Ok(IndexScanOptions {
+            columns: self.columns.clone(),
+            limit: self.limit,
+            batch_rows_max: self.batch_rows,
+            batch_bytes_max: self.batch_bytes,
+            max_concurrent_requests: self.max_concurrent_requests,
+            timeout: seconds(self.timeout)?,
+            cancel: cancel.clone(),
+            index_only: true,
+            ..IndexScanOptions::default()
         })
     }
 

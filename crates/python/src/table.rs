@@ -1,9 +1,14 @@
 //! A table: single rows, bulk gets, scans.
 
+use std::sync::Arc;
+
+use arrow::array::{RecordBatch, UInt64Array};
+use arrow::datatypes::{DataType, Field, Schema};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use tonnage::{Cancel, Condition, DeleteOptions, KeySource, TableScanOptions};
-use tonnage_client::{AnyBulkGet, AnyTable, RemoteTable};
+use tonnage::geo::Region;
+use tonnage::{Cancel, Condition, DeleteOptions, Error, KeySource, TableScanOptions};
+use tonnage_client::{AnyBulkGet, AnyRowsWithin, AnyTable, RemoteTable};
 
 use crate::arrow_in::{failed, reader_of};
 use crate::batch_iterator::BatchIterator;
@@ -224,6 +229,22 @@ impl Table {
         Ok(TableBatches::new(rows, cancel))
     }
 
+    /// Regions are JSON: a list. With `origins` each row has the number of its region as `_key`.
+    fn bulk_get_within(
+        &self,
+        py: Python<'_>,
+        regions: &str,
+        origins: bool,
+        arguments: ReadArguments<'_>,
+    ) -> PyResult<Batches> {
+        let table = self.native()?;
+        let cancel = Cancel::new();
+        let options = arguments.within(&cancel)?;
+        let regions = regions_of(regions).or_raise()?;
+        let rows = py.detach(|| table.bulk_get_within(regions, &options)).or_raise()?;
+        Ok(with_regions(rows, origins, cancel))
+    }
+
     fn scan(&self, py: Python<'_>, arguments: ReadArguments<'_>) -> PyResult<Batches> {
         let table = self.native()?;
         let cancel = Cancel::new();
@@ -265,6 +286,40 @@ fn batches(rows: AnyBulkGet, cancel: Cancel, needs_python: bool) -> Batches {
     let schema = rows.schema().clone();
     let rows = rows.map(|batch| batch.map(|batch| batch.rows));
     Batches::new(schema, BatchIterator::new(rows).with_python(needs_python), cancel)
+}
+
+/// Regions out of a list in JSON.
+fn regions_of(json: &str) -> tonnage::Result<Vec<Region>> {
+    let regions: Vec<serde_json::Value> = serde_json::from_str(json).map_err(|error| {
+        Error::invalid(format!("regions are a list of objects: {error}")).with_source(error)
+    })?;
+    let regions = regions.iter().enumerate().map(|(number, region)| {
+        Region::from_json(region).map_err(|error| error.at(format!("region {number}")))
+    });
+    regions.collect()
+}
+
+/// Rows, with the number of the region of each as last column if that is asked for.
+fn with_regions(rows: AnyRowsWithin, origins: bool, cancel: Cancel) -> Batches {
+    let mut schema = rows.schema().clone();
+    if origins {
+        let mut fields: Vec<_> = schema.fields().iter().cloned().collect();
+        fields.push(Arc::new(Field::new("_key", DataType::UInt64, false)));
+        schema = Arc::new(Schema::new(fields));
+    }
+    let shape = schema.clone();
+    let rows = rows.map(move |batch| {
+        let batch = batch?;
+        if !origins {
+            return Ok(batch.rows);
+        }
+        let numbers = batch.origins.iter().map(|origin| origin.position);
+        let mut columns = batch.rows.columns().to_vec();
+        columns.push(Arc::new(UInt64Array::from_iter_values(numbers)));
+        RecordBatch::try_new(shape.clone(), columns)
+            .map_err(|error| Error::internal(format!("rows with regions: {error}")))
+    });
+    Batches::new(schema, BatchIterator::new(rows), cancel)
 }
 
 /// Keys out of Arrow, or out of an iterable; and whether drawing them needs the interpreter.

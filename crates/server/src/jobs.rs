@@ -18,15 +18,19 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use tonnage::internal::sync::lock;
 use tonnage::{
-    BulkPutCallbacks, BulkPutError, BulkPutOptions, BulkPutReport, Cancel, Counts, Error, Load,
-    Progress, Result, Store, StreamReport,
+    BulkPutCallbacks, BulkPutError, BulkPutOptions, BulkPutReport, Cancel, Clock, Counts, Error,
+    Load, Progress, Result, Store, StreamReport, SystemClock,
 };
 
 use crate::admission::{ConcurrencyLimit, Permit};
 use crate::config::Config;
+use crate::job_rejects::{NotingCallbacks, Reject, RejectList};
+use crate::job_scope::JobScope;
 
 /// Ended jobs that can still be asked for.
 const ENDED_MAX: usize = 1_000;
+/// Those of them whose rejects are kept: the latest that have any.
+const REJECTS_KEPT_MAX: usize = 64;
 /// How long a load takes in streams without a name. Small writes cost more while a load is open.
 const SHARED_MAX: Duration = Duration::from_secs(5);
 
@@ -67,6 +71,17 @@ pub(crate) struct JobRequest {
     pub(crate) shares: bool,
 }
 
+/// Where a stream comes from.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct StreamOrigin {
+    /// Who sends it.
+    pub(crate) user: Option<String>,
+    /// The table that it is for; nothing for pairs.
+    pub(crate) table: Option<String>,
+    /// How many records it will bring, if its client has announced that.
+    pub(crate) expected_rows: Option<u64>,
+}
+
 /// All jobs.
 pub(crate) struct Jobs {
     loads: ConcurrencyLimit,
@@ -81,7 +96,20 @@ pub(crate) struct Jobs {
 struct JobRegistry {
     /// Those whose streams have all left are among them until their loads have ended.
     running: Vec<Arc<LoadJob>>,
-    ended: VecDeque<serde_json::Value>,
+    ended: VecDeque<EndedJob>,
+}
+
+struct EndedJob {
+    view: serde_json::Value,
+    users: Vec<Option<String>>,
+    /// Nothing once too many others have ended since.
+    rejects: Option<Arc<RejectList>>,
+}
+
+impl EndedJob {
+    fn is_named(&self, id: &str) -> bool {
+        self.view["job"] == id || self.view["name"] == id
+    }
 }
 
 /// A load with the streams that share it.
@@ -93,7 +121,10 @@ pub(crate) struct LoadJob {
     pub(crate) cancelled: CancellationToken,
     pub(crate) callbacks: Arc<dyn std::any::Any + Send + Sync>,
     started: Instant,
+    /// The same in milliseconds since 1970.
+    started_ms: u64,
     progress: Progress,
+    rejects: Arc<RejectList>,
     state: Mutex<JobState>,
     /// What became of it, once it has ended.
     outcome: watch::Sender<Option<Arc<serde_json::Value>>>,
@@ -125,12 +156,35 @@ struct JobState {
     streams: usize,
     incomplete: HashSet<usize>,
     worst: StreamOutcome,
+    /// Who sends streams, each once.
+    users: Vec<Option<String>>,
+    /// The tables that they are for, each once.
+    tables: Vec<String>,
+    /// What each stream will bring.
+    expected_rows: Vec<Option<u64>>,
 }
 
 /// A stream's part in a job.
 pub(crate) struct JobMembership {
     pub(crate) job: Arc<LoadJob>,
     pub(crate) load: Arc<Load>,
+}
+
+impl JobMembership {
+    /// Begins a stream of the load, and notes where it comes from. Returns its number.
+    pub(crate) fn begin_stream(&self, name: &str, origin: StreamOrigin) -> usize {
+        let StreamOrigin { user, table, expected_rows } = origin;
+        let mut state = self.job.state();
+        if !state.users.contains(&user) {
+            state.users.push(user);
+        }
+        if let Some(table) = table.filter(|table| !state.tables.contains(table)) {
+            state.tables.push(table);
+        }
+        state.expected_rows.push(expected_rows);
+        drop(state);
+        self.load.stream(name)
+    }
 }
 
 /// What the last stream that leaves a job hears.
@@ -191,7 +245,9 @@ impl Jobs {
         // A client may ask for less memory than the share of a load, and never for more.
         let asked = options.memory_bytes_max.unwrap_or(usize::MAX);
         options.memory_bytes_max = Some(self.memory_bytes.min(asked));
-        options.callbacks = callbacks.clone();
+        let rejects = Arc::new(RejectList::default());
+        options.callbacks =
+            Arc::new(NotingCallbacks { inner: callbacks.clone(), rejects: rejects.clone() });
         let cancel = options.cancel.clone();
         let load = Arc::new(store.load(&options)?);
         let job = Arc::new(LoadJob {
@@ -201,12 +257,17 @@ impl Jobs {
             cancelled: CancellationToken::new(),
             callbacks,
             started: Instant::now(),
+            started_ms: SystemClock.now_ms(),
             progress: load.progress(),
+            rejects,
             state: Mutex::new(JobState {
                 load: Some(load.clone()),
                 streams: 1,
                 incomplete: HashSet::new(),
                 worst: StreamOutcome::Completed,
+                users: Vec::new(),
+                tables: Vec::new(),
+                expected_rows: Vec::new(),
             }),
             outcome: watch::Sender::new(None),
             _place: place,
@@ -290,10 +351,12 @@ impl Jobs {
         Some(ended)
     }
 
-    /// All jobs, those that ended first.
-    pub(crate) fn list(&self) -> Vec<serde_json::Value> {
+    /// All jobs of a scope, those that ended first.
+    pub(crate) fn list(&self, scope: &JobScope) -> Vec<serde_json::Value> {
         let known = self.registry();
-        known.ended.iter().cloned().chain(known.running.iter().map(|job| job.view())).collect()
+        let ended = known.ended.iter().filter(|job| scope.covers(&job.users));
+        let running = known.running.iter().filter(|job| job.is_in(scope));
+        ended.map(|job| job.view.clone()).chain(running.map(|job| job.view())).collect()
     }
 
     /// The jobs that run.
@@ -304,36 +367,54 @@ impl Jobs {
     /// A job by its number or name; of those that have ended the last of that name.
     ///
     /// # Errors
-    /// `NotFound` when none is known.
-    pub(crate) fn of_id(&self, id: &str) -> Result<serde_json::Value> {
+    /// `NotFound` when none of the scope is known.
+    pub(crate) fn of_id(&self, id: &str, scope: &JobScope) -> Result<serde_json::Value> {
         let known = self.registry();
-        let is_meant = |job: &&serde_json::Value| job["job"] == id || job["name"] == id;
-        let running = known.running(id).map(|job| job.view());
-        let found = running.or_else(|| known.ended.iter().rev().find(is_meant).cloned());
-        found.ok_or_else(|| Error::not_found(format!("there is no job `{id}`")))
+        let running = known.running(id, scope).map(|job| job.view());
+        let found = running.or_else(|| known.ended(id, scope).map(|job| job.view.clone()));
+        found.ok_or_else(|| unknown_job(id))
+    }
+
+    /// The first records that a job could not store, by its number or name.
+    ///
+    /// # Errors
+    /// `NotFound` when none of the scope is known, and once its rejects are kept no more.
+    pub(crate) fn rejects(&self, id: &str, scope: &JobScope) -> Result<Vec<Reject>> {
+        let known = self.registry();
+        if let Some(job) = known.running(id, scope) {
+            return Ok(job.rejects.all());
+        }
+        let ended = known.ended(id, scope).ok_or_else(|| unknown_job(id))?;
+        let rejects = ended.rejects.as_ref().ok_or_else(|| {
+            Error::not_found(format!(
+                "the rejects of job `{id}` are kept no more: those of the last {REJECTS_KEPT_MAX} loads are"
+            ))
+        })?;
+        Ok(rejects.all())
     }
 
     /// Watches a job, named likewise.
     ///
     /// # Errors
     /// As [`Jobs::of_id`].
-    pub(crate) fn subscribe(&self, id: &str) -> Result<JobSubscription> {
-        if let Some(job) = self.registry().running(id) {
+    pub(crate) fn subscribe(&self, id: &str, scope: &JobScope) -> Result<JobSubscription> {
+        if let Some(job) = self.registry().running(id, scope) {
             let outcome = job.outcome.subscribe();
             return Ok(JobSubscription { job: Arc::downgrade(job), outcome });
         }
-        let ended = self.of_id(id)?;
+        let ended = self.of_id(id, scope)?;
         Ok(JobSubscription { job: Weak::new(), outcome: watch::channel(Some(Arc::new(ended))).1 })
     }
 
     /// Cancels a job by its number or name.
     ///
     /// # Errors
-    /// `NotFound` when none of that name runs.
-    pub(crate) fn cancel(&self, id: &str) -> Result<()> {
+    /// `NotFound` when none of that name and of the scope runs.
+    pub(crate) fn cancel(&self, id: &str, scope: &JobScope) -> Result<()> {
         let known = self.registry();
-        let job =
-            known.running(id).ok_or_else(|| Error::not_found(format!("no job `{id}` runs")))?;
+        let job = known
+            .running(id, scope)
+            .ok_or_else(|| Error::not_found(format!("no job `{id}` runs")))?;
         job.cancel.cancel();
         job.cancelled.cancel();
         Ok(())
@@ -346,19 +427,33 @@ impl Jobs {
 
 impl JobRegistry {
     /// The job of a number or name, if it runs.
-    fn running(&self, id: &str) -> Option<&Arc<LoadJob>> {
-        let is_meant =
-            |job: &&Arc<LoadJob>| job.id == id || job.request.name.as_deref() == Some(id);
+    fn running(&self, id: &str, scope: &JobScope) -> Option<&Arc<LoadJob>> {
+        let is_meant = |job: &&Arc<LoadJob>| {
+            (job.id == id || job.request.name.as_deref() == Some(id)) && job.is_in(scope)
+        };
         let mut meant = self.running.iter().filter(is_meant);
         // A job may be open again while the load of the one before it ends.
         meant.clone().find(|job| job.is_open()).or_else(|| meant.next())
     }
 
+    /// The job of a number or name, the last of those that have ended.
+    fn ended(&self, id: &str, scope: &JobScope) -> Option<&EndedJob> {
+        let is_meant = |job: &&EndedJob| job.is_named(id) && scope.covers(&job.users);
+        self.ended.iter().rev().find(is_meant)
+    }
+
     fn end(&mut self, job: &Arc<LoadJob>, view: serde_json::Value) {
         self.running.retain(|running| !Arc::ptr_eq(running, job));
-        self.ended.push_back(view);
+        let users = job.state().users.clone();
+        self.ended.push_back(EndedJob { view, users, rejects: Some(job.rejects.clone()) });
         if self.ended.len() > ENDED_MAX {
             self.ended.pop_front();
+        }
+        let has_some = |ended: &&mut EndedJob| {
+            ended.rejects.as_ref().is_some_and(|rejects| rejects.count() > 0)
+        };
+        for ended in self.ended.iter_mut().rev().filter(has_some).skip(REJECTS_KEPT_MAX) {
+            ended.rejects = None;
         }
     }
 }
@@ -386,14 +481,36 @@ impl LoadJob {
         self.state().load.is_some()
     }
 
+    fn is_in(&self, scope: &JobScope) -> bool {
+        matches!(scope, JobScope::All) || scope.covers(&self.state().users)
+    }
+
     fn view(&self) -> serde_json::Value {
+        let (total, seconds) = (self.progress.total(), self.started.elapsed().as_secs_f64());
+        let rate = total.read as f64 / seconds.max(0.001);
+        let mut report = BulkPutReport::default();
+        (report.total, report.seconds, report.streams) = (total, seconds, self.progress.report());
+        let report = self.report_json(&report);
+        let state = self.state();
+        let expected = state.expected_rows.iter().copied().sum::<Option<u64>>();
+        let expected = expected.filter(|expected| *expected > 0);
+        let left = expected.map(|expected| expected.saturating_sub(total.read) as f64 / rate);
         json!({
             "job": self.id,
             "name": self.request.name,
+            "kind": "load",
             "state": "running",
-            "streams": self.state().streams,
-            "seconds": self.started.elapsed().as_secs_f64(),
-            "counts": counts_json(&self.progress.total()),
+            "users": state.users,
+            "tables": state.tables,
+            "started_ms": self.started_ms,
+            "streams": state.streams,
+            "seconds": seconds,
+            "counts": counts_json(&total),
+            "report": report,
+            "rejects": self.rejects.count(),
+            "expected_rows": expected,
+            "rows_a_second": rate,
+            "eta_seconds": left.filter(|left| left.is_finite()),
         })
     }
 
@@ -440,14 +557,25 @@ impl JobResult {
             Ok(report) => (self.job.state().worst.label(), report, None),
             Err(stopped) => ("stopped", &*stopped.report, Some(stopped.error.message())),
         };
+        let report = self.job.report_json(report);
+        let noted = self.job.state();
         json!({
             "job": self.job.id,
             "name": self.job.request.name,
+            "kind": "load",
             "state": state,
+            "users": noted.users,
+            "tables": noted.tables,
+            "started_ms": self.job.started_ms,
             "message": message,
-            "report": self.job.report_json(report),
+            "report": report,
+            "rejects": self.job.rejects.count(),
         })
     }
+}
+
+fn unknown_job(id: &str) -> Error {
+    Error::not_found(format!("there is no job `{id}`"))
 }
 
 /// Counts as all messages tell them.

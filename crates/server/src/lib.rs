@@ -32,6 +32,7 @@
 
 mod address;
 mod admission;
+mod audit_tail;
 mod auth;
 mod browser_guard;
 mod budget;
@@ -44,10 +45,13 @@ mod error_position;
 mod fetch_all;
 mod flight;
 mod http;
+mod job_rejects;
+mod job_scope;
 mod jobs;
 mod json_error;
 mod json_value;
 mod listen;
+mod live_statement;
 mod metrics;
 mod nosql;
 mod prepared;

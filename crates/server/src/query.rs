@@ -34,6 +34,13 @@ pub(crate) struct SqlQuery {
     pub(crate) limit: Option<u64>,
 }
 
+/// The statements of a list, as those who look at what runs see them: the first ones of many.
+pub(crate) fn texts_of(queries: &[SqlQuery]) -> String {
+    const SHOWN_MAX: usize = 20;
+    let texts: Vec<_> = queries.iter().take(SHOWN_MAX).map(|query| query.sql.as_str()).collect();
+    texts.join("; ")
+}
+
 fn invalid_query(error: serde_json::Error) -> Error {
     Error::invalid(format!("the statement is not as docs/http.md says: {}", json_error(&error)))
 }

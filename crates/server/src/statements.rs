@@ -3,16 +3,22 @@
 //! A client of Flight SQL first asks for a statement and then fetches its answer, perhaps twice. So
 //! a statement that changes something waits here under a name. It runs at its first fetch. Its
 //! outcome is kept for further fetches.
+//!
+//! What ran lately is kept as well, for those who look.
 
 use std::collections::{HashMap, VecDeque};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use arrow::array::RecordBatch;
+use serde_json::Value as Json;
 use tonnage::internal::sync::lock;
 use tonnage::{Cancel, Error, Result};
 
 use crate::budget::bytes_of;
+use crate::job_scope::JobScope;
+use crate::live_statement::{LiveStatement, StatementOrigin};
 use crate::prepared::BoundRows;
 use crate::random::random_name;
 
@@ -23,13 +29,23 @@ const KEPT_MAX: usize = 10_000;
 /// Outcomes that are kept for those that fetch again: the latest.
 const OUTCOMES_MAX: usize = 10_000;
 const OUTCOME_BYTES_MAX: usize = 64 << 20;
+/// Statements that have ended and can still be asked for.
+const ENDED_MAX: usize = 1_000;
 
 /// All statements.
 #[derive(Default)]
 pub(crate) struct StatementRegistry {
     /// A statement that is fetched twice runs under its name twice.
-    running: Mutex<HashMap<String, Vec<Cancel>>>,
+    running: Mutex<HashMap<String, Vec<Arc<LiveStatement>>>>,
     one_time: Mutex<OneTimeStatements>,
+    next: AtomicU64,
+    ended: Mutex<VecDeque<EndedStatement>>,
+}
+
+/// A statement of before.
+struct EndedStatement {
+    user: Option<String>,
+    view: Json,
 }
 
 /// Statements that wait or run, and outcomes.
@@ -111,21 +127,27 @@ pub(crate) enum FetchedStatement {
 pub(crate) struct RunningStatement {
     statements: Arc<StatementRegistry>,
     id: String,
-    cancel: Cancel,
+    live: Arc<LiveStatement>,
 }
 
 impl RunningStatement {
     pub(crate) fn cancel(&self) -> &Cancel {
-        &self.cancel
+        &self.live.cancel
+    }
+
+    /// Notes why it has failed.
+    pub(crate) fn note_failure(&self, error: &Error) {
+        self.live.note_failure(error);
     }
 }
 
 impl Drop for RunningStatement {
     fn drop(&mut self) {
-        self.cancel.cancel();
+        self.statements.note_end(&self.live);
+        self.live.cancel.cancel();
         let mut running = self.statements.running();
         let Some(others) = running.get_mut(&self.id) else { return };
-        others.retain(|other| !other.is_cancelled());
+        others.retain(|other| !Arc::ptr_eq(other, &self.live));
         if others.is_empty() {
             running.remove(&self.id);
         }
@@ -134,23 +156,67 @@ impl Drop for RunningStatement {
 
 impl StatementRegistry {
     /// Notes that a statement runs under this name from now on.
-    pub(crate) fn start(self: &Arc<Self>, id: String) -> RunningStatement {
-        let cancel = Cancel::new();
-        self.running().entry(id.clone()).or_default().push(cancel.clone());
-        RunningStatement { statements: self.clone(), id, cancel }
+    pub(crate) fn start(self: &Arc<Self>, id: String, origin: StatementOrigin) -> RunningStatement {
+        let number = self.next.fetch_add(1, Ordering::Relaxed) + 1;
+        let live = Arc::new(LiveStatement::new(number, origin));
+        self.running().entry(id.clone()).or_default().push(live.clone());
+        RunningStatement { statements: self.clone(), id, live }
+    }
+
+    /// Those of a scope that run, and those that ended lately, the latest first.
+    pub(crate) fn list(&self, scope: &JobScope) -> (Vec<Json>, Vec<Json>) {
+        let is_seen = |user: &Option<String>| scope.covers(std::slice::from_ref(user));
+        let running = self.running();
+        let mut now: Vec<&Arc<LiveStatement>> =
+            running.values().flatten().filter(|live| is_seen(&live.origin.user)).collect();
+        now.sort_by_key(|live| live.number());
+        let now = now.into_iter().map(|live| live.view()).collect();
+        drop(running);
+        let ended = lock(&self.ended);
+        let ended = ended.iter().rev().filter(|ended| is_seen(&ended.user));
+        (now, ended.map(|ended| ended.view.clone()).collect())
+    }
+
+    /// Cancels the statement that the list names so. False when none of the scope runs.
+    pub(crate) fn cancel_listed(&self, id: &str, scope: &JobScope) -> bool {
+        let running = self.running();
+        let found = running
+            .values()
+            .flatten()
+            .find(|live| live.id() == id && scope.covers(std::slice::from_ref(&live.origin.user)));
+        found.inspect(|live| live.cancel.cancel()).is_some()
+    }
+
+    /// The text of a statement that waits, of this user.
+    pub(crate) fn waiting_text(&self, id: &str, user: Option<&str>) -> Option<StatementSource> {
+        let once = self.one_time();
+        let found = once.by_id.get(id).filter(|once| once.pending.owner.as_deref() == user);
+        found.map(|once| once.pending.what.clone())
+    }
+
+    fn note_end(&self, live: &LiveStatement) {
+        // What has no text is no statement of a client: metadata, for example.
+        if live.origin.text.is_empty() {
+            return;
+        }
+        let mut ended = lock(&self.ended);
+        ended.push_back(EndedStatement { user: live.origin.user.clone(), view: live.last_view() });
+        if ended.len() > ENDED_MAX {
+            ended.pop_front();
+        }
     }
 
     /// Cancels the statement of this name. False when none of it runs.
     pub(crate) fn cancel(&self, id: &str) -> bool {
         let running = self.running();
         let found = running.get(id);
-        found.into_iter().flatten().for_each(Cancel::cancel);
+        found.into_iter().flatten().for_each(|live| live.cancel.cancel());
         found.is_some()
     }
 
     /// Cancels all that run.
     pub(crate) fn cancel_all(&self) {
-        self.running().values().flatten().for_each(Cancel::cancel);
+        self.running().values().flatten().for_each(|live| live.cancel.cancel());
     }
 
     /// How many run.
@@ -224,7 +290,7 @@ impl StatementRegistry {
         kept.end(id, bytes);
     }
 
-    fn running(&self) -> MutexGuard<'_, HashMap<String, Vec<Cancel>>> {
+    fn running(&self) -> MutexGuard<'_, HashMap<String, Vec<Arc<LiveStatement>>>> {
         lock(&self.running)
     }
 
@@ -327,7 +393,8 @@ mod tests {
     #[test]
     fn statements_that_run_under_one_name_are_cancelled_together() {
         let statements = Arc::new(StatementRegistry::default());
-        let fetched = ["a", "a", "b"].map(|id| statements.start(id.to_owned()));
+        let fetched =
+            ["a", "a", "b"].map(|id| statements.start(id.to_owned(), StatementOrigin::default()));
         assert_eq!(statements.count(), 3);
         assert!(statements.cancel("a"));
         assert_eq!(fetched.each_ref().map(|one| one.cancel().is_cancelled()), [true, true, false]);
@@ -342,10 +409,46 @@ mod tests {
     #[test]
     fn what_is_dropped_is_cancelled() {
         let statements = Arc::new(StatementRegistry::default());
-        let running = statements.start("a".to_owned());
+        let running = statements.start("a".to_owned(), StatementOrigin::default());
         let cancel = running.cancel().clone();
         assert!(statements.cancel("a") && cancel.is_cancelled());
         drop(running);
         assert!(!statements.cancel("a"));
+    }
+
+    #[test]
+    fn what_ran_is_listed_to_its_user_and_to_operators() {
+        let statements = Arc::new(StatementRegistry::default());
+        let start = |user: &str, text: &str| {
+            statements.start(text.to_owned(), StatementOrigin::new(Some(user), text))
+        };
+        let (mine, other) = (start("ann", "SELECT 1"), start("bob", "SELECT 2"));
+        let of_ann = JobScope::Of(Some("ann".to_owned()));
+        let (running, ended) = statements.list(&of_ann);
+        assert_eq!((running.len(), ended.len()), (1, 0));
+        assert_eq!((&running[0]["text"], &running[0]["user"]), (&"SELECT 1".into(), &"ann".into()));
+        assert!(!statements.cancel_listed("s-2", &of_ann) && !other.cancel().is_cancelled());
+        assert!(statements.cancel_listed("s-2", &JobScope::All) && other.cancel().is_cancelled());
+        mine.note_failure(&Error::invalid("there is no table t"));
+        drop((mine, other));
+        let (running, ended) = statements.list(&JobScope::All);
+        let states: Vec<_> = ended.iter().map(|ended| &ended["state"]).collect();
+        assert_eq!((running.len(), states), (0, vec!["cancelled", "failed"]));
+        assert_eq!(ended[1]["message"], "there is no table t");
+        assert_eq!(statements.list(&of_ann).1.len(), 1);
+    }
+
+    #[test]
+    fn of_those_that_ended_the_latest_are_kept_and_long_texts_are_cut() {
+        let statements = Arc::new(StatementRegistry::default());
+        let long = "é".repeat(2_000);
+        for number in 0..ENDED_MAX + 5 {
+            let text = format!("{number} {long}");
+            drop(statements.start("a".to_owned(), StatementOrigin::new(None, &text)));
+        }
+        let (_, ended) = statements.list(&JobScope::All);
+        assert_eq!(ended.len(), ENDED_MAX);
+        let last = ended[0]["text"].as_str().unwrap();
+        assert!(last.starts_with("1004 ") && last.len() < 1_100, "{last}");
     }
 }

@@ -45,6 +45,7 @@
 //! | streams of millions of rows | [`Store::bulk_put`] | [`Table::bulk_get`], [`Table::scan`] |
 //! | rows that come from many threads | [`Store::load`] | |
 //! | rows that an index finds | | [`Index::scan`], [`Index::bulk_get`] |
+//! | rows by their places on the earth | | [`Index::nearest`], [`Index::bulk_get_within`] |
 //! | one pair of bytes | [`KeyValue::put`] | [`KeyValue::get`] |
 //! | some hundred pairs, again and again, on one thread | [`PairSession::write_many`] | [`PairSession::get_many`] |
 //! | pairs by the million | [`KeyValue::bulk_put`] | [`KeyValue::bulk_get`] |
@@ -119,7 +120,7 @@ pub use identity_used_up::IdentityUsedUp;
 pub use index::{
     CreateIndexOptions, GeoCells, Index, IndexArgument, IndexCleanReport, IndexColumn,
     IndexDefinition, IndexFunction, IndexFunctionName, IndexProgress, IndexRange, IndexRows,
-    IndexScanOptions, PathParts, PathStep,
+    IndexScanOptions, NearbyRows, PathParts, PathStep, RowsByDistance, RowsWithin,
 };
 pub use kv::{
     BulkPairs, CollectionBatch, CollectionScan, CollectionSession, Depth, ExchangedPair, Key,

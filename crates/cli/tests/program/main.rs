@@ -8,6 +8,7 @@ mod bench;
 mod common;
 mod completions;
 mod config;
+mod demo;
 mod documents;
 mod formats;
 mod get;

@@ -2,7 +2,7 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -20,24 +20,33 @@ impl Served {
     pub(crate) fn new(place: &Place, arguments: &[&str], variables: &[(&str, &str)]) -> Self {
         let all = [&["serve", "--create"], arguments].concat();
         let mut command = place.command(&all);
-        let mut child = command
+        command
             .env("TONNAGE_HTTP", "127.0.0.1:0")
             .env("TONNAGE_FLIGHT", "127.0.0.1:0")
-            .envs(variables.iter().copied())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
-        let mut told = Vec::new();
-        for line in lines {
-            told.push(line);
-            if told.last().is_some_and(|line| line == "ready") {
+            .envs(variables.iter().copied());
+        Self::of_command(&mut command, |line| line == "ready")
+    }
+
+    /// The server that a demo ends with.
+    pub(crate) fn demo(place: &Place, arguments: &[&str]) -> Self {
+        let all = [&["demo", "--serve", "127.0.0.1:0"], arguments].concat();
+        Self::of_command(&mut place.command(&all), |line| line.starts_with("Ctrl-C"))
+    }
+
+    /// Starts a program, and reads its lines until it listens.
+    fn of_command(command: &mut Command, is_last: fn(&str) -> bool) -> Self {
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut lines = Vec::new();
+        for line in BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap) {
+            let is_last = is_last(&line);
+            lines.push(line);
+            if is_last {
                 break;
             }
         }
-        let http = told.iter().find_map(|line| line.strip_prefix("HTTP    http://"));
-        Self { http: http.unwrap_or_default().to_owned(), child, lines: told }
+        let http = lines.iter().find_map(|line| line.split_once("http://"));
+        let http = http.and_then(|(_, address)| address.split('/').next()).unwrap_or_default();
+        Self { http: http.to_owned(), child, lines }
     }
 
     pub(crate) fn request(&self, request: &str, body: &str) -> String {

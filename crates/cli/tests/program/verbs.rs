@@ -1,4 +1,4 @@
-//! The small verbs: sql, put, stats, check, demo.
+//! The small verbs: sql, put, stats, check.
 
 use crate::common::Place;
 
@@ -318,29 +318,6 @@ fn several_data_directories_hold_one_store() {
     for directory in ["d1", "d2"] {
         assert!(!files(&place.path(directory), "sst").is_empty(), "{directory}");
     }
-}
-
-#[test]
-fn the_demo_tells_its_story_and_closes_with_rates() {
-    let run = Place::new().run(&["demo", "--ships", "100", "--positions-per-ship", "100"]).ends(0);
-    for text in [
-        "10,000 positions",
-        "Both agree",
-        "The track of ship",
-        "pictures",
-        "one by one",
-        "latest position of each ship",
-    ] {
-        assert!(run.out.contains(text), "'{text}' is missing in\n{}", run.out);
-    }
-}
-
-#[test]
-fn the_store_of_the_demo_can_stay() {
-    let place = Place::new();
-    place.run(&["demo", "--ships", "50", "--positions-per-ship", "20", "--dir", "D"]).ends(0);
-    assert_eq!(place.run(&["count", "--store", "D", "positions"]).ends(0).out, "1000\n");
-    place.run(&["demo", "--dir", "D"]).ends(3).says(&["give a new directory"]);
 }
 
 /// A single word was taken for a store, and a query after DESCRIBE for a table.

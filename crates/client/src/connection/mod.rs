@@ -20,7 +20,7 @@ use delegate::{delegate, either};
 pub use kv::AnyKeyValue;
 pub use lob::{AnyLobReader, AnyLobWriter};
 pub use pipeline::AnyPipeline;
-pub use rows::{AnyBulkGet, AnyMultiGet, AnyPairBatch, AnyPairs};
+pub use rows::{AnyBulkGet, AnyMultiGet, AnyPairBatch, AnyPairs, AnyRowsWithin};
 pub use table::AnyTable;
 
 either! {

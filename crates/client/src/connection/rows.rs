@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use arrow::datatypes::SchemaRef;
 use tonnage::{
-    BulkGet, BulkPairs, InterleavedBatch, Key, MultiGet, Pair, PairBatch, Result, TableBatch,
+    BulkGet, BulkPairs, InterleavedBatch, Key, MultiGet, Pair, PairBatch, Result, RowsWithin,
+    TableBatch,
 };
 
 use super::delegate::{delegate, either};
@@ -16,6 +17,12 @@ either! {
     /// The rows of a bulk get or of a scan, an iterator of record batches.
     #[derive(Debug)]
     AnyBulkGet: BulkGet, RemoteBulkGet
+}
+
+either! {
+    /// The rows of regions, an iterator of record batches.
+    #[derive(Debug)]
+    AnyRowsWithin: RowsWithin, RemoteBulkGet
 }
 
 either! {
@@ -63,6 +70,27 @@ impl AnyBulkGet {
 }
 
 impl Iterator for AnyBulkGet {
+    type Item = Result<TableBatch>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        match self {
+            Self::Embedded(rows) => rows.next(),
+            Self::Remote(rows) => rows.next(),
+        }
+    }
+}
+
+impl AnyRowsWithin {
+    /// As [`RowsWithin::schema`].
+    pub fn schema(&self) -> &SchemaRef {
+        match self {
+            Self::Embedded(rows) => rows.schema(),
+            Self::Remote(rows) => rows.schema(),
+        }
+    }
+}
+
+impl Iterator for AnyRowsWithin {
     type Item = Result<TableBatch>;
 
     fn next(&mut self) -> Option<Self::Item> {

@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
+use tonnage::geo::Region;
 use tonnage::{
-    BulkGetOptions, Condition, GetOptions, KeySource, Result, Row, StoredRow, Table, TableEntry,
-    TableScanOptions, TableSchema, WriteOptions, WriteResult,
+    BulkGetOptions, Condition, GetOptions, IndexScanOptions, KeySource, Result, Row, StoredRow,
+    Table, TableEntry, TableScanOptions, TableSchema, WriteOptions, WriteResult,
 };
 
 use super::delegate::{delegate, either};
-use super::rows::AnyBulkGet;
+use super::rows::{AnyBulkGet, AnyRowsWithin};
 use crate::table::RemoteTable;
 
 either! {
@@ -102,6 +103,21 @@ impl AnyTable {
             Self::Embedded(table) => Self::Embedded(table),
             Self::Remote(table) => Self::Remote(table.with_versions()),
         }
+    }
+
+    /// As [`Table::bulk_get_within`].
+    ///
+    /// # Errors
+    /// As [`Table::bulk_get_within`] and [`RemoteTable::bulk_get_within`].
+    pub fn bulk_get_within(
+        &self,
+        regions: Vec<Region>,
+        options: &IndexScanOptions,
+    ) -> Result<AnyRowsWithin> {
+        Ok(match self {
+            Self::Embedded(table) => table.bulk_get_within(regions, options)?.into(),
+            Self::Remote(table) => table.bulk_get_within(regions, options)?.into(),
+        })
     }
 
     /// As [`Table::scan_parts`].

@@ -3,12 +3,14 @@
 
 use std::sync::Arc;
 
-use tonnage::arrow::array::{ArrayRef, Int64Array, RecordBatch};
+use tonnage::arrow::array::{ArrayRef, AsArray, Int64Array, RecordBatch};
+use tonnage::arrow::datatypes::Int64Type;
+use tonnage::geo::Region;
 use tonnage::{
     BulkGetOptions, BulkKey, BulkPutOptions, Condition, Depth, Direction, Durability, ErrorKind,
-    FieldRange, GetOptions, Key, KeySource, LobOptions, MultiGetRequest, OnExisting,
-    PairGetOptions, Pairs, Row, RowOperation, Store, TableScanOptions, Value, WriteOptions,
-    WriteResult, row_stream,
+    FieldRange, GetOptions, IndexScanOptions, Key, KeySource, LobOptions, MultiGetRequest,
+    OnExisting, PairGetOptions, Pairs, Row, RowOperation, Store, TableScanOptions, Value,
+    WriteOptions, WriteResult, row_stream,
 };
 use tonnage_client::{CallResult, Connection};
 
@@ -54,6 +56,7 @@ on_both! {
     partial_keys_take_ranges_limits_and_directions
     rows_tell_their_versions_and_the_keys_that_they_answer
     rows_of_children_come_in_the_order_of_the_keys
+    regions_give_their_rows_with_the_place_of_each
     scans_take_columns_limits_and_parts
     many_tables_are_put_in_one_call
     rows_that_do_not_fit_are_in_the_report_of_a_multi_put
@@ -367,6 +370,62 @@ fn rows_of_children_come_in_the_order_of_the_keys(store: &Connection) {
     }
     let (parent, child) = ("calls", "calls.crew");
     assert_eq!(order, [parent, child, child, child, parent, parent, parent]);
+}
+
+fn regions_give_their_rows_with_the_place_of_each(connection: &Connection) {
+    let ddl = "CREATE TABLE buoys (id LONG, lon DOUBLE, lat DOUBLE, PRIMARY KEY (id)); CREATE INDEX by_place ON buoys (geo_cell(lon, lat))";
+    connection.execute(ddl).unwrap();
+    let buoys = connection.table("buoys").unwrap().with_versions();
+    for lon in -180..=180_i64 {
+        let buoy = Row::new().with("id", lon).with("lon", lon as f64).with("lat", 52.0);
+        buoys.put(&buoy, &now()).unwrap();
+    }
+    let regions = || {
+        let port = Region::rectangle(3.5, 51.0, 5.5, 53.0).unwrap();
+        let circle = Region::circle([4.0, 52.0], 1_000.0).unwrap();
+        vec![
+            port.clone(),
+            Region::between(178.5, 50.0, f64::INFINITY, 54.0),
+            Region::polygon(&[vec![[4.5, 51.0], [9.5, 51.0], [4.5, 54.0]]]).unwrap(),
+            Region::all([port.clone(), circle.clone()]),
+            Region::any([circle, Region::rectangle(179.5, 50.0, -179.5, 54.0).unwrap()]),
+        ]
+    };
+    let options = IndexScanOptions { columns: Some(vec!["id".into()]), ..Default::default() };
+    let rows = buoys.bulk_get_within(regions(), &options).unwrap();
+    assert_eq!(rows.schema().fields().len(), 1);
+    let mut found = Vec::new();
+    for batch in rows {
+        let batch = batch.unwrap();
+        assert_eq!(batch.versions.len(), batch.rows.num_rows());
+        let ids = batch.rows.column(0).as_primitive::<Int64Type>().values().to_vec();
+        found.extend(batch.origins.iter().map(|origin| origin.position).zip(ids));
+    }
+    found.sort_unstable();
+    let expected = [
+        (0, 4),
+        (0, 5),
+        (1, 179),
+        (1, 180),
+        (2, 5),
+        (2, 6),
+        (2, 7),
+        (3, 4),
+        (4, -180),
+        (4, 4),
+        (4, 180),
+    ];
+    assert_eq!(found, expected);
+    let limited = IndexScanOptions { limit: Some(3), ..Default::default() };
+    let count: usize = buoys
+        .bulk_get_within(regions(), &limited)
+        .unwrap()
+        .map(|batch| batch.unwrap().rows.num_rows())
+        .sum();
+    assert_eq!(count, 3);
+    let ordered = IndexScanOptions { direction: Direction::Forward, ..Default::default() };
+    let refused = buoys.bulk_get_within(regions(), &ordered).err().unwrap();
+    assert_eq!(refused.kind(), ErrorKind::Invalid, "{refused}");
 }
 
 fn scans_take_columns_limits_and_parts(store: &Connection) {

@@ -27,6 +27,8 @@ export interface Me {
   administers: boolean;
   /** The rights that hold on one table at least, or on tables that are yet to be made. */
   allow: Right[];
+  /** The rights that hold on some pairs. */
+  allow_pairs: Right[];
   version: string;
 }
 

@@ -26,8 +26,11 @@ const SCREENS: Screen[] = [
   { name: "sql", title: "SQL", isFor: reads, load: async () => (await import("./sql/screen")).default },
   { name: "tables", title: "Tables", isFor: reads, load: async () => (await import("./tables/screen")).default },
   { name: "map", title: "Map", isFor: reads, load: async () => (await import("./map/screen")).default },
+  { name: "pairs", title: "Pairs", isFor: (me) => me.allow_pairs.includes("read"), load: async () => (await import("./pairs/screen")).default },
   { name: "load", title: "Load", isFor: fills, load: async () => (await import("./load/screen")).default },
-  { name: "jobs", title: "Jobs", isFor: (me) => me.operates, load: async () => (await import("./jobs/screen")).default },
+  { name: "jobs", title: "Jobs", isFor: (me) => me.operates || fills(me) || reads(me), load: async () => (await import("./jobs/screen")).default },
+  { name: "security", title: "Security", isFor: (me) => me.administers, load: async () => (await import("./security/screen")).default },
+  { name: "bench", title: "Bench", isFor: () => true, load: async () => (await import("./bench/screen")).default },
   { name: "about", title: "About", isFor: () => true, load: async () => About },
 ];
 

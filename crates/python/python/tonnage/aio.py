@@ -212,6 +212,10 @@ class Table:
         """Get the rows of many whole or partial keys."""
         return Batches(await asyncio.to_thread(self.blocking.bulk_get, keys, **options))
 
+    async def bulk_get_within(self, regions: Any, **options: Any) -> Batches:
+        """Get the rows of many regions."""
+        return Batches(await asyncio.to_thread(self.blocking.bulk_get_within, regions, **options))
+
     async def scan(self, **options: Any) -> Batches:
         """Get all rows."""
         return Batches(await asyncio.to_thread(self.blocking.scan, **options))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 from typing import TYPE_CHECKING, Any, Literal
@@ -264,6 +265,32 @@ class Table:
             Record batches, each with the path of its table.
         """
         return iter(self._native.bulk_get_related(keys, read_arguments(relatives=relatives, **options)))
+
+    def bulk_get_within(
+        self,
+        regions: Iterable[Mapping[str, Any]],
+        *,
+        origins: bool = False,
+        columns: Sequence[str] | None = None,
+        limit: int | None = None,
+        batch_rows: int = 8192,
+        timeout: float | timedelta | None = None,
+    ) -> Batches:
+        """Get the rows of many regions, through the table's index on places.
+
+        Args:
+            regions: `{"box": [west, south, east, north]}`, `{"circle": [lon, lat, metres]}` or
+                `{"polygon": ...}` with rings of `[lon, lat]` or a Polygon of GeoJSON.
+            origins: whether each row has the number of its region, from 0, as a column `_key`.
+
+        Returns:
+            The rows, in no order. One that several regions hold comes once for each.
+        """
+        arguments = read_arguments(
+            columns=columns, limit=limit, batch_rows=batch_rows, timeout=timeout
+        )
+        text = json.dumps([dict(region) for region in regions])
+        return Batches(self._native.bulk_get_within(text, origins, arguments))
 
     def scan(self, **options: Any) -> Batches:
         """Get all rows. Options as for `bulk_get`; `limit_per_key` counts for each shard key.

@@ -10,6 +10,7 @@ use super::access_denied::AccessDenied;
 use super::audit::Audit;
 use super::rights::{Right, Rights};
 use super::users::User;
+use crate::job_scope::JobScope;
 use crate::request_id::RequestId;
 use crate::sessions::session_of;
 
@@ -122,6 +123,19 @@ impl Caller {
     pub(crate) fn check_pairs(&self, right: Right) -> Result<()> {
         let may = self.rights.on_all_pairs(right);
         self.decide(may, right.label(), || "all pairs".to_owned())
+    }
+
+    /// The jobs that the caller may see and cancel: an operator all, others their own.
+    pub(crate) fn job_scope(&self) -> JobScope {
+        match self.rights.operates() {
+            true => JobScope::All,
+            false => JobScope::Of(self.user().map(str::to_owned)),
+        }
+    }
+
+    /// Notes what the caller does with a thing that they may touch.
+    pub(crate) fn note(&self, action: &str, object: &str) -> Result<()> {
+        self.audit_access(action, object, true)
     }
 
     /// Refuses what is an operator's.

@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use axum::http::{HeaderMap, header};
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
+use serde_json::Value as Json;
 use tokio::sync::Semaphore;
 use tonnage::internal::sync::{lock, read, write};
 use tonnage::{Error, Result};
@@ -96,6 +97,12 @@ impl Logins {
         });
         drop(known);
         self.generation.fetch_add(1, Ordering::Release);
+    }
+
+    /// All users as a list; none where there is no file of users. With a table also what each may
+    /// do there.
+    pub(crate) fn users_json(&self, table: Option<&str>) -> Json {
+        self.users().map_or_else(|| Json::Array(Vec::new()), |users| users.list_json(table))
     }
 
     /// Changes whenever the users are replaced.

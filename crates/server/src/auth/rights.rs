@@ -133,6 +133,12 @@ impl Rights {
             })
     }
 
+    /// Whether a right holds for any pair.
+    pub(crate) fn on_some_pair(&self, right: Right) -> bool {
+        let mut grants = self.grants.iter().filter(|grant| grant.pairs.is_some());
+        self.has(right) || grants.any(|grant| grant.allow.contains(&right))
+    }
+
     /// Whether a right holds for any table, even a future one.
     pub(crate) fn on_some_table(&self, right: Right) -> bool {
         let mut grants = self.grants.iter().filter(|grant| grant.table.is_some());

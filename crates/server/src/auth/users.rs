@@ -15,11 +15,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 use serde::Deserialize;
+use serde_json::{Value as Json, json};
 use tonnage::{Error, Result};
 
 use super::digest::sha256;
 use super::password::is_hash;
-use super::rights::{Grant, Rights, Role};
+use super::rights::{Grant, Right, Rights, Role};
 
 /// A user.
 #[derive(Debug)]
@@ -127,6 +128,33 @@ impl Users {
             return Err(Error::invalid("the name stands there twice"));
         }
         Ok(())
+    }
+
+    /// All users by their names: how they log in, without digests, and what they may do. With a
+    /// table also what each may do there.
+    pub(super) fn list_json(&self, table: Option<&str>) -> Json {
+        let mut users: Vec<&Arc<User>> = self.by_name.values().collect();
+        users.sort_by(|one, other| one.name.cmp(&other.name));
+        let count = |known: &HashMap<String, Arc<User>>, user: &Arc<User>| {
+            known.values().filter(|other| Arc::ptr_eq(other, user)).count()
+        };
+        let listed = users.into_iter().map(|user| {
+            let mut entry = json!({
+                "name": user.name,
+                "has_password": user.password.is_some(),
+                "tokens": count(&self.by_token, user),
+                "certificates": count(&self.by_certificate, user),
+                "roles": user.rights.roles_json(),
+                "grants": user.rights.grants_json(),
+            });
+            if let Some(table) = table {
+                let on_table = |right: &Right| user.rights.on_table(*right, table);
+                let allow: Vec<Right> = Right::ALL.into_iter().filter(on_table).collect();
+                entry["allow"] = json!(allow);
+            }
+            entry
+        });
+        listed.collect()
     }
 
     pub(super) fn named(&self, name: &str) -> Option<Arc<User>> {

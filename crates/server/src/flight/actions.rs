@@ -28,8 +28,9 @@ use crate::context::ServerContext;
 use crate::error::kind_label;
 use crate::fetch_all::fetch_allowed;
 use crate::jobs::{counts_json, failures_json};
+use crate::live_statement::StatementOrigin;
 use crate::metrics::ListenerKind;
-use crate::query::{STATEMENTS_MAX, SqlQuery};
+use crate::query::{STATEMENTS_MAX, SqlQuery, texts_of};
 use crate::random::random_name;
 
 /// Largest body of an action.
@@ -126,13 +127,15 @@ pub(crate) async fn run(
         "tonnage.VerifyBackups" => backup::verify(context, &caller, &body).await,
         "tonnage.PruneBackups" => backup::prune(context, &caller, &body).await,
         "tonnage.Jobs" => {
-            caller.check_operator("list jobs of")?;
-            Ok(context.jobs.list().iter().map(|job| job.to_string().into_bytes()).collect())
+            let jobs = context.jobs.list(&caller.job_scope());
+            Ok(jobs.iter().map(|job| job.to_string().into_bytes()).collect())
         }
         "tonnage.CancelJob" => {
             let JobName { job } = parse("the action's body", &body)?;
-            caller.check_operator("cancel jobs of")?;
-            context.jobs.cancel(&job)?;
+            let scope = caller.job_scope();
+            context.jobs.of_id(&job, &scope)?;
+            caller.note("cancel", &format!("job {job}"))?;
+            context.jobs.cancel(&job, &scope)?;
             Ok(Vec::new())
         }
         other => Err(Error::unsupported(format!(
@@ -244,7 +247,8 @@ async fn fetch_all(
         return Err(Error::invalid(format!("{count} statements, {STATEMENTS_MAX} are the most")));
     }
     // Dropped with the call where the client disconnects.
-    let running = context.statements.start(random_name()?);
+    let origin = StatementOrigin::new(caller.user(), &texts_of(&queries));
+    let running = context.statements.start(random_name()?, origin);
     let cancel = running.cancel().clone();
     let answers = context.blocking(move |context| {
         let answers = fetch_allowed(context, &caller, &queries, &cancel)?.into_iter().enumerate();

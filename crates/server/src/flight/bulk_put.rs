@@ -28,7 +28,7 @@ use super::reports::StreamCallbacks;
 use super::stream_event::StreamEvent;
 use crate::context::ServerContext;
 use crate::error::{error_code, status};
-use crate::jobs::{JobMembership, JobRequest, JobResult, StreamOutcome};
+use crate::jobs::{JobMembership, JobRequest, JobResult, StreamOrigin, StreamOutcome};
 use crate::metrics::ListenerKind;
 
 const PROGRESS_INTERVAL: Duration = Duration::from_secs(1);
@@ -137,7 +137,12 @@ impl BulkPutCall {
         };
         let membership =
             self.context.jobs.join(&self.context.store, request, options, Arc::new(callbacks))?;
-        let stream = membership.load.stream(self.stream_name());
+        let origin = StreamOrigin {
+            user: self.user.clone(),
+            table: target.table.as_deref().map(str::to_owned),
+            expected_rows: self.command.expected_rows,
+        };
+        let stream = membership.begin_stream(&self.stream_name(), origin);
         if let Some(callbacks) = membership.job.callbacks.downcast_ref::<StreamCallbacks>() {
             callbacks.register(stream, &self.outbox);
         }

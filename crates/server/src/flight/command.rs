@@ -15,6 +15,7 @@ use super::choice::{
 use super::consistency_choice::ConsistencyChoice;
 use super::known_versions::KnownVersions;
 use super::lob_command::{GetLobCommand, PutLobCommand};
+use super::within_command::WithinCommand;
 use crate::auth::{Caller, Right};
 use crate::config::parse_time;
 use crate::json_error::json_error;
@@ -28,6 +29,8 @@ pub(crate) enum FlightCommand {
     BulkPut(BulkPutCommand),
     /// Keys in, rows out.
     BulkGet(BulkGetCommand),
+    /// Regions in, rows out.
+    BulkGetWithin(WithinCommand),
     /// All rows of a table, or a part of them.
     Scan(ScanCommand),
     /// A large object in.
@@ -68,6 +71,8 @@ pub(crate) struct BulkPutCommand {
     pub(crate) reports: ReportsChoice,
     /// Of the others the first ones are reported: of each kind at most so many.
     pub(crate) reports_max: Option<usize>,
+    /// How many entries the stream will bring, if its client knows.
+    pub(crate) expected_rows: Option<u64>,
 }
 
 /// Whether a stream must be ended by its marker.

@@ -61,6 +61,9 @@ pub(crate) async fn exchange(
             command.check(caller)?;
             handler.get(command, open(context, body).await?).await.map(ExchangeAnswer::Rows)
         }
+        FlightCommand::BulkGetWithin(command) => {
+            handler.within(caller, command).await.map(ExchangeAnswer::Rows)
+        }
         FlightCommand::Scan(command) => {
             handler.scan(caller, command).await.map(ExchangeAnswer::Rows)
         }

@@ -42,6 +42,8 @@ mod stamp_columns;
 mod statistics;
 mod stream_event;
 mod table_read;
+mod within;
+mod within_command;
 mod write;
 
 use std::sync::Arc;
@@ -70,6 +72,8 @@ use service::FlightHandler;
 pub(crate) use sql::{plain_batch, plain_schema};
 pub(crate) use statistics::statistics;
 pub(crate) use table_read::TableRead;
+pub(crate) use within::WithinCall;
+pub(crate) use within_command::WithinCommand;
 
 /// The routes of the listener.
 pub(crate) fn router(context: &Arc<ServerContext>) -> Router {

@@ -33,6 +33,8 @@ use super::row_sender::row_channel;
 use super::scan::{ScanCall, info};
 use super::sql;
 use super::stream_event::StreamEvent;
+use super::within::WithinCall;
+use super::within_command::WithinCommand;
 use crate::auth::Caller;
 use crate::context::ServerContext;
 use crate::counted_body::CallMemory;
@@ -159,6 +161,23 @@ impl FlightHandler {
         tokio::task::spawn_blocking(move || {
             let _place = place;
             scan.run(sender);
+        });
+        Ok(stream.boxed())
+    }
+
+    /// Sends the rows of regions.
+    pub(super) async fn within(
+        &self,
+        caller: &Caller,
+        command: WithinCommand,
+    ) -> Result<ReplyStream<FlightData>> {
+        command.check(caller)?;
+        let place = self.context.calls.acquire().await?;
+        let call = WithinCall::new(&self.context, &command)?;
+        let (sender, stream) = row_channel(&self.context, call.schema())?;
+        tokio::task::spawn_blocking(move || {
+            let _place = place;
+            call.run(sender);
         });
         Ok(stream.boxed())
     }
@@ -304,13 +323,14 @@ impl FlightService for FlightHandler {
             }
             match parse("the ticket", &ticket)? {
                 FlightCommand::Scan(command) => self.scan(&caller, command).await,
+                FlightCommand::BulkGetWithin(command) => self.within(&caller, command).await,
                 FlightCommand::GetLob(command) => {
                     command.check(&caller)?;
                     lob::get(&self.context, command).await
                 }
-                _ => {
-                    Err(Error::invalid("a ticket is a scan or a get_lob; bulk calls are exchanges"))
-                }
+                _ => Err(Error::invalid(
+                    "a ticket is a scan, a bulk_get_within or a get_lob; bulk calls of keys and entries are exchanges",
+                )),
             }
         };
         self.count("DoGet", got).await

@@ -24,7 +24,7 @@ use super::spooled_body::SpooledBody;
 use crate::context::ServerContext;
 use crate::error::Problem;
 use crate::flight::{BulkPutCommand, DurabilityChoice, ExistingChoice, UNPACKED_BYTES_MAX};
-use crate::jobs::{JobRequest, StreamOutcome, counts_json};
+use crate::jobs::{JobRequest, StreamOrigin, StreamOutcome, counts_json};
 use crate::metrics::ListenerKind;
 
 /// What the query of the request may say.
@@ -35,6 +35,8 @@ pub(super) struct BulkQuery {
     durability: Option<DurabilityChoice>,
     errors_max: Option<String>,
     ttl: Option<String>,
+    /// How many records the body has, if that is known: then the list of jobs says when it ends.
+    expected_rows: Option<u64>,
 }
 
 /// Failures that are reported one by one.
@@ -78,6 +80,7 @@ pub(super) async fn put(
         durability: query.durability,
         errors_max: query.errors_max,
         ttl: query.ttl,
+        expected_rows: query.expected_rows,
         ..BulkPutCommand::default()
     };
     // Wrong options are reported before the body is taken.
@@ -87,8 +90,9 @@ pub(super) async fn put(
     let body = SpooledBody::take(&context, &headers, body, format).await?;
     // Whether its client waits or not: a load that has begun is carried out.
     let (loading, span) = (context.clone(), Span::current());
+    let user = caller.user().map(str::to_owned);
     let report = tokio::task::spawn_blocking(move || {
-        span.in_scope(|| load(&loading, &command, &path, &body))
+        span.in_scope(|| load(&loading, &command, &path, user, &body))
     });
     let report = report.await;
     let report = report.map_err(|_| Error::internal("the load panicked: see the log"))??;
@@ -99,6 +103,7 @@ fn load(
     context: &ServerContext,
     command: &BulkPutCommand,
     path: &str,
+    user: Option<String>,
     body: &SpooledBody,
 ) -> HandlerResult<Map<String, Json>> {
     let table = context.store.table(path)?;
@@ -119,7 +124,12 @@ fn load(
     let request = JobRequest { name: None, user: None, terms: command.terms(), shares: false };
     let membership =
         context.jobs.join(&context.store, request, command.options()?, failures.clone())?;
-    let stream = membership.load.stream(path);
+    let origin = StreamOrigin {
+        user,
+        table: Some(table.path().to_owned()),
+        expected_rows: command.expected_rows,
+    };
+    let stream = membership.begin_stream(path, origin);
     let mut rejected = 0;
     let push = || {
         for batch in reader {

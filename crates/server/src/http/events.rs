@@ -32,9 +32,8 @@ pub(super) async fn of_job(
     Extension(caller): CallerExtension,
     Path(id): Path<String>,
 ) -> HandlerResult<Response> {
-    caller.check_operator("list jobs of")?;
     context.check_open()?;
-    let followed = context.jobs.subscribe(&id)?;
+    let followed = context.jobs.subscribe(&id, &caller.job_scope())?;
     let place = context.event_streams.acquire().await?;
     Ok(event_response(EventStream::new(context, place, Topic::Job { followed, last: Json::Null })))
 }

@@ -1,4 +1,6 @@
-//! Bulk get over HTTP: keys in the body, rows out in the format that `Accept` asks for.
+//! Bulk get over HTTP: keys or regions in the body, rows out in the format that `Accept` asks for.
+
+use std::sync::Arc;
 
 use axum::Extension;
 use axum::extract::{Path, State};
@@ -10,11 +12,13 @@ use tonnage::{BulkKey, Error, KeySource, Result, TableSchema, Value};
 use super::answer::write_rows;
 use super::handler::{CallerExtension, ContextState, HandlerResult, invalid_body, parse_json};
 use super::rows_format::RowsFormat;
-use crate::flight::{BulkGetCommand, TableRead};
+use crate::auth::Caller;
+use crate::context::ServerContext;
+use crate::flight::{BulkGetCommand, TableRead, WithinCall, WithinCommand};
 use crate::json_value::key_value_of;
 use crate::unique_members::UniqueMembers;
 
-/// Reads the rows of keys.
+/// Reads the rows of keys, or those of regions.
 pub(super) async fn get(
     State(context): ContextState,
     Extension(caller): CallerExtension,
@@ -23,7 +27,11 @@ pub(super) async fn get(
     body: String,
 ) -> HandlerResult<Response> {
     let format = RowsFormat::of_accept(&headers)?;
-    let (keys, command) = parse_request(&body, &path)?;
+    let UniqueMembers(members) = parse_json(&body)?;
+    if members.contains_key("within") {
+        return within(&context, &caller, members, path, format).await;
+    }
+    let (keys, command) = command_of(members, &path)?;
     command.check(&caller)?;
     let response = context.blocking_with_answer(move |context, answer| {
         let read = TableRead::new(&context.store, &path, &command)?;
@@ -35,10 +43,28 @@ pub(super) async fn get(
     Ok(response.await?)
 }
 
-/// The keys, and what is asked of them: the members of a bulk get over Flight.
-fn parse_request(body: &str, path: &str) -> Result<(Vec<Json>, BulkGetCommand)> {
-    let UniqueMembers(members) = parse_json(body)?;
-    command_of(members, path)
+/// The rows of regions: the members of such a call over Flight.
+async fn within(
+    context: &Arc<ServerContext>,
+    caller: &Caller,
+    mut members: Map<String, Json>,
+    path: String,
+    format: RowsFormat,
+) -> HandlerResult<Response> {
+    if members.contains_key("keys") || members.contains_key("table") {
+        let wrong = "the path names the table, and `within` is in the place of `keys`: leave out `table` and `keys`";
+        return Err(Error::invalid(wrong).into());
+    }
+    members.insert("table".to_owned(), path.into());
+    let command: WithinCommand =
+        serde_json::from_value(Json::Object(members)).map_err(invalid_body)?;
+    command.check(caller)?;
+    let response = context.blocking_with_answer(move |context, answer| {
+        let call = WithinCall::new(context, &command)?;
+        let schema = call.schema().clone();
+        write_rows(context, answer, format, &schema, call.rows(), None)
+    });
+    Ok(response.await?)
 }
 
 /// The keys, and what is asked of them, out of the members of a request.

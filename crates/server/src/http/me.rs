@@ -16,6 +16,7 @@ pub(super) async fn me(
 ) -> HandlerResult<Response> {
     let rights = caller.rights();
     let allow = Right::ALL.into_iter().filter(|right| rights.on_some_table(*right));
+    let allow_pairs = Right::ALL.into_iter().filter(|right| rights.on_some_pair(*right));
     Ok(json_body(&json!({
         "user": caller.user(),
         "has_users": context.config.users.is_some(),
@@ -24,6 +25,7 @@ pub(super) async fn me(
         "operates": rights.operates(),
         "administers": rights.administers(),
         "allow": allow.collect::<Vec<_>>(),
+        "allow_pairs": allow_pairs.collect::<Vec<_>>(),
         "version": env!("CARGO_PKG_VERSION"),
     })))
 }

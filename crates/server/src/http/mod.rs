@@ -10,6 +10,7 @@ mod exchange;
 mod get;
 mod handler;
 mod health;
+mod jobs;
 mod login;
 mod me;
 mod multi_table;
@@ -19,8 +20,10 @@ mod pairs;
 mod preview;
 mod rows;
 mod rows_format;
+mod security;
 mod spooled_body;
 mod sql;
+mod statements;
 mod table_scan;
 mod tables;
 
@@ -33,7 +36,7 @@ use axum::extract::{MatchedPath, Request, State};
 use axum::http::{StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
-use axum::routing::{get, post};
+use axum::routing::{delete, get, post};
 use axum::{Router, extract::DefaultBodyLimit};
 use tonnage::Error;
 
@@ -66,13 +69,22 @@ pub(crate) fn router(context: &Arc<ServerContext>) -> Router {
         .route("/v1/tables/{path}/scan", get(table_scan::scan))
         .route("/v1/pairs", get(pair_list::list))
         .route("/v1/pairs/{key}", get(pairs::get).put(pairs::put).delete(pairs::delete))
-        .route("/v1/jobs", get(tables::jobs))
-        .route("/v1/jobs/{id}", get(tables::job).delete(tables::cancel_job))
+        .route(
+            "/v1/pair",
+            get(pairs::get_by_query).put(pairs::put_by_query).delete(pairs::delete_by_query),
+        )
+        .route("/v1/statements", get(statements::list))
+        .route("/v1/statements/{id}", delete(statements::cancel))
+        .route("/v1/jobs", get(jobs::list))
+        .route("/v1/jobs/{id}", get(jobs::get).delete(jobs::cancel))
+        .route("/v1/jobs/{id}/rejects", get(jobs::rejects))
         .route("/v1/jobs/{id}/events", get(events::of_job))
         .route("/v1/events", get(events::of_server))
         .route("/v1/tables/{path}/get", post(get::get))
         .route("/v1/actions/{action}", post(actions::act))
         .route("/v1/statistics", get(admin::statistics))
+        .route("/v1/users", get(security::users))
+        .route("/v1/audit", get(security::audit))
         .route("/v1/admin/sync", post(admin::sync))
         .route("/v1/admin/reload", post(admin::reload))
         .route("/v1/admin/check", post(admin::check))
@@ -169,9 +181,10 @@ async fn count(State(context): ContextState, request: Request, next: Next) -> Re
         "/v1/multi-get" => "multi_get",
         "/v1/multi-put" => "multi_put",
         "/v1/fetch-all" => "fetch_all",
-        "/v1/pairs" | "/v1/pairs/{key}" => "pairs",
-        "/v1/jobs" | "/v1/jobs/{id}" => "jobs",
+        "/v1/pairs" | "/v1/pairs/{key}" | "/v1/pair" => "pairs",
+        "/v1/jobs" | "/v1/jobs/{id}" | "/v1/jobs/{id}/rejects" => "jobs",
         "/v1/jobs/{id}/events" | "/v1/events" => "events",
+        "/v1/statements" | "/v1/statements/{id}" => "statements",
         _ => "admin",
     };
     // A call that streams is counted when its answer begins, not when it ends.

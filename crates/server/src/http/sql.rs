@@ -19,8 +19,9 @@ use crate::budget::bytes_of;
 use crate::context::{AnswerSender, ServerContext};
 use crate::fetch_all::fetch_allowed;
 use crate::flight::{outcome_json, plain_batch, plain_schema};
+use crate::live_statement::StatementOrigin;
 use crate::metrics::ListenerKind;
-use crate::query::{STATEMENTS_MAX, SqlQuery};
+use crate::query::{STATEMENTS_MAX, SqlQuery, texts_of};
 use crate::random::random_name;
 use crate::statements::RunningStatement;
 
@@ -36,7 +37,8 @@ pub(super) async fn sql(
 ) -> HandlerResult<Response> {
     let format = RowsFormat::of_accept(&headers)?;
     let query = SqlQuery::parse(&body)?;
-    let running = context.statements.start(random_name()?);
+    let origin = StatementOrigin::new(caller.user(), &query.sql);
+    let running = context.statements.start(random_name()?, origin);
     let cancel = running.cancel().clone();
     let response = context.blocking_with_answer(move |context, answer| {
         refuse_several(&context.sql, &query.sql)?;
@@ -49,7 +51,8 @@ pub(super) async fn sql(
             }
         }
     });
-    Ok(keep_running(response.await?, running))
+    let response = response.await.inspect_err(|error| running.note_failure(error));
+    Ok(keep_running(response?, running))
 }
 
 /// Refuses several statements: an answer is that of one, and an error of another would be lost.
@@ -125,7 +128,8 @@ pub(super) async fn fetch_all(
         ))
         .into());
     }
-    let running = context.statements.start(random_name()?);
+    let origin = StatementOrigin::new(caller.user(), &texts_of(&queries));
+    let running = context.statements.start(random_name()?, origin);
     let cancel = running.cancel().clone();
     let answers = context.blocking(move |context| {
         let answers = fetch_allowed(context, &caller, &queries, &cancel)?;

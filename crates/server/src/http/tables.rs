@@ -1,4 +1,4 @@
-//! Table definitions and jobs.
+//! Table definitions.
 
 use axum::Extension;
 use axum::extract::{Path, State};
@@ -82,34 +82,4 @@ pub(super) async fn drop(
     caller.check_table(Right::Define, &path)?;
     context.blocking(move |context| context.store.catalog().drop_table(&path, false)).await?;
     Ok(StatusCode::NO_CONTENT)
-}
-
-/// The loads that run, and those that ended lately.
-pub(super) async fn jobs(
-    State(context): ContextState,
-    Extension(caller): CallerExtension,
-) -> HandlerResult<Response> {
-    caller.check_operator("list jobs of")?;
-    Ok(json_body(&json!({ "jobs": context.jobs.list() })))
-}
-
-/// A load, as the list tells it.
-pub(super) async fn job(
-    State(context): ContextState,
-    Extension(caller): CallerExtension,
-    Path(id): Path<String>,
-) -> HandlerResult<Response> {
-    caller.check_operator("list jobs of")?;
-    Ok(json_body(&context.jobs.of_id(&id)?))
-}
-
-/// Cancels a load.
-pub(super) async fn cancel_job(
-    State(context): ContextState,
-    Extension(caller): CallerExtension,
-    Path(id): Path<String>,
-) -> HandlerResult<StatusCode> {
-    caller.check_operator("cancel jobs of")?;
-    context.jobs.cancel(&id)?;
-    Ok(StatusCode::ACCEPTED)
 }

@@ -16,6 +16,7 @@ mod health;
 mod http;
 mod http_sql;
 mod ingest;
+mod jobs;
 mod lobs;
 mod logins;
 mod maintenance;
@@ -30,10 +31,12 @@ mod redis_tables;
 mod related;
 mod reports;
 mod request_id;
+mod security;
 mod shared_load;
 mod single;
 mod spool;
 mod sql;
+mod statement_list;
 mod statement_rights;
 #[path = "../../../store/tests/behaviour/stepped.rs"]
 #[allow(dead_code, reason = "only writes are waited for here")]
@@ -44,4 +47,5 @@ mod tls;
 mod torn;
 mod unix;
 mod values;
+mod within;
 mod write_timeouts;

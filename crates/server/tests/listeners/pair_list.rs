@@ -83,3 +83,40 @@ fn what_is_wrong_with_a_list_is_told() {
         assert!(head.starts_with("HTTP/1.1 400") && body.contains(why), "{query}: {head}{body}");
     }
 }
+
+#[test]
+fn a_pair_is_stored_read_and_deleted_by_its_whole_key() {
+    let server = server();
+    let call = |request: &str, headers: &str, body: &str| {
+        let (head, body) = server.http(request, headers, body);
+        (head[9..12].to_owned(), head, body)
+    };
+    let path = "/v1/pair?key=/fleet/1/-/name";
+    let (status, head, body) = call(&format!("GET {path}"), "", "");
+    assert_eq!((status.as_str(), body.as_str()), ("200", "v"));
+    let etag = head.lines().find(|line| line.starts_with("etag")).unwrap();
+    let tag = etag.split_once(": ").unwrap().1.trim();
+    assert_eq!(call(&format!("PUT {path}"), &format!("If-Match: {tag}\r\n"), "Emma").0, "204");
+    // That version is gone.
+    assert_eq!(call(&format!("PUT {path}"), &format!("If-Match: {tag}\r\n"), "Ada").0, "412");
+    assert_eq!(call(&format!("GET {path}"), "", "").2, "Emma");
+    assert_eq!(call("PUT /v1/pair?key=/fleet%252F9", "If-None-Match: *\r\n", "x").0, "204");
+    assert_eq!(keys(&list(&server, "?prefix=fleet/")), ["/fleet%2F7", "/fleet%2F9"]);
+    assert_eq!(call(&format!("DELETE {path}"), "", "").0, "204");
+    assert_eq!(call(&format!("GET {path}"), "", "").0, "404");
+    for wrong in ["GET /v1/pair", "GET /v1/pair?key=fleet", "PUT /v1/pair?key=/"] {
+        assert_eq!(call(wrong, "", "v").0, "400", "{wrong}");
+    }
+}
+
+#[test]
+fn grants_on_pairs_hold_for_whole_keys() {
+    use crate::guarded::{BASIC, Guarded};
+
+    let guarded = Guarded::new();
+    let status = |request: &str| guarded.http(request, BASIC, "v")[9..12].to_owned();
+    assert_eq!(status("PUT /v1/pair?key=/fleet%252F1/-/name"), "204");
+    assert_eq!(status("GET /v1/pair?key=/fleet%252F1/-/name"), "200");
+    assert_eq!(status("DELETE /v1/pair?key=/fleet%252F1/-/name"), "403");
+    assert_eq!(status("PUT /v1/pair?key=/other/-/name"), "403");
+}

@@ -27,8 +27,10 @@ pub fn sphere_distance(lon: f64, lat: f64, other_lon: f64, other_lat: f64) -> f6
 }
 
 impl Circle {
+    /// A place that is not on the globe is nowhere: a sine would wrap it around.
     pub(super) fn contains(&self, lon: f64, lat: f64) -> bool {
-        sphere_distance(self.lon, self.lat, lon, lat) <= self.metres
+        let is_on_globe = (-180.0..=180.0).contains(&lon) && (-90.0..=90.0).contains(&lat);
+        is_on_globe && sphere_distance(self.lon, self.lat, lon, lat) <= self.metres
     }
 
     pub(super) fn relation(&self, square: Square) -> Relation {
@@ -43,6 +45,12 @@ impl Circle {
         let shrunk = self.metres * (1.0 - 1e-9) - ERROR_METRES;
         if greatest < shrunk { Relation::Inside } else { Relation::Across }
     }
+}
+
+/// What the nearest place of a square is away at least.
+pub(super) fn least_square_distance(lon: f64, lat: f64, square: Square) -> f64 {
+    let least = least_distance(lon, lat, square.bounds());
+    (least * (1.0 - 1e-9) - ERROR_METRES).max(0.0)
 }
 
 fn opposite(lon: f64) -> f64 {

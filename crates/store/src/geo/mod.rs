@@ -14,11 +14,15 @@ mod circle;
 mod cover;
 mod grid;
 mod hilbert;
+mod json;
+mod nearby;
 mod polygon;
 mod rectangle;
 mod region;
 mod relation;
 mod square;
+
+pub(crate) use nearby::{NearbySquare, NearbySquares};
 
 pub use cell::{LEVEL_MAX, cell_bounds, cell_center, geo_cell};
 pub use circle::{EARTH_RADIUS_METRES, sphere_distance};

@@ -25,6 +25,11 @@ impl Polygon {
         Self { rings: rings.iter().map(edges).collect() }
     }
 
+    /// The corners of each ring.
+    pub(super) fn rings(&self) -> impl Iterator<Item = Vec<Coordinates>> {
+        self.rings.iter().map(|ring| ring.iter().map(|[from, _]| *from).collect())
+    }
+
     fn edges(&self) -> impl Iterator<Item = &Edge> {
         self.rings.iter().flatten()
     }

@@ -21,7 +21,7 @@ use super::square::Square;
 pub struct Region(Shape);
 
 #[derive(Clone, Debug, PartialEq)]
-enum Shape {
+pub(super) enum Shape {
     Rectangle(Rectangle),
     Circle(Circle),
     Polygon(Polygon),
@@ -97,6 +97,10 @@ impl Region {
         Self(Shape::All(regions.into_iter().collect()))
     }
 
+    pub(super) fn shape(&self) -> &Shape {
+        &self.0
+    }
+
     /// Whether a place is in it. A place on the edge of a polygon may or may not.
     pub fn contains(&self, lon: f64, lat: f64) -> bool {
         match &self.0 {
@@ -142,7 +146,8 @@ impl Region {
     }
 }
 
-fn check([lon, lat]: Coordinates) -> Result<()> {
+/// Refuses a place that is not on the globe.
+pub(super) fn check([lon, lat]: Coordinates) -> Result<()> {
     let is_on_globe = (-180.0..=180.0).contains(&lon) && (-90.0..=90.0).contains(&lat);
     is_on_globe.then_some(()).ok_or_else(|| {
         Error::invalid(format!(

@@ -15,6 +15,7 @@ use super::scan::EntryWalk;
 use crate::bulk::get::{ItemSource, SINGLE_ITEMS_MAX, has_items_in_memory};
 use crate::catalog::TableEntry;
 use crate::inner::Inner;
+use crate::schema::TableSchema;
 
 /// How many entries a count reads at a time.
 const COUNT_ENTRIES: u64 = 4_096;
@@ -62,6 +63,11 @@ impl Index {
     /// The path of its table.
     pub fn table_path(&self) -> &str {
         &self.table.schema.path
+    }
+
+    /// The columns of its table.
+    pub(super) fn schema(&self) -> &TableSchema {
+        &self.table.schema
     }
 
     /// What it orders the rows by.

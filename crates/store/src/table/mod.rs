@@ -28,7 +28,8 @@ use crate::bulk::get::{BulkGet, BulkGetOptions, KeySource, TableScanOptions};
 use crate::catalog::{TableEntry, unknown_index};
 use crate::codec::FieldRange;
 use crate::columns::{ColumnPart, ColumnRange, ColumnSnapshot};
-use crate::index::Index;
+use crate::geo::{Coordinates, Region};
+use crate::index::{Index, IndexScanOptions, NearbyRows, RowsWithin};
 use crate::inner::Inner;
 use crate::row::Row;
 use crate::schema::TableSchema;
@@ -268,6 +269,49 @@ impl Table {
             .iter()
             .map(|index| Index::new(self.store.clone(), entry.clone(), index.clone()))
             .collect())
+    }
+
+    /// The index that finds rows by their places: one that begins with `geo_cell(lon, lat)`, of
+    /// several the one with the finest cells.
+    ///
+    /// # Errors
+    /// `NotFound` where there is none, with the statement that makes one.
+    pub fn place_index(&self) -> Result<Index> {
+        let level = |index: &Index| Some(index.columns().first()?.cells.as_ref()?.level);
+        let indexes = self.indexes()?.into_iter().filter(|index| level(index).is_some());
+        // One that is being built is better than none: its error says so.
+        let best = indexes.max_by_key(|index| (index.is_ready(), level(index)));
+        best.ok_or_else(|| {
+            let path = self.path();
+            Error::not_found(format!(
+                "table {path} has no index on places: make one with CREATE INDEX ON {path} (geo_cell(lon, lat)), longitude first"
+            ))
+        })
+    }
+
+    /// [`Index::nearest`] of the [index on places](Table::place_index).
+    ///
+    /// # Errors
+    /// Of both.
+    pub fn nearest(
+        &self,
+        place: Coordinates,
+        count: usize,
+        options: &IndexScanOptions,
+    ) -> Result<NearbyRows> {
+        self.place_index()?.nearest(place, count, options)
+    }
+
+    /// [`Index::bulk_get_within`] of the [index on places](Table::place_index).
+    ///
+    /// # Errors
+    /// Of both.
+    pub fn bulk_get_within<I>(&self, regions: I, options: &IndexScanOptions) -> Result<RowsWithin>
+    where
+        I: IntoIterator<Item = Region>,
+        I::IntoIter: Send + 'static,
+    {
+        self.place_index()?.bulk_get_within(regions, options)
     }
 
     /// Reads the rows of many whole or partial keys.

@@ -236,3 +236,72 @@ fn a_box_across_the_date_line_holds_both_sides() {
     let edge = Region::rectangle(170.0, -10.0, 180.0, 10.0).unwrap();
     assert!(edge.contains(-180.0, 0.0), "180 and -180 are one place");
 }
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn a_region_comes_back_from_its_json(
+        (region, _, _) in regions(),
+        places in proptest::collection::vec(coordinates(), 50),
+    ) {
+        let text = region.to_json().to_string();
+        let read = Region::from_json(&serde_json::from_str(&text).unwrap()).unwrap();
+        prop_assert_eq!(&read.to_json().to_string(), &text);
+        for [lon, lat] in places {
+            prop_assert_eq!(read.contains(lon, lat), region.contains(lon, lat), "{} {}", lon, lat);
+        }
+    }
+}
+
+#[rstest]
+#[case(r#"{"box": [4, 51, 5, 52]}"#, [4.5, 51.5])]
+#[case(r#"{"box": [179, -18, -179, -16]}"#, [-179.5, -17.0])]
+#[case(r#"{"circle": [4, 52, 1000]}"#, [4.01, 52.0])]
+#[case(r#"{"polygon": [[[0, 0], [4, 0], [0, 4]], [[2, 2], [3, 0], [3, 2]]]}"#, [0.5, 0.5])]
+#[case(r#"{"polygon": {"type": "Polygon", "coordinates": [[[0, 0, 5], [4, 0, 5], [0, 4, 5]]]}}"#, [0.5, 0.5])]
+#[case(r#"{"polygon": {"type": "MultiPolygon", "coordinates": [[[[9, 9], [9, 8], [8, 8]]], [[[0, 0], [4, 0], [0, 4]]]]}}"#, [0.5, 0.5])]
+#[case(r#"{"between": [180, null, null, null]}"#, [181.0, 91.0])]
+#[case(r#"{"all": [{"box": [0, 0, 9, 9]}, {"any": [{"circle": [4, 4, 9]}]}]}"#, [4.0, 4.0])]
+fn json_describes_regions(#[case] json: &str, #[case] place: Coordinates) {
+    let [lon, lat] = place;
+    let region = Region::from_json(&serde_json::from_str(json).unwrap()).unwrap();
+    assert!(region.contains(lon, lat), "{region:?}");
+    assert!(!region.contains(-50.0, 70.0), "{region:?}");
+}
+
+#[rstest]
+#[case("5", "is not a region")]
+#[case(r#"{"box": [4, 51, 5, 52], "circle": [4, 52, 1]}"#, "is not a region")]
+#[case(r#"{"box": [4, 51, "5", 52]}"#, "longitude first")]
+#[case(r#"{"box": [4, 52, 5, 51]}"#, "south before north")]
+#[case(r#"{"circle": [4, 52]}"#, "is not a region")]
+#[case(r#"{"circle": [4, 52, -1]}"#, "radius")]
+#[case(r#"{"polygon": [[[0, 0], [1, 1]]]}"#, "3 corners")]
+#[case(r#"{"polygon": {"type": "Point", "coordinates": [0, 0]}}"#, "is not a region")]
+#[case(r#"{"any": {"box": [4, 51, 5, 52]}}"#, "is not a region")]
+fn json_that_is_no_region_is_refused(#[case] json: &str, #[case] named: &str) {
+    let error = Region::from_json(&serde_json::from_str(json).unwrap()).unwrap_err();
+    assert!(error.to_string().contains(named), "{error}");
+}
+
+#[test]
+fn regions_that_consist_of_others_too_deep_are_refused() {
+    let deep = (0..40).fold(
+        serde_json::json!({"circle": [4, 52, 1]}),
+        |inner, _| serde_json::json!({"any": [inner]}),
+    );
+    let error = Region::from_json(&deep).unwrap_err();
+    assert!(error.to_string().contains("16 deep"), "{error}");
+}
+
+/// A circle held 200 degrees east, as the sine of a longitude wraps around, and an index did not
+/// find it there.
+#[test]
+fn a_circle_holds_no_place_that_is_not_on_the_globe() {
+    let circle = Region::circle([-160.0, 10.0], 5_000.0).unwrap();
+    assert!(circle.contains(-160.0, 10.0));
+    for (lon, lat) in [(200.0, 10.0), (20.0, 170.0), (-520.0, 10.0), (f64::NAN, 10.0)] {
+        assert!(!circle.contains(lon, lat), "{lon} {lat}");
+    }
+}

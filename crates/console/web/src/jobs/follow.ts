@@ -1,7 +1,9 @@
-// The loads of the server: those that run, told every second, and those that ended.
+// The loads that the user may see: those that run, and those that ended.
 import { readPlain } from "../api";
 
 const AGAIN_MS = 3_000;
+/** Events are for operators: others ask as often. */
+const ASK_MS = 2_000;
 
 export interface Counts {
   read: number;
@@ -11,13 +13,25 @@ export interface Counts {
   failed: number;
 }
 
-export interface Running {
+/** What is known of a load from its beginning on. */
+export interface Load {
   job: string;
   name: string | null;
+  users: (string | null)[];
+  tables: string[];
+  started_ms: number;
+  /** How many records are kept that it could not store. */
+  rejects: number;
+  report: { total: Counts; streams: Stream[]; seconds: number };
+}
+
+export interface Running extends Load {
   state: "running";
   streams: number;
   seconds: number;
   counts: Counts;
+  expected_rows: number | null;
+  eta_seconds: number | null;
 }
 
 export interface Stream {
@@ -27,12 +41,9 @@ export interface Stream {
   counts: Counts;
 }
 
-export interface Ended {
-  job: string;
-  name: string | null;
+export interface Ended extends Load {
   state: string;
   message: string | null;
-  report: { total: Counts; streams: Stream[]; seconds: number };
 }
 
 export interface Told {
@@ -42,20 +53,26 @@ export interface Told {
 }
 
 /** Follows them while the tab is seen: a stream of events holds one of the few connections that a browser has. */
-export function follow(told: Told, said: (error: unknown) => string): () => void {
+export function follow(told: Told, said: (error: unknown) => string, hasEvents: boolean): () => void {
   let source: EventSource | null = null;
   let ids = "";
   let timer = 0;
   const list = async (): Promise<void> => {
     try {
       const { jobs } = await readPlain<{ jobs: (Running | Ended)[] }>("/v1/jobs");
+      if (!hasEvents) told.onRunning(jobs.filter((job): job is Running => job.state === "running"));
       told.onEnded(jobs.filter((job): job is Ended => job.state !== "running").reverse());
       told.onFailure("");
     } catch (error) {
       told.onFailure(said(error));
     }
   };
+  const ask = async (): Promise<void> => {
+    await list();
+    timer = window.setTimeout(() => void ask(), ASK_MS);
+  };
   const begin = (): void => {
+    if (!hasEvents) return void ask();
     source = new EventSource("/v1/events");
     source.addEventListener("jobs", (event) => {
       const { jobs } = JSON.parse((event as MessageEvent<string>).data) as { jobs: Running[] };

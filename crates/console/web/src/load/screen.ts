@@ -154,6 +154,8 @@ export default function LoadScreen({ me }: { me: Me }) {
         if (path === undefined) path = await makeTable();
         const query = new URLSearchParams({ on_existing: existing });
         if (errorsMax.trim()) query.set("errors_max", errorsMax.trim());
+        // Then the list of jobs says how far it is.
+        if (seen?.isWhole && seen.preview.records > 0) query.set("expected_rows", String(seen.preview.records));
         const done = await sending<PutReport>("Loading", `/v1/tables/${encodeURIComponent(path)}/rows?${query}`, file!);
         tell(done, path);
       } catch (error) {

@@ -89,7 +89,7 @@ pub(in crate::flight) async fn get(
         // its own.
         return statement::stream(
             context,
-            statement::start_unnamed(context)?,
+            statement::start_unnamed(context, &caller, "")?,
             move |context, _| {
                 let batch = metadata::answer(context, command, |table| caller.may_see(table))?;
                 Ok((batch.schema(), Box::new(std::iter::once(Ok(batch))) as _))

@@ -38,7 +38,7 @@ use crate::flight::client_stream::ClientStream;
 use crate::flight::decode::FlightDecoder;
 use crate::flight::opened_stream::OpenedStream;
 use crate::flight::stream_event::StreamEvent;
-use crate::jobs::{JobMembership, JobRequest, StreamOutcome};
+use crate::jobs::{JobMembership, JobRequest, StreamOrigin, StreamOutcome};
 use crate::metrics::ListenerKind;
 use crate::random::random_name;
 
@@ -181,7 +181,12 @@ impl TableIngest {
         let table = &target.table;
         let failure = Arc::new(FirstFailure::default());
         let membership = self.join(failure.clone())?;
-        let stream = membership.load.stream(table.path());
+        let origin = StreamOrigin {
+            user: self.caller.user().map(str::to_owned),
+            table: Some(table.path().to_owned()),
+            expected_rows: None,
+        };
+        let stream = membership.begin_stream(table.path(), origin);
         let mut push = |batch| self.push(&membership, table, stream, batch);
         let mut read = || {
             if let Some(batch) = batch.take() {

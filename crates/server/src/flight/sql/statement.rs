@@ -19,6 +19,7 @@ use crate::auth::Caller;
 use crate::context::ServerContext;
 use crate::flight::outcome::{changes_json, outcome_json};
 use crate::flight::row_sender::row_channel;
+use crate::live_statement::StatementOrigin;
 use crate::prepared::{BoundRows, OwnedStatement};
 use crate::random::random_name;
 use crate::statements::{FetchedStatement, PendingStatement, RunningStatement, StatementSource};
@@ -162,8 +163,30 @@ fn handle_text(handle: &[u8]) -> Result<String> {
 }
 
 /// A statement that runs under a name of its own.
-pub(super) fn start_unnamed(context: &Arc<ServerContext>) -> Result<RunningStatement> {
-    Ok(context.statements.start(random_name()?))
+pub(super) fn start_unnamed(
+    context: &Arc<ServerContext>,
+    caller: &Caller,
+    text: &str,
+) -> Result<RunningStatement> {
+    Ok(context.statements.start(random_name()?, StatementOrigin::new(caller.user(), text)))
+}
+
+/// The text of the statement of a ticket, for those who look at what runs. Empty where it is unknown:
+/// then the fetch fails.
+fn text_of_ticket(context: &ServerContext, caller: &Caller, ticket: &StatementTicket) -> String {
+    let of_prepared = |handle: &str| {
+        let statement = context.prepared.get(handle.as_bytes(), caller.user());
+        statement.map(|statement| statement.prepared.text().to_owned()).unwrap_or_default()
+    };
+    match &ticket.what {
+        TicketKind::Sql(text) => text.clone(),
+        TicketKind::Prepared(handle) => of_prepared(handle),
+        TicketKind::Once(_) => match context.statements.waiting_text(&ticket.id, caller.user()) {
+            Some(StatementSource::Text(text)) => text,
+            Some(StatementSource::Prepared(handle)) => of_prepared(&handle),
+            None => String::new(),
+        },
+    }
 }
 
 /// Carries out the statement of a ticket and streams its rows.
@@ -172,7 +195,9 @@ pub(super) async fn fetch(
     caller: &Caller,
     handle: StatementTicket,
 ) -> Result<FlightDataStream> {
-    let running = context.statements.start(handle.id.clone());
+    let text = text_of_ticket(context, caller, &handle);
+    let origin = StatementOrigin::new(caller.user(), &text);
+    let running = context.statements.start(handle.id.clone(), origin);
     let caller = caller.clone();
     let timeout = context.sessions.options(caller.session()).timeout;
     stream(context, running, move |context, cancel| {
@@ -366,7 +391,7 @@ where
         sender.end(sent);
         Ok(())
     });
-    let rows = rows.await?;
+    let rows = rows.await.inspect_err(|error| running.note_failure(error))?;
     Ok(rows
         .map(move |message| {
             let _held = &running;

@@ -26,7 +26,7 @@ pub(super) async fn carry_out(
     command: CommandStatementUpdate,
 ) -> Result<Vec<u8>> {
     no_transaction(command.transaction_id.as_deref())?;
-    let running = start_unnamed(context)?;
+    let running = start_unnamed(context, caller, &command.query)?;
     let caller = caller.clone();
     let mut request = Request::new(command.query.as_str()).cancel(running.cancel());
     if let Some(timeout) = context.sessions.options(caller.session()).timeout {
@@ -39,7 +39,7 @@ pub(super) async fn carry_out(
         }
         changed_count(context.sql.execute(request)?)
     });
-    let count = count.await?;
+    let count = count.await.inspect_err(|error| running.note_failure(error))?;
     drop(running);
     Ok(update_result(count))
 }
@@ -55,7 +55,7 @@ pub(super) async fn carry_out_prepared(
     let statement = context.prepared.get(&handle, caller.user())?;
     // It belongs to the call and not to the thread: a client that disconnects drops it, which
     // cancels.
-    let running = start_unnamed(context)?;
+    let running = start_unnamed(context, caller, statement.prepared.text())?;
     let caller = caller.clone();
     let mut request = Request::default().cancel(running.cancel());
     if let Some(timeout) = context.sessions.options(caller.session()).timeout {
@@ -82,7 +82,7 @@ pub(super) async fn carry_out_prepared(
         }
         changed_count(prepared.execute_request(&request)?)
     });
-    let count = count.await?;
+    let count = count.await.inspect_err(|error| running.note_failure(error))?;
     drop(running);
     Ok(update_result(count))
 }

@@ -11,6 +11,7 @@ mod index_only;
 mod json;
 mod loads;
 mod model;
+mod places;
 mod reads;
 mod writes;
 
