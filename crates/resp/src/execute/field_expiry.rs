@@ -4,11 +4,11 @@
 //! when it is opened, and the next write leaves them out of the store.
 
 use super::expiry_time::{ExpiryRule, NewExpiry};
-use super::field_set::FieldSet;
 use super::field_time::FieldTimeAction;
 use super::hash_action::Answer;
 use super::open_hash::{OpenField, OpenHash};
 use super::part_reply::PartReply;
+use super::room::CommandRoom;
 use super::texts::{Text, Texts};
 use super::walk::{WalkOrder, WalkRange};
 use super::words;
@@ -36,10 +36,20 @@ impl OpenHash {
                 (integer(self.is_met.into()), false)
             }
             // The fields are not as the command requires them.
-            FieldTimeAction::Set { is_conditional: true, .. } if !self.is_met => {
+            FieldTimeAction::Set { is_conditional: true, .. }
+            | FieldTimeAction::Reserve { is_conditional: true, .. }
+                if !self.is_met =>
+            {
                 (integer(0), false)
             }
-            FieldTimeAction::Set { set, expiry, .. } => self.set_until(set, expiry, texts),
+            FieldTimeAction::Reserve { room, has_times, .. } => {
+                let reserved = self.reserve(room, has_times, texts);
+                self.refusal = reserved.err();
+                (reserved.map(|()| PartReply::Integer(1)), false)
+            }
+            FieldTimeAction::Set { value, expiry, .. } => {
+                self.set_until(field, Text::Argument(value), expiry, texts)
+            }
             FieldTimeAction::GetAndExpire { .. } | FieldTimeAction::GetAndDelete(_)
                 if value.is_none() =>
             {
@@ -89,37 +99,45 @@ impl OpenHash {
         }
     }
 
-    /// Sets a field with its time.
+    /// Refuses fields that find no room, with times for all where they have some.
+    fn reserve(
+        &mut self,
+        room: CommandRoom,
+        has_times: bool,
+        texts: &mut Texts<'_>,
+    ) -> Result<(), &'static str> {
+        self.check_room(room, texts)?;
+        match has_times {
+            true => self.gather(room.bytes_max.saturating_sub(room.bytes), texts),
+            false => Ok(()),
+        }
+    }
+
+    /// Sets a field with its time, after room was made for it.
     fn set_until(
         &mut self,
-        set: FieldSet,
+        field: Text,
+        value: Text,
         expiry: NewExpiry,
         texts: &mut Texts<'_>,
     ) -> (Answer, bool) {
-        let (field, value, room) = (Text::Argument(set.field), Text::Argument(set.value), set.room);
+        if let Some(refusal) = self.refusal {
+            return (Err(refusal), false);
+        }
         let expires_at_ms = match expiry {
             NewExpiry::Never => 0,
             NewExpiry::Kept => self.expiry_of(field, texts),
             NewExpiry::At(at_ms) => at_ms,
         };
-        if let Err(refusal) = self.check_room(room, texts) {
-            return (Err(refusal), false);
-        }
         // A time that is over is the end of it.
         if matches!(expiry, NewExpiry::At(at_ms) if at_ms <= texts.now_ms) {
             let was_there = self.delete(field, texts);
             return (Ok(PartReply::Integer(1)), was_there);
         }
-        if expires_at_ms > 0 {
-            // All fields of the command, with a time for each.
-            let more = if room.is_first { room.bytes } else { 0 };
-            if let Err(refusal) = self.gather(room.bytes_max.saturating_sub(more), texts) {
-                self.refusal = Some(refusal);
-                return (Err(refusal), false);
-            }
-        }
         self.set(field, value, texts);
-        self.set_expiry(field, expires_at_ms, texts);
+        if expires_at_ms > 0 {
+            self.set_expiry(field, expires_at_ms, texts);
+        }
         (Ok(PartReply::Integer(1)), true)
     }
 

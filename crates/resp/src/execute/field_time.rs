@@ -1,7 +1,7 @@
 //! What commands do with the time of a field, or by it.
 
 use super::expiry_time::{ExpiryRule, NewExpiry};
-use super::field_set::FieldSet;
+use super::room::CommandRoom;
 use super::texts::ClientArgument;
 
 /// What is done with the time of a field, or by it.
@@ -30,8 +30,16 @@ pub(crate) enum FieldTimeAction {
         is_there: bool,
         is_first: bool,
     },
+    /// Makes room for the fields that follow.
+    Reserve {
+        field: ClientArgument,
+        room: CommandRoom,
+        has_times: bool,
+        is_conditional: bool,
+    },
     Set {
-        set: FieldSet,
+        field: ClientArgument,
+        value: ClientArgument,
         expiry: NewExpiry,
         is_conditional: bool,
     },
@@ -43,8 +51,8 @@ impl FieldTimeAction {
             Self::Expire { field, .. } | Self::GetAndExpire { field, .. } => *field,
             Self::Persist(field) | Self::GetAndDelete(field) => *field,
             Self::TimeToLive(field, _) | Self::ExpiryTime(field, _) => *field,
-            Self::Require { field, .. } => *field,
-            Self::Set { set, .. } => set.field,
+            Self::Require { field, .. } | Self::Reserve { field, .. } => *field,
+            Self::Set { field, .. } => *field,
         }
     }
 

@@ -1,7 +1,6 @@
 //! HEXPIRE, HTTL, HGETEX, HSETEX and their relatives: fields of a hash that expire by themselves.
 
 use super::expiry_time::{ExpiryRule, NewExpiry};
-use super::field_set::FieldSet;
 use super::field_time::FieldTimeAction;
 use super::hash_action::HashAction;
 use super::hashes::bytes_max;
@@ -205,7 +204,8 @@ pub(crate) fn hsetex(arguments: &CommandArguments<'_>, sink: &mut PartSink<'_>) 
     Ok(ReplyShape::Last)
 }
 
-/// What the fields require comes before all of them, so that they are set together or not at all.
+/// What the fields require comes before all of them, and so does their room: they are set together or
+/// not at all.
 fn set_fields(
     arguments: &CommandArguments<'_>,
     sink: &mut PartSink<'_>,
@@ -224,10 +224,12 @@ fn set_fields(
     let bytes = indexes().map(lens).map(bytes).sum();
     let longest = indexes().map(|at| lens(at).0).max().unwrap_or(0);
     let (bytes_max, is_conditional) = (bytes_max(sink), is_there.is_some());
+    let room = CommandRoom { is_first: true, bytes, longest, bytes_max };
+    let has_times = matches!(expiry, NewExpiry::At(at_ms) if at_ms > sink.now_ms);
+    let field = arguments.argument(first);
+    push(sink, FieldTimeAction::Reserve { field, room, has_times, is_conditional });
     for at in indexes() {
-        let room = CommandRoom { is_first: at == first, bytes, longest, bytes_max };
         let (field, value) = (arguments.argument(at), arguments.argument(at + 1));
-        let set = FieldSet { field, value, only_if_new: false, room };
-        push(sink, FieldTimeAction::Set { set, expiry, is_conditional });
+        push(sink, FieldTimeAction::Set { field, value, expiry, is_conditional });
     }
 }

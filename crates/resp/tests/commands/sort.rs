@@ -76,7 +76,7 @@ fn arguments_are_checked_as_in_redis() {
         ("SORT spaced", "*2 $1 1 $2  2"),
         ("RPUSH spaced \"\\x000\"", ":3"),
         ("SORT spaced LIMIT 0 1 STORE first", ":1"),
-        ("LINDEX first 0", "$2 \00"),
+        ("LINDEX first 0", "$2 \x000"),
         ("RPUSH spaced 1e999", ":4"),
         ("SORT spaced", "-ERR One or more scores can't be converted into double"),
         ("SORT w_1", WRONG_TYPE),
