@@ -250,6 +250,8 @@ impl EventLoop {
             client.set_access(access);
         }
         connection.caller = renewed;
+        // It may be one that is to be closed now.
+        self.schedule(slot);
     }
 
     fn close_overdue(&mut self, slot: usize, now: Instant) {

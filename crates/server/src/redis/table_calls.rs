@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use arrow::array::RecordBatch;
-use arrow::datatypes::Schema;
+use arrow::datatypes::{DataType, Schema};
 use serde_json::{Map, Value as Json};
 use tonnage::internal::json_text;
 use tonnage::{Cancel, ColumnType, Error, Result, Value};
@@ -153,10 +153,14 @@ impl<'c> RowsReply<'c> {
             writer.map(batch.num_columns());
             for (column, field) in batch.columns().iter().zip(batch.schema_ref().fields()) {
                 writer.bulk(field.name().as_bytes());
+                // Arrow takes the NULL of a column without a type for a text.
+                if *column.data_type() == DataType::Null || column.is_null(row) {
+                    writer.null();
+                    continue;
+                }
                 match Value::from_array(column.as_ref(), field, row) {
                     Ok(value) => write_value(&value, &mut writer),
                     // Of types that the store does not have: as Arrow shows them.
-                    Err(_) if column.is_null(row) => writer.null(),
                     Err(_) => {
                         let shown = arrow::util::display::array_value_to_string(column, row);
                         let shown = shown.map_err(|error| Error::internal(error.to_string()))?;

@@ -53,8 +53,8 @@ fn rows_are_put_and_got_by_their_keys() {
     let put = ["TN.MPUT", "vessels", r#"{"id": 1, "name": "Ada"}"#, r#"{"id": 2, "speed": 0.5}"#];
     let counts = |inserted: u8, existed: u8| {
         format!(
-            "*12\r\n$7\r\nexisted\r\n:{existed}\r\n$6\r\nfailed\r\n:0\r\n$8\r\ninserted\r\n\
-             :{inserted}\r\n$9\r\novertaken\r\n:0\r\n$4\r\nread\r\n:2\r\n$8\r\nfailures\r\n*0\r\n"
+            "*12\r\n$4\r\nread\r\n:2\r\n$8\r\ninserted\r\n:{inserted}\r\n$7\r\nexisted\r\n:{existed}\r\n\
+             $9\r\novertaken\r\n:0\r\n$6\r\nfailed\r\n:0\r\n$8\r\nfailures\r\n*0\r\n"
         )
     };
     client.expect(command(&put), &counts(2, 0));
