@@ -112,7 +112,10 @@ fn rows_are_deleted_by_any_condition() {
 #[test]
 fn a_row_counts_as_updated_where_a_change_found_its_place() {
     let client = client();
-    told(&client, "insert into q values(1, 1, 5, {\"m\": {\"a\": 1, \"b\": 2}, \"one\": {\"x\": 1}})");
+    told(
+        &client,
+        "insert into q values(1, 1, 5, {\"m\": {\"a\": 1, \"b\": 2}, \"one\": {\"x\": 1}})",
+    );
     let before = told(&client, "select version($t) from q $t");
     for change in [
         "put t.js.m.a {\"c\": 1}",

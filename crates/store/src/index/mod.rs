@@ -44,6 +44,7 @@ mod lookup;
 mod node;
 mod options;
 mod path_step;
+mod path_walks;
 mod row_entries;
 mod scan;
 mod write;

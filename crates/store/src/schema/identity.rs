@@ -31,7 +31,7 @@ pub struct Identity {
     /// The greatest number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max: Option<i64>,
-    /// Whether numbers begin anew behind the last one: at the least where they ascend, at the
+    /// Whether numbers begin anew after the last one: at the least where they ascend, at the
     /// greatest where they descend. Then they are given again and again.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub cycle: bool,

@@ -85,6 +85,7 @@ impl SelectPlan {
             }
         }
         let is_distinct = select.list.is_distinct;
+        // They may name variables, which are known only here.
         let mut limits = select.limits.clone();
         let bounds = limits.limit.iter_mut().chain(&mut limits.offset);
         bounds.map(|bound| names.find(bound)).collect::<Outcome<()>>()?;
