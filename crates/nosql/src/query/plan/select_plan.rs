@@ -87,8 +87,8 @@ impl SelectPlan {
         let is_distinct = select.list.is_distinct;
         // They may name variables, which are known only here.
         let mut limits = select.limits.clone();
-        let bounds = limits.limit.iter_mut().chain(&mut limits.offset);
-        bounds.map(|bound| names.find(bound)).collect::<Outcome<()>>()?;
+        let mut bounds = limits.limit.iter_mut().chain(&mut limits.offset);
+        bounds.try_for_each(|bound| names.find(bound))?;
         Ok(Self {
             output,
             is_distinct,
