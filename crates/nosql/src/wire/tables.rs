@@ -170,6 +170,7 @@ pub(super) fn get_indexes(call: &Call<'_>, out: &mut NsonWriter) -> Outcome<()> 
         out.field(field::FIELDS).begin_array();
         for column in index.columns() {
             out.begin_map();
+            // Clients compare it with what they wrote, which has no quotes here.
             out.field(field::PATH).string(&shown_name(table.schema(), column));
             out.end();
         }

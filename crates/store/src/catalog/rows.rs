@@ -91,12 +91,14 @@ impl StoredTable {
             let of_id = schema.columns.iter().find(|column| column.id == id);
             of_id.is_some_and(|column| column.column_type == ColumnType::Json)
         };
+        // Places in documents were there with the first indexes.
         let leads_on = |column: &StoredColumn| {
             let is_typed = || !column.path.is_empty() && !is_json(column.column);
             column.function.is_some() || column.path.iter().any(PathStep::is_each) || is_typed()
         };
         let has_bounds = |column: &Column| column.identity.is_some_and(|own| own.has_bounds());
         let is_later = |column: &Column| column.is_collection || has_bounds(column);
+        // The newest first: each can read all that come after it here.
         if schema.columns.iter().any(is_later) || indexed.clone().any(leads_on) {
             FORMAT_WITH_INDEXED_PARTS
         } else if indexed.any(|column| column.cells.is_some()) {

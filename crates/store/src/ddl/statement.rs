@@ -240,7 +240,7 @@ fn index_function(cursor: &mut TokenCursor) -> Option<IndexFunctionName> {
     IndexFunctionName::find(name)
 }
 
-/// `(place [, argument]...)`, behind the name of a function.
+/// `(place [, argument]...)`, after the name of a function.
 fn function_index_column(cursor: &mut TokenCursor, name: IndexFunctionName) -> Result<IndexColumn> {
     cursor.expect(&Token::LParen)?;
     let column = bare_index_column(cursor)?;

@@ -134,7 +134,7 @@ impl IndexCodec {
     }
 
     /// Appends the entries of one row, in order and without doubles. `value` gives the values that
-    /// the columns of the index are made of.
+    /// the columns of the index consist of.
     fn push_set(
         &self,
         walk: &ElementWalk,
@@ -150,6 +150,7 @@ impl IndexCodec {
                 push_cell(column, &value(place), &mut set.cells[place]);
             }
         }
+        // Cells of the walk are set for each part, the others stay.
         let EntrySet { cells, made } = set;
         made.clear();
         let root = value(walk.root);
@@ -165,6 +166,7 @@ impl IndexCodec {
                 Ok(())
             })
         })?;
+        // Sorted, as writes compare old and new sets in order.
         let mut order: Vec<&[u8]> = made.iter().collect();
         order.sort_unstable();
         order.dedup();
@@ -261,6 +263,7 @@ impl IndexCodec {
     ) -> Result<()> {
         let shard = self.shard_of(engine, key);
         let Some(walk) = &self.walk else {
+            // In the buffer itself: most indexes need no set.
             return entries.push_with(|entry| {
                 let start = entry.len();
                 entry.extend_from_slice(&shard);
@@ -274,6 +277,7 @@ impl IndexCodec {
                 }
             });
         };
+        // Read once, as several columns may consist of the same array.
         let values = self.columns.iter().map(|column| column.value_of(table, key, value));
         let values = values.collect::<Result<Vec<_>>>()?;
         let mut set = EntrySet::new(self.columns.len());
@@ -398,7 +402,7 @@ impl IndexCodec {
 }
 
 impl ResolvedColumn {
-    /// What the column is made of in a stored row.
+    /// What the column consists of in a stored row.
     fn value_of(&self, table: &TableCodec, key: &[u8], value: &[u8]) -> Result<Value> {
         let read = |source: &SourceColumn| -> Result<Value> {
             let read = table.read_cell(key, value, source.id)?;

@@ -5,9 +5,9 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use tonnage_engine::{Error, Result, SpaceId};
 
-use super::elements::check_paths;
 use super::function::{IndexArgument, IndexFunction, IndexFunctionName};
 use super::path_step::{PathParts, PathStep};
+use super::path_walks::check_paths;
 use crate::geo::LEVEL_MAX;
 use crate::schema::{Column, ColumnType, TableSchema, check_name, quoted_name};
 use crate::value::Value;
@@ -105,7 +105,7 @@ impl IndexColumn {
         lon.into_iter().chain([self.column.as_str()])
     }
 
-    /// The name of the column and the steps behind it, none of them quoted.
+    /// The name of the column and the steps after it, none of them quoted.
     pub fn bare_name(&self) -> String {
         let mut name = self.column.clone();
         for step in &self.path {
@@ -303,6 +303,7 @@ impl IndexDefinition {
             };
             self.check_path(column.column_type, asked)?;
             // By number and not by name: RENAME COLUMN leaves the indexes of a table as they are.
+            // Arguments are the same for all rows, so that they are checked once, here.
             let function = asked.function.clone();
             let of_function = function.as_ref().map_or(Ok(()), IndexFunction::check);
             of_function.map_err(|what| self.wrong_column(asked, &what))?;
@@ -315,6 +316,7 @@ impl IndexDefinition {
                 )));
             }
             columns.push(stored);
+            // After each column, so that the error names the one that does not fit.
             let paths = columns.iter().map(|column| (column.column, &column.path[..]));
             check_paths(paths).map_err(|what| self.wrong_column(asked, what))?;
         }
@@ -350,6 +352,7 @@ impl IndexDefinition {
                 }
             };
         }
+        // Only a value without parts has an order.
         match inside {
             ColumnType::Json if asked.path.is_empty() => {
                 Err(self.wrong_column(asked, "is of type JSON: name a place inside it"))

@@ -1,6 +1,6 @@
 //! Entries of a row for each part of an array or a map.
 //!
-//! The paths of all columns of such an index walk into the same arrays and maps: where one goes on
+//! The paths of all columns of such an index walk into the same arrays and maps: where one continues
 //! into an array inside, the others stay outside of it. So the parts are walked over once, in one
 //! chain of steps, and each innermost part gives an entry. What a part lacks is NULL, and so is all
 //! that is inside an array without elements: each row has at least one entry.
@@ -10,6 +10,7 @@ use tonnage_engine::{Error, Result};
 use super::definition::{IndexColumn, ResolvedColumn};
 use super::node::Node;
 use super::path_step::{PathParts, PathStep};
+use super::path_walks::depth;
 
 /// The most entries of one row. More would make one row cost as much as a load.
 pub(super) const ENTRIES_MAX: usize = 10_000;
@@ -17,43 +18,13 @@ pub(super) const ENTRIES_MAX: usize = 10_000;
 /// How an index walks over the parts of an array or a map.
 #[derive(Debug)]
 pub(super) struct ElementWalk {
-    /// The place of the column of the index whose path walks furthest.
+    /// The position of the column of the index whose path walks furthest.
     pub(super) root: usize,
     /// The steps to the innermost part.
     steps: Vec<PathStep>,
     /// For each column of the index how many of these steps its path takes; 0 of those that lead to
     /// one value.
     depths: Vec<usize>,
-}
-
-/// How many steps of a path lead to the innermost of several parts.
-fn depth(path: &[PathStep]) -> usize {
-    path.iter().rposition(PathStep::is_each).map_or(0, |last| last + 1)
-}
-
-/// Checks that the paths of an index walk into the same arrays and maps. Each comes with what tells
-/// its column of the table from others.
-pub(super) fn check_paths<'p>(
-    paths: impl Iterator<Item = (u16, &'p [PathStep])> + Clone,
-) -> std::result::Result<(), &'static str> {
-    let walks = paths.clone().map(|(column, path)| (column, &path[..depth(path)]));
-    let mut walks: Vec<_> = walks.filter(|(_, steps)| !steps.is_empty()).collect();
-    walks.sort_by_key(|(_, steps)| steps.len());
-    let walks_with = |one: &[PathStep], two: &[PathStep]| {
-        one.iter().zip(two).all(|(one, two)| one.walks_with(two))
-    };
-    let is_inside =
-        walks.windows(2).all(|pair| pair[0].0 == pair[1].0 && walks_with(pair[0].1, pair[1].1));
-    if !is_inside {
-        return Err("walks into another array or map than a column before: make an index for each");
-    }
-    let goes_on_after_keys = |path: &[PathStep]| {
-        path.iter().zip(path.iter().skip(1)).any(|(step, _)| *step == PathStep::KEYS)
-    };
-    match paths.clone().any(|(_, path)| goes_on_after_keys(path)) {
-        true => Err("continues after keys(), which are text: end the path there"),
-        false => Ok(()),
-    }
 }
 
 impl ElementWalk {

@@ -147,7 +147,7 @@ impl IndexFunction {
         let (name, most) = (self.name, self.name.arguments());
         if !most.contains(&self.arguments.len()) {
             return Err(format!(
-                "gives {name} {} arguments behind the place: it takes {} to {}",
+                "gives {name} {} further arguments: it takes {} to {}",
                 self.arguments.len(),
                 most.start(),
                 most.end()
@@ -215,7 +215,7 @@ impl IndexFunction {
         }
     }
 
-    /// Rounds behind, or before, so many digits.
+    /// Rounds after, or before, so many digits.
     fn at_digits(&self, x: f64, round: impl Fn(f64) -> f64) -> f64 {
         let digits = self.number(0).unwrap_or(0).clamp(-300, 300) as i32;
         let scaled = x * 10_f64.powi(digits);

@@ -45,6 +45,7 @@ mod nearest;
 mod node;
 mod options;
 mod path_step;
+mod path_walks;
 mod places;
 mod row_entries;
 mod scan;

@@ -1,6 +1,6 @@
 //! Further tables of a SELECT: where their rows come from, and which belong together.
 //!
-//! The row of a further table is an item, as those that FROM makes of a row: it has a place among
+//! The row of a further table is an item, as those that FROM makes of a row: it has a position among
 //! them, and fields. NULL is there where no row fits.
 
 use tonnage::TableSchema;
@@ -26,7 +26,7 @@ pub(crate) enum JoinStep {
 /// How the rows of a table are found.
 #[derive(Clone, Debug)]
 pub(crate) struct TableJoin {
-    /// Its place among the further tables of the statement.
+    /// Its position among the further tables of the statement.
     pub(crate) table: usize,
     /// All that its rows must fulfil.
     pub(crate) on: Vec<Expr>,
@@ -34,7 +34,7 @@ pub(crate) struct TableJoin {
     pub(crate) key: Vec<Expr>,
     /// Whether NULL comes where no row fits.
     pub(crate) is_outer: bool,
-    /// In branches the place of the table above, among these.
+    /// In branches the position of the table above, among these.
     pub(crate) parent: Option<usize>,
 }
 
@@ -55,7 +55,7 @@ impl JoinStep {
 #[derive(Clone, Copy)]
 struct Anchor<'n> {
     schema: &'n TableSchema,
-    /// Its place among items; none of the first table.
+    /// Its position among items; none of the first table.
     slot: Option<usize>,
 }
 
@@ -68,7 +68,7 @@ pub(super) struct JoinPlanner<'p, 'n> {
     taken: usize,
     /// The table that LEFT OUTER JOIN and NESTED TABLES begin at.
     target: Anchor<'n>,
-    /// The table that the last LEFT OUTER JOIN went to, and whether it lies above the target.
+    /// The table that the last LEFT OUTER JOIN went to, and whether it is above the target.
     last: Option<(Anchor<'n>, bool)>,
 }
 
@@ -110,7 +110,7 @@ impl<'p, 'n> JoinPlanner<'p, 'n> {
         Ok(())
     }
 
-    /// Gives a table its place among items.
+    /// Gives a table its position among items.
     fn add(&mut self, table: &'n TableName) -> Outcome<(usize, Anchor<'n>)> {
         let schema = self.schemas.get(self.taken).copied();
         let schema = schema.ok_or_else(|| Failure::argument("a table of FROM is missing"))?;
@@ -159,6 +159,7 @@ impl<'p, 'n> JoinPlanner<'p, 'n> {
                 "tables of LEFT OUTER JOIN must lie on one way from an ancestor to a descendant",
             ));
         }
+        // After the table itself: its condition may name it.
         let on = self.conditions(joined.on.as_ref())?;
         let upper = if is_above {
             anchor
@@ -248,7 +249,7 @@ impl<'p, 'n> JoinPlanner<'p, 'n> {
     }
 }
 
-/// Notes for tables behind commas what their keys equal by the condition of the statement.
+/// Notes for tables after commas what their keys equal by the condition of the statement.
 pub(super) fn use_filter(steps: &mut [JoinStep], filter: Option<&Expr>, schemas: &[&TableSchema]) {
     let Some(filter) = filter else { return };
     let parts = match &filter.kind {
@@ -284,7 +285,7 @@ fn is_unnestable(expr: &Expr) -> bool {
     is_variable && steps.iter().all(is_plain) && steps.last().is_some_and(is_each)
 }
 
-/// Whether a table lies below another one.
+/// Whether a table is below another one.
 fn is_below(lower: &TableSchema, upper: &TableSchema) -> bool {
     let (lower, upper) = (&lower.path, &upper.path);
     lower.len() > upper.len()

@@ -1,8 +1,8 @@
 //! What names in a statement mean.
 
-use tonnage::TableSchema;
+use tonnage::{ColumnType, TableSchema};
 
-use super::static_types::check;
+use super::static_types::{KnownTypes, check};
 use crate::query::evaluate::{AGGREGATES, ROW_FUNCTIONS, check_call};
 use crate::query::syntax::{Expr, ExprKind, Place, Step, StepKind, TableName, VariableDeclaration};
 use crate::wire::{Failure, Outcome, RowField, row_field};
@@ -25,10 +25,22 @@ pub(crate) struct Names<'n> {
 pub(crate) struct JoinedName<'n> {
     pub(crate) alias: &'n str,
     pub(crate) schema: &'n TableSchema,
-    /// The place of its row among the items of FROM.
+    /// The position of its row among the items of FROM.
     pub(crate) slot: usize,
     /// Whether it must not be named for now.
     pub(crate) is_hidden: bool,
+}
+
+impl KnownTypes for Names<'_> {
+    fn column_type(&self, column: usize) -> ColumnType {
+        self.schema.columns[column].column_type
+    }
+
+    fn joined_type(&self, slot: usize, column: &str) -> Option<ColumnType> {
+        let joined = self.joined.iter().find(|joined| joined.slot == slot)?;
+        let at = joined.schema.column_index(column)?;
+        Some(joined.schema.columns[at].column_type)
+    }
 }
 
 impl Names<'_> {

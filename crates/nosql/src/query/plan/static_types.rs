@@ -3,12 +3,21 @@
 //! Only columns, their fields and constants have a known type: of everything else nothing is said,
 //! and the evaluation decides.
 
-use tonnage::{ColumnType, TableSchema};
+use tonnage::ColumnType;
 
-use super::names::Names;
 use crate::query::item::Item;
 use crate::query::syntax::{Expr, ExprKind, Place, Step, StepKind};
 use crate::wire::{Failure, Outcome};
+
+/// What is known of the tables of a statement.
+pub(super) trait KnownTypes {
+    /// The type of a column of the first table.
+    fn column_type(&self, column: usize) -> ColumnType;
+
+    /// The type of a column of the further table whose row has that position among the items of
+    /// FROM.
+    fn joined_type(&self, slot: usize, column: &str) -> Option<ColumnType>;
+}
 
 /// Functions of sequences whose items have an order, or are numbers.
 const OF_ATOMIC_ITEMS: [&str; 4] = ["seq_min", "seq_max", "seq_sum", "seq_avg"];
@@ -17,7 +26,7 @@ const OF_ATOMIC_ITEMS: [&str; 4] = ["seq_min", "seq_max", "seq_sum", "seq_avg"];
 ///
 /// # Errors
 /// What can be of no use for any row.
-pub(super) fn check(names: &Names<'_>, expr: &Expr) -> Outcome<()> {
+pub(super) fn check(names: &dyn KnownTypes, expr: &Expr) -> Outcome<()> {
     match &expr.kind {
         ExprKind::Path(base, steps) => check_path(names, base, steps),
         ExprKind::Call(name, arguments) => {
@@ -46,10 +55,11 @@ fn is_not_ordered(own: ColumnType) -> bool {
     own.is_nested() || matches!(own, ColumnType::Binary | ColumnType::FixedBinary(_))
 }
 
-fn check_path(names: &Names<'_>, base: &Expr, steps: &[Step]) -> Outcome<()> {
+fn check_path(names: &dyn KnownTypes, base: &Expr, steps: &[Step]) -> Outcome<()> {
     let mut own = type_of(names, base);
     for step in steps {
         match &step.kind {
+            // A MAP may have any key, and a document any member.
             StepKind::Field(name) => {
                 if let Some(ColumnType::Record(fields)) = own
                     && fields.field_index(name).is_none()
@@ -60,6 +70,7 @@ fn check_path(names: &Names<'_>, base: &Expr, steps: &[Step]) -> Outcome<()> {
                     )));
                 }
             }
+            // A fraction is no position; what is not known may be a whole number.
             StepKind::Slice(from, to) => {
                 let is_fraction = |end: &Option<Box<Expr>>| {
                     let known = end.as_deref().and_then(|end| type_of(names, end));
@@ -87,19 +98,17 @@ fn behind(own: ColumnType, step: &Step) -> Option<ColumnType> {
     }
 }
 
-fn type_of(names: &Names<'_>, expr: &Expr) -> Option<ColumnType> {
-    let of_column = |schema: &TableSchema, at: usize| Some(schema.columns[at].column_type);
+fn type_of(names: &dyn KnownTypes, expr: &Expr) -> Option<ColumnType> {
     match &expr.kind {
-        ExprKind::Column(at) => of_column(names.schema, *at),
+        ExprKind::Column(at) => Some(names.column_type(*at)),
         ExprKind::Constant(Item::String(_)) => Some(ColumnType::String),
         ExprKind::Constant(Item::Integer(_)) => Some(ColumnType::Integer),
         ExprKind::Path(base, steps) => {
             let (own, rest) = match (&base.kind, steps.split_first()) {
+                // The row of a further table has columns as its fields.
                 (ExprKind::Unnested(slot), Some((step, rest))) => {
-                    let joined = names.joined.iter().find(|joined| joined.slot == *slot)?;
                     let StepKind::Field(name) = &step.kind else { return None };
-                    let at = joined.schema.column_index(name)?;
-                    (of_column(joined.schema, at)?, rest)
+                    (names.joined_type(*slot, name)?, rest)
                 }
                 _ => (type_of(names, base)?, &steps[..]),
             };

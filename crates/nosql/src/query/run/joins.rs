@@ -18,7 +18,7 @@ use crate::query::plan::{
 };
 use crate::wire::Outcome;
 
-/// Combinations of items, one for each place of FROM.
+/// Combinations of items, one for each item of FROM.
 pub(super) type Combinations = Vec<Vec<Item>>;
 
 /// Finds what belongs to the rows of the first table.
@@ -93,6 +93,7 @@ impl<'c> JoinReader<'c> {
             }
             Some(JoinStep::Table(table)) => {
                 let mut is_found = false;
+                // What fits is decided by the conditions: the key only leads to fewer rows.
                 for item in self.candidates(table, columns, taken, budget)?.iter() {
                     taken.push(item.clone());
                     if self.fits(table, columns, taken)? {
@@ -111,6 +112,7 @@ impl<'c> JoinReader<'c> {
             Some(JoinStep::Branches(tables)) => {
                 let first = taken.len();
                 taken.resize(first + tables.len(), Item::Null);
+                // Kept apart until all are known: further tables are joined to each of them.
                 let mut branches = Vec::new();
                 let mut grown = Branch { tables, first, out: &mut branches };
                 if !self.grow(&mut grown, None, columns, taken, budget)? {
@@ -210,6 +212,7 @@ impl<'c> JoinReader<'c> {
     ) -> Outcome<Arc<[Item]>> {
         let table = self.tables[table].table;
         let schema = table.schema();
+        // Without values of the key all rows are candidates.
         let (count, whole) = (key.len(), schema.key.len());
         let named = schema.key_columns().map(|column| column.name.as_str()).zip(key);
         let key: Row = named.collect();
@@ -222,6 +225,7 @@ impl<'c> JoinReader<'c> {
             RowColumns::new(schema, &UsedColumns { has_row: true, ..UsedColumns::default() });
         let mut found =
             FoundRows::open(self.call.call, table, &path, None, None, Direction::Forward)?;
+        // Held while the query runs, so that the budget must have room for them.
         let mut rows = Vec::new();
         while let Some(row) = found.next_row()? {
             columns.load(&row);
@@ -236,7 +240,7 @@ impl<'c> JoinReader<'c> {
 /// The tables below another one, and what was found of them.
 struct Branch<'b> {
     tables: &'b [TableJoin],
-    /// The place of the first of them.
+    /// The position of the first of them.
     first: usize,
     out: &'b mut Combinations,
 }

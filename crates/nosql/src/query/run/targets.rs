@@ -96,7 +96,9 @@ pub(super) fn for_each_target(
         }
         // What is not an array counts as its only element.
         (StepKind::Filter(condition), single) if !single.is_null() => {
-            if filter_takes(evaluator, condition.as_deref(), &within, 0, &within, scope)? {
+            let condition = condition.as_deref();
+            let is_taken = filter_takes(evaluator, condition, &within, 0, &within, scope)?;
+            if is_taken {
                 return for_each_target(evaluator, single, rest, scope, change);
             }
         }

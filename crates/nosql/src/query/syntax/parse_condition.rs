@@ -72,7 +72,7 @@ impl Parser<'_> {
         Ok(condition)
     }
 
-    /// `[NOT] NULL`, behind IS.
+    /// `[NOT] NULL`, after IS.
     fn is_null(&mut self, place: Place, of: Expr) -> Outcome<Expr> {
         let is_not = self.eat_word("NOT")?;
         self.expect_word("NULL")?;

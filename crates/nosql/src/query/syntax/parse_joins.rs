@@ -55,6 +55,7 @@ impl Parser<'_> {
         base: &TableName,
         from: &mut Vec<FromPart>,
     ) -> Outcome<()> {
+        // Items begin with the name of a table before them.
         let known: Vec<String> = std::iter::once(base)
             .chain(from.iter().flat_map(FromPart::tables))
             .map(|table| table.shown().to_owned())
@@ -71,6 +72,7 @@ impl Parser<'_> {
             return Ok(());
         }
         if self.is_table_ahead(known)? {
+            // Before those that are joined to it, which are read first.
             let place = from.len();
             let table = self.joined_tables(from)?;
             from.insert(place, FromPart::Inner(table));
@@ -83,7 +85,7 @@ impl Parser<'_> {
     }
 
     /// Whether a table comes next, and not a path or a call that gives items. A path begins with the
-    /// name of a table before, and has a variable behind it.
+    /// name of a table before, and has a variable after it.
     fn is_table_ahead(&self, known: &[String]) -> Outcome<bool> {
         let mut ahead = self.clone();
         if ahead.token().kind != TokenKind::Word {

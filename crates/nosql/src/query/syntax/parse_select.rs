@@ -32,6 +32,7 @@ impl Parser<'_> {
         self.expect_word("SELECT")?;
         let list = self.select_list()?;
         self.expect_word("FROM")?;
+        // NESTED TABLES leaves its target as the table, and the others as parts of FROM.
         let mut from = Vec::new();
         let table = self.joined_tables(&mut from)?;
         while self.eat_sign(",")? {

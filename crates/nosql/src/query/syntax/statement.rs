@@ -55,7 +55,7 @@ pub(crate) struct Select {
 pub(crate) enum FromPart {
     /// Items that it makes of each row.
     Items(FromItem),
-    /// Another table, behind a comma.
+    /// Another table, after a comma.
     Inner(TableName),
     /// A table whose rows may be missing, by LEFT OUTER JOIN.
     Outer(JoinedTable),

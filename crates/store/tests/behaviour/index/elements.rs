@@ -43,7 +43,7 @@ fn put(store: &TestStore, row: &Row) {
     store.table("cars").unwrap().put(row, &WriteOptions::default()).unwrap();
 }
 
-/// Half of the rows are put before the indexes are made, and the others loaded behind.
+/// Half of the rows are put before the indexes exist, and the others loaded after.
 fn stocked(on: Backend) -> TestStore {
     let (table, indexes) = TABLE.split_once(';').unwrap();
     let store = on.with_tables(table);
