@@ -39,7 +39,9 @@ impl Command {
     pub(crate) fn counted_at(&self) -> Option<usize> {
         // Those of SORT are in patterns.
         let is_counted = self.has_flag("movablekeys") && self.group != "generic";
-        is_counted.then(|| usize::from(self.keys.1.unsigned_abs()) + 1)
+        // A time to wait comes before the number.
+        let waits = usize::from(self.has_flag("blocking"));
+        is_counted.then(|| usize::from(self.keys.1.unsigned_abs()) + 1 + waits)
     }
 
     /// How many words further the next of the counted keys is.

@@ -34,7 +34,6 @@ pub(crate) struct SelectPlan {
     pub(crate) order: Vec<SortKey>,
     pub(crate) limits: Limits,
     pub(crate) used: UsedColumns,
-    pub(crate) limits: Limits,
 }
 
 impl SelectPlan {
