@@ -61,6 +61,7 @@ pub(crate) fn bind(
         workers: context.options.workers(),
         cache: Some(context.columns.clone()),
         remark: None,
+        nearest: None,
     };
     // A scan of kept columns tests the conditions row by row, as only plans of the planner do.
     if spec.is_slower_than_cache(&[]) {
