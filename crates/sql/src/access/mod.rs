@@ -9,7 +9,8 @@
 //!    against the conditions that it does not answer.
 //! 4. [`index_in_order`] finds an index that gives rows in the order of a column, for a plan that
 //!    wants few of them.
-//! 5. A [`ReadSpec`] adds columns, order and limits, and opens the read.
+//! 5. A [`NearestRead`] finds rows around a place through an index on places.
+//! 6. A [`ReadSpec`] adds columns, order and limits, and opens the read.
 
 mod access_path;
 mod column_order;
@@ -25,6 +26,8 @@ mod index_ranges;
 mod json_path;
 mod literal;
 mod live_batches;
+mod nearest_read;
+mod nearest_rows;
 mod ordering;
 mod rows;
 mod source_counts;
@@ -45,6 +48,7 @@ pub(crate) use index_path::{ENTRIES_FEW, IndexPath, ROWS_PER_ENTRY};
 pub(crate) use json_path::{JsonPathCondition, JsonPathTest, JsonType};
 pub(crate) use literal::{array_of, scalar_of, value_of};
 use live_batches::LiveBatches;
+pub(crate) use nearest_read::NearestRead;
 pub(crate) use ordering::{direction_for, free_columns, is_constant, is_ordered_as_sql};
 pub(crate) use rows::{rows_to_batch, rows_to_keys};
 pub(crate) use source_counts::SourceCounts;

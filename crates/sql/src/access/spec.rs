@@ -12,7 +12,7 @@ use tonnage::{
 };
 
 use super::table_reader::{ShapedBatches, SqlBatches, StoredBatches};
-use super::{AccessPath, IndexPath, LiveBatches, SourceCounts, SqlTable, TableReader};
+use super::{AccessPath, IndexPath, LiveBatches, NearestRead, SourceCounts, SqlTable, TableReader};
 use crate::session::Guard;
 
 /// Fewer rows than this are read by one reader: to hand them to several would take longer.
@@ -57,6 +57,8 @@ pub(crate) struct ReadSpec {
     pub(crate) wanted: Vec<ColumnRange>,
     /// Why no index is read through, where there is one that could be.
     pub(crate) remark: Option<String>,
+    /// Which rows alone are wanted, by their distance from a place; to read more is no error.
+    pub(crate) nearest: Option<NearestRead>,
 }
 
 impl ReadSpec {
@@ -174,10 +176,14 @@ impl ReadSpec {
         matches!(self.path, AccessPath::All | AccessPath::Range { .. })
             && self.direction == Direction::Unordered
             && self.limit.is_none()
+            && self.nearest.is_none()
     }
 
     /// Starts to read.
     pub(crate) fn open(&self, guard: Guard) -> Result<TableReader> {
+        if let Some(nearest) = &self.nearest {
+            return self.nearest_rows(nearest, &guard);
+        }
         let rows: Option<StoredBatches> = match &self.path {
             AccessPath::Nothing => None,
             _ if self.limit == Some(0) => None,
@@ -249,6 +255,12 @@ impl ReadSpec {
         Ok(parts.into_iter().map(|part| Box::new(part) as StoredBatches).collect())
     }
 
+    /// Where the columns are among others.
+    pub(super) fn positions_in(&self, columns: &[usize]) -> Vec<usize> {
+        let position = |wanted: &usize| columns.iter().position(|column| column == wanted);
+        self.columns.iter().filter_map(position).collect()
+    }
+
     pub(super) fn sql_batches(&self, rows: StoredBatches) -> SqlBatches {
         let own = self.table.schema().columns.len();
         Box::new(ShapedBatches::new(own, &self.columns, self.schema(), rows))
@@ -263,7 +275,10 @@ impl ReadSpec {
             .map(|column| self.table.arrow.field(*column).name().as_str())
             .collect();
         let remark = self.remark.as_ref().map(|remark| format!(" ({remark})")).unwrap_or_default();
-        let path = self.path.describe(schema);
+        let path = match &self.nearest {
+            Some(nearest) => nearest.describe(),
+            None => self.path.describe(schema),
+        };
         let mut text =
             format!("table={}, path={path}{remark}, columns=[{}]", schema.path, names.join(", "));
         // Tests hold this text. What does not apply is left out, so that a new part changes only
@@ -290,7 +305,7 @@ impl ReadSpec {
         text
     }
 
-    fn names(&self) -> Vec<String> {
+    pub(super) fn names(&self) -> Vec<String> {
         let columns = &self.table.schema().columns;
         self.columns
             .iter()

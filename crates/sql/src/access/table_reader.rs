@@ -114,6 +114,16 @@ impl Iterator for ShapedBatches {
     }
 }
 
+/// Some columns of a batch, given as positions among those that it has.
+pub(super) fn project_batch(
+    batch: &RecordBatch,
+    columns: &[usize],
+    schema: &SchemaRef,
+) -> Result<RecordBatch> {
+    let arrays = columns.iter().map(|column| batch.column(*column).clone()).collect();
+    with_schema(schema, arrays, batch.num_rows())
+}
+
 pub(super) fn with_schema(
     schema: &SchemaRef,
     arrays: Vec<ArrayRef>,

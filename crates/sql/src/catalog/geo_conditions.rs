@@ -11,6 +11,10 @@ use tonnage::geo::{Coordinates, Region};
 use crate::access::{GeoCondition, SqlTable};
 use crate::functions::{SPHEROID_SHARE, read_wkb};
 
+/// The functions that measure from one place to another.
+const DISTANCES: [&str; 4] =
+    ["st_distance", "st_distancesphere", "st_distance_sphere", "st_distancespheroid"];
+
 /// The condition that follows from an expression, when it is one on a place.
 pub(crate) fn geo_condition_of(table: &SqlTable, expr: &Expr) -> Option<GeoCondition> {
     match expr {
@@ -21,9 +25,7 @@ pub(crate) fn geo_condition_of(table: &SqlTable, expr: &Expr) -> Option<GeoCondi
                 Expr::Literal(..) => (left, *op, right),
                 _ => (right, op.swap()?, left),
             };
-            let is_distance =
-                ["st_distance", "st_distancesphere", "st_distance_sphere", "st_distancespheroid"];
-            let arguments = arguments_of(distance, &is_distance)?;
+            let arguments = arguments_of(distance, &DISTANCES)?;
             let is_below = matches!(op, Operator::Lt | Operator::LtEq);
             is_below.then(|| around(table, arguments, metres)).flatten()
         }
@@ -45,6 +47,23 @@ pub(crate) fn geo_condition_of(table: &SqlTable, expr: &Expr) -> Option<GeoCondi
     }
 }
 
+/// The distance of two columns from a constant place.
+#[derive(Clone, Debug)]
+pub(crate) struct PlaceDistance {
+    /// The places of the two columns in the table.
+    pub(crate) lon: usize,
+    pub(crate) lat: usize,
+    pub(crate) place: Coordinates,
+}
+
+/// The distance that an expression is, from a place on the globe.
+pub(crate) fn distance_of(table: &SqlTable, expr: &Expr) -> Option<PlaceDistance> {
+    let (lon, lat, place) = between(table, arguments_of(expr, &DISTANCES)?)?;
+    // Elsewhere every distance is NULL.
+    let is_on_globe = (-180.0..=180.0).contains(&place[0]) && (-90.0..=90.0).contains(&place[1]);
+    is_on_globe.then_some(PlaceDistance { lon, lat, place })
+}
+
 /// The arguments of a call of one of these functions.
 fn arguments_of<'e>(expr: &'e Expr, names: &[&str]) -> Option<&'e [Expr]> {
     match expr {
@@ -56,6 +75,14 @@ fn arguments_of<'e>(expr: &'e Expr, names: &[&str]) -> Option<&'e [Expr]> {
 
 /// Two columns within so many metres of a constant point.
 fn around(table: &SqlTable, arguments: &[Expr], metres: &Expr) -> Option<GeoCondition> {
+    let (lon, lat, center) = between(table, arguments)?;
+    let metres = number(metres)?.max(0.0) * (1.0 + SPHEROID_SHARE);
+    let region = Region::circle(center, metres).ok()?;
+    Some(GeoCondition { lon, lat, region })
+}
+
+/// Two columns and a constant point, in any order.
+fn between(table: &SqlTable, arguments: &[Expr]) -> Option<(usize, usize, Coordinates)> {
     let [one, other] = arguments else { return None };
     let ((lon, lat), place) = match (columns_of(table, one), columns_of(table, other)) {
         (Some(columns), None) => (columns, other),
@@ -63,9 +90,7 @@ fn around(table: &SqlTable, arguments: &[Expr], metres: &Expr) -> Option<GeoCond
         _ => return None,
     };
     let Geometry::Point(center) = constant(place)? else { return None };
-    let metres = number(metres)?.max(0.0) * (1.0 + SPHEROID_SHARE);
-    let region = Region::circle([center.x(), center.y()], metres).ok()?;
-    Some(GeoCondition { lon, lat, region })
+    Some((lon, lat, [center.x(), center.y()]))
 }
 
 /// Two columns inside a constant geometry.

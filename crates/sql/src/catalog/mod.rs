@@ -22,11 +22,11 @@ use tonnage::{Error, ErrorKind, Store};
 
 pub(crate) use conditions::condition_of;
 pub(crate) use file::FileTable;
-pub(crate) use geo_conditions::geo_condition_of;
+pub(crate) use geo_conditions::{PlaceDistance, distance_of, geo_condition_of};
 pub use information::INFORMATION_SCHEMA;
 pub(crate) use information::indexes;
 pub(crate) use json_conditions::json_conditions_of;
-pub(crate) use provider::{FirstRows, StoreTable};
+pub(crate) use provider::{FirstRows, NearestWanted, StoreTable};
 
 use crate::access::SqlTable;
 use crate::errors::into_datafusion;

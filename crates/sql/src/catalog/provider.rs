@@ -11,15 +11,16 @@ use datafusion::logical_expr::utils::conjunction;
 use datafusion::logical_expr::{Expr, TableProviderFilterPushDown, TableType};
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::filter::FilterExecBuilder;
-use tonnage::{Consistency, Direction};
+use tonnage::{Consistency, Direction, Index};
 
-use super::{condition_of, geo_condition_of, json_conditions_of};
+use super::{PlaceDistance, condition_of, geo_condition_of, json_conditions_of};
 use crate::access::{
     AccessPath, ColumnCondition, ColumnOrder, ENTRIES_FEW, IndexChoice, IndexConditions, IndexPath,
-    LatestRows, ROWS_PER_ENTRY, ReadSpec, SqlTable, choose_access_path, choose_index,
+    LatestRows, NearestRead, ROWS_PER_ENTRY, ReadSpec, SqlTable, choose_access_path, choose_index,
     index_in_order,
 };
 use crate::errors::into_datafusion;
+use crate::functions::SPHEROID_SHARE;
 use crate::plan::StoreScan;
 use crate::session::{Guard, SqlOptions};
 
@@ -34,6 +35,15 @@ pub(crate) struct FirstRows {
     pub(crate) rows: usize,
 }
 
+/// The rows nearest to a place.
+#[derive(Clone, Debug)]
+pub(crate) struct NearestWanted {
+    pub(crate) distance: PlaceDistance,
+    pub(crate) rows: usize,
+    /// What the rows must meet, over the columns of the table.
+    pub(crate) conditions: Vec<Expr>,
+}
+
 /// A table with what of it is left out before anything else is looked at.
 #[derive(Debug, Clone)]
 pub(crate) struct StoreTable {
@@ -43,6 +53,8 @@ pub(crate) struct StoreTable {
     latest: Option<LatestRows>,
     /// The order in which few rows are wanted: to read them in another one is no error.
     order: Option<FirstRows>,
+    /// The rows that are wanted by their distance, likewise.
+    nearest: Option<Arc<NearestWanted>>,
     /// Whether its rows must be the latest, whatever the session asks for.
     at_its_latest: bool,
 }
@@ -56,6 +68,7 @@ impl StoreTable {
             keeps_columns: false,
             latest: None,
             order: None,
+            nearest: None,
             at_its_latest: false,
         }
     }
@@ -91,6 +104,77 @@ impl StoreTable {
     /// The same table of which the first rows in an order are wanted.
     pub(crate) fn with_order(&self, first: FirstRows) -> Self {
         Self { order: Some(first), ..self.clone() }
+    }
+
+    /// The same table of which the nearest rows are wanted, where an index finds them.
+    pub(crate) fn with_nearest(&self, wanted: NearestWanted) -> Option<Self> {
+        let is_free = self.latest.is_none() && self.order.is_none() && self.nearest.is_none();
+        let may_read = self.options.push_down && is_free && self.table.written.is_empty();
+        self.place_index(&wanted.distance).filter(|_| may_read)?;
+        Some(Self { nearest: Some(Arc::new(wanted)), ..self.clone() })
+    }
+
+    /// The index on the places that a distance is of: of several the one with the finest cells.
+    fn place_index(&self, distance: &PlaceDistance) -> Option<Index> {
+        // Without a count of changes it is unknown whether rows moved meanwhile.
+        if !matches!(self.table.table.change_count(), Ok(Some(_))) {
+            return None;
+        }
+        let columns = &self.table.schema().columns;
+        let level = |index: &Index| {
+            let first = index.columns().first()?;
+            let cells = first.cells.as_ref()?;
+            let is_on = cells.lon == columns[distance.lon].name
+                && first.column == columns[distance.lat].name;
+            is_on.then_some(cells.level)
+        };
+        let indexes = self.table.indexes.iter().filter(|index| index.is_ready());
+        indexes.filter(|index| level(index).is_some()).max_by_key(|index| level(index)).cloned()
+    }
+
+    /// How the nearest rows are read, for a plan with these columns.
+    fn nearest_read(
+        &self,
+        state: &dyn Session,
+        spec: &ReadSpec,
+        filters: &[&Expr],
+    ) -> Result<Option<NearestRead>> {
+        let Some(wanted) = self.nearest.as_ref().filter(|_| spec.limit.is_none()) else {
+            return Ok(None);
+        };
+        // So few rows are sorted faster than others are looked for.
+        let is_short = match &spec.path {
+            AccessPath::All | AccessPath::Range { .. } => false,
+            AccessPath::Index(path) => path.entries() <= ENTRIES_FEW,
+            AccessPath::Nothing | AccessPath::Keys { .. } => true,
+        };
+        let Some(index) = self.place_index(&wanted.distance).filter(|_| !is_short) else {
+            return Ok(None);
+        };
+        let conditions: Vec<&Expr> =
+            wanted.conditions.iter().chain(filters.iter().copied()).collect();
+        let mut columns = spec.columns.clone();
+        for column in self.columns_of(&conditions)? {
+            if !columns.contains(&column) {
+                columns.push(column);
+            }
+        }
+        let condition = match conjunction(wanted.conditions.iter().cloned()) {
+            None => None,
+            Some(condition) => {
+                let wide = ReadSpec { columns: columns.clone(), ..spec.clone() };
+                let schema = DFSchema::try_from(wide.schema())?;
+                Some(state.create_physical_expr(unnormalize_col(condition), &schema)?)
+            }
+        };
+        Ok(Some(NearestRead {
+            index,
+            place: wanted.distance.place,
+            rows: wanted.rows,
+            slack: (1.0 + SPHEROID_SHARE) / (1.0 - SPHEROID_SHARE),
+            columns,
+            condition,
+        }))
     }
 
     /// The same table, whose columns may be kept.
@@ -205,6 +289,7 @@ impl StoreTable {
             keeps_columns: self.keeps_columns,
             wanted: Vec::new(),
             remark: None,
+            nearest: None,
         }
     }
 
@@ -321,7 +406,9 @@ impl TableProvider for StoreTable {
             remark,
             ..self.full_read(state, columns)
         };
-        if spec.is_slower_than_cache(&self.columns_of(&filters)?) {
+        // Where it is unknown which rows are nearest, all rows of the path are read.
+        spec.nearest = self.nearest_read(state, &spec, &filters)?;
+        if spec.nearest.is_none() && spec.is_slower_than_cache(&self.columns_of(&filters)?) {
             let remark = match &spec.path {
                 AccessPath::Index(path) => {
                     format!("index {} not used: columns are kept", path.name())

@@ -62,6 +62,7 @@ pub(crate) fn bind(
         keeps_columns: context.options.keeps_columns(),
         wanted: Vec::new(),
         remark: None,
+        nearest: None,
     };
     // A scan of kept columns tests the conditions row by row, as only plans of the planner do.
     if spec.is_slower_than_cache(&[]) {

@@ -268,7 +268,8 @@ impl ExecutionPlan for StoreScan {
         let is_wanted =
             |filter: &Arc<dyn PhysicalExpr>| is_dynamic(filter) && may_narrow(&self.spec, filter);
         let dynamic: Vec<_> = wanted.into_iter().filter(is_wanted).collect();
-        if dynamic.is_empty() || self.spec.limit.is_some() || self.spec.latest.is_some() {
+        let is_cut = self.spec.limit.is_some() || self.spec.latest.is_some();
+        if dynamic.is_empty() || is_cut || self.spec.nearest.is_some() {
             return Ok(answers);
         }
         let mut scan = self.clone();
@@ -371,6 +372,7 @@ mod tests {
             keeps_columns: false,
             wanted: Vec::new(),
             remark: None,
+            nearest: None,
         }))
     }
 

@@ -90,7 +90,9 @@ use self::removed_rules::{
 use self::subqueries::SubqueryRule;
 use self::twin_columns::GuardedFilterPushdown;
 use self::using::UsingRule;
-use crate::plan::{IndexOrderRule, LatestRule, OverflowRule, PrunedScanRule, TypeRule};
+use crate::plan::{
+    IndexOrderRule, LatestRule, NearestRule, OverflowRule, PrunedScanRule, TypeRule,
+};
 
 /// The passes that give a plan its types.
 const ANALYZER: &[Pass<Analyzing>] = &[
@@ -184,6 +186,7 @@ const OPTIMIZER: &[Pass<Optimizing>] = &[
         || Arc::new(IndexOrderRule),
         "Last: it looks for a sort with a limit right above the scan.",
     ),
+    Pass::own_for_reads("nearest_rows_through_index", || Arc::new(NearestRule), "Last: likewise."),
 ];
 
 /// The passes over operators.

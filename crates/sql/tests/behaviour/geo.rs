@@ -27,7 +27,7 @@ fn places() -> Vec<(f64, f64)> {
 }
 
 /// The same rows for two sessions, one of which reads by no index.
-fn sessions() -> [Sql; 2] {
+pub(super) fn sessions() -> [Sql; 2] {
     let store = Store::open("memory:").unwrap();
     let definition =
         "CREATE TABLE positions (id LONG, lon DOUBLE, lat DOUBLE, at LONG, PRIMARY KEY (id))";

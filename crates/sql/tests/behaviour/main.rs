@@ -11,6 +11,7 @@ mod levels;
 mod limits;
 mod multi;
 mod nan_rows;
+mod nearest;
 #[path = "../../../store/tests/behaviour/noting.rs"]
 mod noting;
 mod requests;

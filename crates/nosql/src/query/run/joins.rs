@@ -222,7 +222,7 @@ impl<'c> JoinReader<'c> {
             _ => AccessPath::Prefix(key, None),
         };
         let mut columns =
-            RowColumns::new(schema, &UsedColumns { has_row: true, ..UsedColumns::default() });
+            RowColumns::new(table, &UsedColumns { has_row: true, ..UsedColumns::default() });
         let mut found =
             FoundRows::open(self.call.call, table, &path, None, None, Direction::Forward)?;
         // Held while the query runs, so that the budget must have room for them.
