@@ -60,6 +60,11 @@ pub trait NosqlAccess {
 
     /// Whether the caller may know of a table.
     fn may_see(&self, table: &str) -> bool;
+
+    /// The name of the user that calls; none where there are no users.
+    fn user_name(&self) -> Option<&str> {
+        None
+    }
 }
 
 /// Everybody may do everything: there are no users.

@@ -1,5 +1,6 @@
 //! A request that is being answered: what it asks for, and what it is answered with.
 
+use std::borrow::Cow;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -9,11 +10,9 @@ use super::access::{NosqlAccess, TableRight};
 use super::failure::{Failure, FailureCode, Outcome};
 use super::field;
 use super::op_code::OpCode;
+use super::table_names::table_path;
 use crate::nson::{NsonFields, NsonView};
 use crate::query::run::Cursors;
-
-/// The only namespace that there is.
-const NAMESPACE: &str = "sysdefault";
 
 /// Numbers definitions, so that a client can ask how they went.
 #[derive(Debug, Default)]
@@ -39,6 +38,8 @@ pub(crate) struct Call<'c> {
     pub(super) operation_ids: &'c OperationIds,
     pub(super) operation: OpCode,
     pub(super) table_name: Option<&'c str>,
+    /// The namespace of tables that are named without one.
+    pub(super) namespace: Option<&'c str>,
     pub(super) payload: NsonFields<'c>,
     pub(crate) timeout: Option<Duration>,
 }
@@ -53,11 +54,16 @@ impl Call<'_> {
     /// The table of that name. Rights are asked for before it is looked for: whether it exists is
     /// not everybody's to know.
     pub(super) fn table(&self, name: &str, rights: &[TableRight]) -> Outcome<Table> {
-        let path = table_path(name)?;
+        let path = self.path_of(name);
         for right in rights {
-            self.access.check_table(*right, path)?;
+            self.access.check_table(*right, &path)?;
         }
-        open_table(self.store, path)
+        open_table(self.store, &path)
+    }
+
+    /// The path in the store of a table as the request names it.
+    pub(super) fn path_of<'n>(&self, name: &'n str) -> Cow<'n, str> {
+        table_path(name, self.namespace)
     }
 
     pub(crate) fn write_options(&self) -> WriteOptions {
@@ -91,25 +97,6 @@ pub(super) fn map_of<'d>(payload: NsonFields<'d>, name: &str) -> Outcome<NsonFie
 /// Whether a field is there and true.
 pub(super) fn is_true(payload: NsonFields<'_>, name: &str) -> bool {
     payload.get(name).and_then(|given| given.truth()) == Some(true)
-}
-
-/// The path of a table in the store.
-pub(super) fn table_path(name: &str) -> Outcome<&str> {
-    match name.split_once(':') {
-        None => Ok(name),
-        Some((namespace, path)) if namespace.eq_ignore_ascii_case(NAMESPACE) => Ok(path),
-        Some((namespace, _)) => Err(no_namespaces(namespace)),
-    }
-}
-
-/// Refuses a namespace other than the one that there is.
-pub(super) fn check_namespace(namespace: &str) -> Outcome<()> {
-    let is_known = namespace.is_empty() || namespace.eq_ignore_ascii_case(NAMESPACE);
-    if is_known { Ok(()) } else { Err(no_namespaces(namespace)) }
-}
-
-fn no_namespaces(namespace: &str) -> Failure {
-    Failure::unsupported(format!("namespaces are not offered: leave `{namespace}:` out"))
 }
 
 fn open_table(store: &Store, path: &str) -> Outcome<Table> {

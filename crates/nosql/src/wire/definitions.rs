@@ -8,9 +8,12 @@ use std::time::Duration;
 use tonnage::{AlreadyExists, DdlOutcome, Error, ErrorKind, Statement, TableDefinition, parse_ddl};
 
 use super::call::Call;
-use super::ddl::{first_word, translate};
+use super::collection::{RowField, row_field};
+use super::ddl::{first_word, translate, with_document_paths};
 use super::failure::{Failure, FailureCode, Outcome};
 use super::field;
+use super::namespaces::exists;
+use super::table_names::parts_of_path;
 use super::tables::{TableState, described_table, write_state, write_table};
 use crate::nson::{NsonView, NsonWriter};
 
@@ -69,13 +72,14 @@ pub(super) fn table_request(call: &Call<'_>, out: &mut NsonWriter) -> Outcome<()
 /// Carries out one definition.
 pub(super) fn define(call: &Call<'_>, statement: &str) -> Outcome<DefinitionOutcome> {
     // Rights are for statements as the store reads them.
-    let own = translate(statement)?;
+    let own = on_documents(call, translate(statement, call.namespace)?)?;
     let mut parsed = parse_ddl(&own).map_err(ddl_failure)?;
     let (Some(definition), true) = (parsed.pop(), parsed.is_empty()) else {
         let message = "Error: give one statement at a time";
         return Err(Failure::new(FailureCode::IllegalArgument, message));
     };
     call.access.check_definition(&own)?;
+    check_namespace(call, &definition, statement)?;
     check(call, &definition)?;
     // An existing table is as good as a new one, whatever columns it has.
     if let Statement::CreateTable { definition: wanted, if_not_exists: true } = &definition
@@ -106,6 +110,40 @@ pub(super) fn define(call: &Call<'_>, statement: &str) -> Outcome<DefinitionOutc
         }
         _ => return Err(Failure::unsupported("that is no definition of a table or an index")),
     })
+}
+
+/// The same statement, where it makes an index on a JSON collection with the column that holds the
+/// fields of its rows.
+fn on_documents(call: &Call<'_>, own: String) -> Outcome<String> {
+    let parsed = parse_ddl(&own);
+    let Ok([Statement::CreateIndex { definition, .. }]) = parsed.as_deref() else {
+        return Ok(own);
+    };
+    let Some(table) = call.store.known_table(&definition.table) else { return Ok(own) };
+    let schema = table.schema();
+    match schema.collection_column() {
+        Some(document) => {
+            let is_column =
+                |name: &str| matches!(row_field(schema, name), Some(RowField::Column(_)));
+            with_document_paths(&own, &schema.columns[document].name, is_column)
+        }
+        None => Ok(own),
+    }
+}
+
+/// Refuses a table in a namespace that is not there.
+fn check_namespace(call: &Call<'_>, definition: &Statement, statement: &str) -> Outcome<()> {
+    let Statement::CreateTable { definition, .. } = definition else { return Ok(()) };
+    match parts_of_path(&definition.path).0 {
+        Some(namespace) if !exists(call, namespace)? => {
+            let message = format!(
+                "Error from {statement}: Cannot create table. Namespace does not exist: \
+                 {namespace}"
+            );
+            Err(Failure::new(FailureCode::UnknownError, message))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Finds what has a code of its own before the store calls it a mistake.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use tonnage::{AlreadyExists, Error, ErrorKind};
+use tonnage::{AlreadyExists, Error, ErrorKind, IdentityUsedUp};
 
 use super::access::AccessRefusal;
 
@@ -116,6 +116,12 @@ impl std::error::Error for Failure {}
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         let code = match error.kind() {
+            ErrorKind::Invalid if IdentityUsedUp::caused(&error) => {
+                return Failure::argument(
+                    "Current value cannot exceed max value or no more available values in the \
+                     sequence.",
+                );
+            }
             ErrorKind::Invalid => return Failure::argument(error.message()),
             ErrorKind::NotFound => FailureCode::ResourceNotFound,
             ErrorKind::Conflict if AlreadyExists::caused(&error) => FailureCode::ResourceExists,

@@ -2,8 +2,9 @@
 
 use tonnage::{Generated, Row, TableSchema, Value};
 
+use super::collection::{RowField, row_field};
 use super::failure::{Failure, Outcome};
-use super::values::column_value;
+use super::values::{column_value, json_object};
 use crate::nson::NsonFields;
 
 /// The key of a row. Fields of other names are passed over.
@@ -35,14 +36,21 @@ pub(super) fn put_row(
     is_new: bool,
 ) -> Outcome<Row> {
     let mut row = Row::with_capacity(schema.columns.len());
+    if let Some(document) = schema.collection_column() {
+        let is_of_document =
+            |name: &str| matches!(row_field(schema, name), Some(RowField::Document(_)));
+        let text = json_object(fields.filter(|(name, _)| is_of_document(name)));
+        let text = text.map_err(Failure::argument)?;
+        row.set(&schema.columns[document].name, Value::Json(text));
+    }
     for (name, given) in fields {
-        let Some(index) = schema.column_index(name) else {
-            match is_exact {
-                true => {
-                    return Err(Failure::argument(format!("There is no field with name {name}")));
-                }
-                false => continue,
+        let index = match row_field(schema, name) {
+            Some(RowField::Column(index)) => index,
+            Some(RowField::Document(_)) => continue,
+            None if is_exact => {
+                return Err(Failure::argument(format!("There is no field with name {name}")));
             }
+            None => continue,
         };
         let column = &schema.columns[index];
         let is_numbered = column.identity.map(|identity| identity.generated);

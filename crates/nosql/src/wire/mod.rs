@@ -5,6 +5,7 @@
 
 mod access;
 mod call;
+mod collection;
 mod ddl;
 mod definitions;
 mod expiry;
@@ -12,19 +13,23 @@ mod failure;
 mod field;
 mod given_row;
 mod multi_delete;
+mod namespaces;
 mod op_code;
 mod query;
 mod row_version;
 mod rows;
 mod service;
 mod system;
+mod table_names;
 mod tables;
 mod values;
 mod write_multiple;
 mod write_request;
+mod write_time;
 
 pub use access::{AccessDecision, AccessRefusal, EverythingAllowed, NosqlAccess, TableRight};
 pub(crate) use call::Call;
+pub(crate) use collection::{RowField, check_document, is_shown, row_field};
 pub(crate) use expiry::{default_expiry_ms, ttl_expiry_ms};
 pub(crate) use failure::Outcome;
 pub use failure::{Failure, FailureCode};

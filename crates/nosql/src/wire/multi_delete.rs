@@ -11,6 +11,7 @@ use super::field;
 use super::given_row::partial_key;
 use super::values::column_value;
 use crate::nson::{NsonFields, NsonWriter};
+use crate::query::run::table_position;
 
 /// Deletes rows, up to a limit, and says where to continue.
 pub(super) fn multi_delete(call: &Call<'_>, out: &mut NsonWriter) -> Outcome<()> {
@@ -30,7 +31,10 @@ pub(super) fn multi_delete(call: &Call<'_>, out: &mut NsonWriter) -> Outcome<()>
     let options = DeleteOptions {
         range: range.map(|range| field_range(range, &key, schema)).transpose()?,
         limit,
-        start_after: continuation.map(ResumeToken::from_bytes),
+        // That of a query of the same table holds a position, too.
+        start_after: continuation.map(|bytes| {
+            ResumeToken::from_bytes(table_position(bytes).unwrap_or_else(|| bytes.to_vec()))
+        }),
         durability: write.durability,
         timeout: write.timeout,
         ..DeleteOptions::default()

@@ -8,6 +8,7 @@ use super::ddl::first_word;
 use super::definitions::DEFINING;
 use super::failure::{Failure, FailureCode, Outcome};
 use super::field;
+use super::table_names::parts_of_path;
 use super::values::column_value;
 use crate::nson::{NsonView, NsonWriter};
 use crate::query::evaluate::Evaluator;
@@ -63,6 +64,11 @@ pub(super) fn query(call: &Call<'_>, out: &mut NsonWriter) -> Outcome<()> {
     let output = run(call, &prepared, &query, &table, bound)?;
     out.field(field::QUERY_RESULTS).begin_array();
     for row in &output.rows {
+        // What has no name is the whole row.
+        if let ([], [item]) = (&*output.names, &**row) {
+            write_item(item, out);
+            continue;
+        }
         out.begin_map();
         for (name, item) in output.names.iter().zip(row.iter()) {
             write_item(item, out.field(name));
@@ -110,7 +116,7 @@ fn run(
     match &query.statement {
         Statement::Select(select) => {
             let plan = SelectPlan::of(select, table.schema(), &query.variables)?;
-            run_select(&query_call, &plan, &select.limits)
+            run_select(&query_call, &plan)
         }
         Statement::Insert(insert) => run_insert(&query_call, insert, &query.variables),
         Statement::Update(update) => run_update(&query_call, update, &query.variables),
@@ -259,7 +265,11 @@ fn write_prepared(text: &str, query: &Query, table: &Table, out: &mut NsonWriter
         Statement::Insert(_) => 18,
         Statement::Delete(_) => 19,
     };
-    out.field(field::TABLE_NAME).string(&name.name);
+    let (namespace, own_name) = parts_of_path(&name.name);
+    if let Some(namespace) = namespace {
+        out.field(field::NAMESPACE).string(namespace);
+    }
+    out.field(field::TABLE_NAME).string(own_name);
     out.field(field::QUERY_OPERATION).integer(operation);
     out.field(field::PARALLELISM_MAX).integer(0);
     let mut bytes = LEAD.to_vec();

@@ -11,6 +11,7 @@ use super::given_row::whole_key;
 use super::row_version::version_bytes;
 use super::values::write_row;
 use super::write_request::{GivenDelete, GivenPut, WriteAnswer, condition_of, rights_of};
+use super::write_time::modified_ms;
 use crate::nson::NsonWriter;
 
 /// How often a put is tried again whose row appears and vanishes all the time.
@@ -22,13 +23,13 @@ pub(super) fn get(call: &Call<'_>, out: &mut NsonWriter) -> Outcome<()> {
     let key = whole_key(map_of(call.payload, field::KEY)?, table.schema())?;
     let Some(found) = table.get_with(&key, &call.get_options())? else { return Ok(()) };
     out.field(field::ROW).begin_map();
-    // Neither the time of its making nor that of its last change is kept.
+    // When it was first put is not kept.
     out.field(field::CREATION_TIME).long(0);
-    out.field(field::MODIFIED).long(0);
+    out.field(field::MODIFIED).long(modified_ms(&table, &found));
     let expiry = i64::try_from(found.expires_at_ms).unwrap_or(i64::MAX);
     out.field(field::EXPIRY).long(expiry);
     out.field(field::ROW_VERSION).binary(&version_bytes(found.version));
-    write_row(&found.row, out.field(field::VALUE));
+    write_row(&found.row, table.schema(), out.field(field::VALUE));
     out.end();
     Ok(())
 }
@@ -42,6 +43,7 @@ pub(super) fn put(call: &Call<'_>, out: &mut NsonWriter) -> Outcome<()> {
     let done = store_row(call, &table, &put)?;
     let version = done.result.version();
     let answer = WriteAnswer {
+        table: &table,
         version,
         generated: done.generated.as_ref(),
         previous: done.previous.as_ref(),
@@ -65,7 +67,8 @@ pub(super) fn delete(call: &Call<'_>, out: &mut NsonWriter) -> Outcome<()> {
         false => (table.delete_if(&delete.key, condition, &options)?.is_stored(), None),
     };
     out.field(field::SUCCESS).boolean(is_done);
-    let answer = WriteAnswer { version: None, generated: None, previous: previous.as_ref() };
+    let answer =
+        WriteAnswer { table: &table, version: None, generated: None, previous: previous.as_ref() };
     answer.write(condition, is_done, delete.returns_row, out);
     Ok(())
 }

@@ -43,21 +43,26 @@ pub struct NosqlAnswer {
 struct RequestHead<'d> {
     operation: OpCode,
     table_name: Option<&'d str>,
+    namespace: Option<&'d str>,
     timeout: Option<Duration>,
     asks_for_topology: bool,
 }
 
 impl NosqlService {
-    /// The service of a store, by a clock that tells when rows expire.
+    /// The service of a store, by a clock that decides when rows expire. From then on the store
+    /// keeps when rows are written.
     pub fn new(store: Store, clock: Arc<dyn Clock>) -> Self {
+        // A store that cannot do so serves all requests the same, with times of 0.
+        let _ = store.keep_write_times();
         Self { store, clock, operation_ids: OperationIds::default(), cursors: Cursors::default() }
     }
 
-    /// Carries out a request and answers it. It takes `longest` at most, or as long as the client
-    /// wants to wait if that is less.
+    /// Carries out a request and answers it. Tables that it names without a namespace are in this
+    /// one. It takes `longest` at most, or as long as the client wants to wait if that is less.
     pub fn answer(
         &self,
         body: &[u8],
+        namespace: Option<&str>,
         access: &dyn NosqlAccess,
         longest: Option<Duration>,
     ) -> NosqlAnswer {
@@ -70,6 +75,7 @@ impl NosqlService {
             Ok(document) => {
                 match document.fields().and_then(|fields| head_of(fields).transpose()) {
                     Some(Ok((head, fields))) => {
+                        let head = RequestHead { namespace, ..head };
                         (Some(head.operation), self.carry_out(&head, fields, access, longest))
                     }
                     Some(Err(failure)) => (None, Err(failure)),
@@ -111,6 +117,7 @@ impl NosqlService {
             cursors: &self.cursors,
             operation: head.operation,
             table_name: head.table_name,
+            namespace: head.namespace,
             payload,
             timeout,
         };
@@ -190,6 +197,8 @@ fn head_of(fields: NsonFields<'_>) -> Outcome<Option<(RequestHead<'_>, NsonField
     let head = RequestHead {
         operation,
         table_name: header.get(field::TABLE_NAME).and_then(|name| name.text()),
+        // It comes beside the document.
+        namespace: None,
         timeout: Some(Duration::from_millis(timeout)).filter(|timeout| !timeout.is_zero()),
         asks_for_topology: header
             .get(field::TOPOLOGY_SEEN)

@@ -2,10 +2,12 @@
 
 use tonnage::{ErrorKind, Table};
 
-use super::call::{Call, check_namespace, table_path};
+use super::call::Call;
+use super::collection::is_shown;
 use super::ddl::{schema_json, table_text};
 use super::failure::{Failure, FailureCode, Outcome};
 use super::field;
+use super::table_names::{is_within, parts_of_path};
 use crate::nson::NsonWriter;
 
 /// How a table fares, by the numbers of the protocol.
@@ -24,9 +26,11 @@ const NO_ETAG: &str = "AAAAAAAAAAA=";
 /// Says what a table is.
 pub(super) fn get_table(call: &Call<'_>, out: &mut NsonWriter) -> Outcome<()> {
     let name = call.table_name()?;
-    let path = table_path(name)?;
+    let path = &*call.path_of(name);
     call.access.check_description(path)?;
     let operation = operation_of(call)?;
+    // A name in a namespace is returned whole.
+    let name = if parts_of_path(path).0.is_some() { path } else { name };
     match described_table(call, path) {
         Ok(table) => {
             write_state(name, TableState::Active, operation, out);
@@ -72,6 +76,9 @@ pub(super) fn write_state(
     operation: Option<u64>,
     out: &mut NsonWriter,
 ) {
+    if let (Some(namespace), _) = parts_of_path(name) {
+        out.field(field::NAMESPACE).string(namespace);
+    }
     out.field(field::TABLE_NAME).string(name);
     out.field(field::TABLE_STATE).integer(state as i32);
     if let Some(operation) = operation {
@@ -96,16 +103,16 @@ pub(super) fn table_json(table: &Table) -> String {
 /// Lists the tables that the caller may know of, children before their parents.
 pub(super) fn list_tables(call: &Call<'_>, out: &mut NsonWriter) -> Outcome<()> {
     let namespace = call.payload.get(field::NAMESPACE).and_then(|given| given.text());
-    // A namespace that is not there has no tables: that is no mistake.
-    if namespace.is_some_and(|namespace| check_namespace(namespace).is_err()) {
-        return Ok(());
-    }
     let number = |name| {
         let given = call.payload.get(name).and_then(|given| given.whole());
         given.and_then(|given| usize::try_from(given).ok()).unwrap_or(0)
     };
     let (most, start) = (number(field::LIST_MAX), number(field::LIST_START));
-    let names = table_names(call);
+    let mut names = table_names(call);
+    // A namespace that is not there has no tables: that is no mistake.
+    if let Some(namespace) = namespace.filter(|namespace| !namespace.is_empty()) {
+        names.retain(|path| is_within(path, namespace));
+    }
     let most = if most == 0 { names.len() } else { most };
     let shown = names.get(start..).unwrap_or_default();
     let shown = &shown[..most.min(shown.len())];
@@ -132,7 +139,7 @@ pub(super) fn table_names(call: &Call<'_>) -> Vec<String> {
 
 /// Lists the indexes of a table, or one of them.
 pub(super) fn get_indexes(call: &Call<'_>, out: &mut NsonWriter) -> Outcome<()> {
-    let path = table_path(call.table_name()?)?;
+    let path = &*call.path_of(call.table_name()?);
     call.access.check_description(path)?;
     let table = described_table(call, path)?;
     // Without a name all are listed.
@@ -155,6 +162,10 @@ pub(super) fn get_indexes(call: &Call<'_>, out: &mut NsonWriter) -> Outcome<()> 
         for column in index.columns() {
             // A column, or a place in a document of it.
             let parts = std::iter::once(&column.column).chain(&column.path);
+            // Requests see the fields of a document as fields of the row.
+            let place = table.schema().column_index(&column.column);
+            let is_shown = place.is_none_or(|place| is_shown(table.schema(), place));
+            let parts = parts.skip(usize::from(!is_shown));
             let path: Vec<&str> = parts.map(String::as_str).collect();
             out.begin_map();
             out.field(field::PATH).string(&path.join("."));

@@ -89,6 +89,7 @@ impl GroupOperation {
         out.begin_map();
         out.field(field::SUCCESS).boolean(answer.is_done);
         let told = WriteAnswer {
+            table: &self.table,
             version: answer.version,
             generated: answer.generated.as_ref(),
             previous: answer.previous.as_ref(),

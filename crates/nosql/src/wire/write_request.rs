@@ -11,6 +11,7 @@ use super::given_row::{put_row, whole_key};
 use super::op_code::OpCode;
 use super::row_version::{version_bytes, version_of};
 use super::values::{write_row, write_value};
+use super::write_time::modified_ms;
 use crate::nson::{NsonFields, NsonWriter};
 
 /// A row that is to be put.
@@ -97,6 +98,7 @@ pub(super) fn rights_of(
 
 /// What became of a write.
 pub(super) struct WriteAnswer<'a> {
+    pub(super) table: &'a Table,
     /// The version of the row that was put.
     pub(super) version: Option<u64>,
     /// What the store generated for it.
@@ -124,9 +126,9 @@ impl WriteAnswer<'_> {
         let was_named = is_done && matches!(condition, Condition::IfVersion(_));
         if let Some(previous) = self.previous.filter(|_| returns_row && !was_named) {
             out.field(field::RETURN_INFO).begin_map();
-            write_row(&previous.row, out.field(field::EXISTING_VALUE));
+            write_row(&previous.row, self.table.schema(), out.field(field::EXISTING_VALUE));
             out.field(field::CREATION_TIME).long(0);
-            out.field(field::EXISTING_MODIFIED).long(0);
+            out.field(field::EXISTING_MODIFIED).long(modified_ms(self.table, previous));
             out.field(field::EXISTING_VERSION).binary(&version_bytes(previous.version));
             out.end();
         }

@@ -17,6 +17,7 @@ pub(crate) const NOW_MS: u64 = 1_795_881_469_020;
 pub(crate) struct Client {
     pub(crate) store: Store,
     service: NosqlService,
+    clock: Arc<ManualClock>,
 }
 
 impl Client {
@@ -24,8 +25,8 @@ impl Client {
     pub(crate) fn new(definitions: &[&str]) -> Self {
         let clock = Arc::new(ManualClock::new(NOW_MS));
         let store = Store::builder("memory:").clock(clock.clone()).open().unwrap();
-        let service = NosqlService::new(store.clone(), clock);
-        let client = Self { store, service };
+        let service = NosqlService::new(store.clone(), clock.clone());
+        let client = Self { store, service, clock };
         for definition in definitions {
             let answer = client.ask(15, None, json!({ "st": definition }));
             assert!(answer.get("e").is_none(), "{definition}: {answer}");
@@ -45,13 +46,25 @@ impl Client {
         table: Option<&str>,
         payload: Json,
     ) -> Json {
-        let mut header = Map::from_iter([("v".to_owned(), json!(4))]);
-        if let Some(table) = table {
-            header.insert("n".into(), table.into());
-        }
-        header.insert("o".into(), operation.into());
-        header.insert("t".into(), 5_000.into());
-        self.ask_document(access, &json!({ "h": header, "p": payload }))
+        self.ask_document(access, &request(operation, table, payload))
+    }
+
+    /// The same with a default namespace.
+    pub(crate) fn ask_in(
+        &self,
+        namespace: &str,
+        operation: i32,
+        table: Option<&str>,
+        payload: Json,
+    ) -> Json {
+        let body = body_of(4, &request(operation, table, payload));
+        let answer = self.service.answer(&body, Some(namespace), &EverythingAllowed, None);
+        read(read_document(&answer.body).unwrap())
+    }
+
+    /// Turns the clock.
+    pub(crate) fn set_ms(&self, now_ms: u64) {
+        self.clock.set_ms(now_ms);
     }
 
     pub(crate) fn ask_document(&self, access: &dyn NosqlAccess, document: &Json) -> Json {
@@ -60,7 +73,7 @@ impl Client {
     }
 
     pub(crate) fn ask_bytes(&self, access: &dyn NosqlAccess, body: &[u8]) -> Vec<u8> {
-        self.service.answer(body, access, None).body
+        self.service.answer(body, None, access, None).body
     }
 
     pub(crate) fn put(&self, table: &str, row: Json) -> Json {
@@ -78,6 +91,16 @@ impl Client {
     pub(crate) fn row(&self, table: &str, key: Json) -> Json {
         self.get(table, key).map_or(Json::Null, |found| found["l"].clone())
     }
+}
+
+fn request(operation: i32, table: Option<&str>, payload: Json) -> Json {
+    let mut header = Map::from_iter([("v".to_owned(), json!(4))]);
+    if let Some(table) = table {
+        header.insert("n".into(), table.into());
+    }
+    header.insert("o".into(), operation.into());
+    header.insert("t".into(), 5_000.into());
+    json!({ "h": header, "p": payload })
 }
 
 /// The body of a request.

@@ -75,8 +75,11 @@ fn definitions_that_fail_have_the_codes_of_the_protocol() {
         ("create table x(k integer)", 4, "Error: "),
         ("create tabel x(k integer, primary key(k))", 4, "line 1, column 8"),
         ("create table x(k json, primary key(k))", 4, "Error: "),
-        ("create table x(k integer, primary key(k)) as json collection", 21, "JSON collections"),
-        ("create table ns:x(k integer, primary key(k))", 21, "namespaces"),
+        (
+            "create table x(k integer, c as integer mr_counter, primary key(k)) as json collection",
+            21,
+            "MR_COUNTER is not offered",
+        ),
         ("alter table none(add z double)", 2, "Table does not exist: none"),
         ("alter table t(drop zzz)", 14, "Field does not exist: zzz"),
         ("alter table t(drop id)", 4, "PRIMARY KEY"),
@@ -201,9 +204,12 @@ fn each_request_needs_its_rights() {
         (15, "", json!({"st": "create table x(id integer, primary key(id))"})),
         (15, "", json!({"st": "drop table open"})),
         (23, "", json!({"st": {"binary": b"drop table open"}})),
+        (23, "", json!({"st": {"binary": b"create namespace ns"}})),
+        (23, "", json!({"st": {"binary": b"drop namespace ns"}})),
     ] {
         let answer = ask(operation, table, payload);
         assert_eq!(answer["e"], json!(12), "{operation}: {answer}");
     }
     assert_eq!(client.store.tables().len(), 2);
+    assert!(client.store.namespaces().unwrap().is_empty());
 }

@@ -147,3 +147,16 @@ fn rows_of_a_range_are_deleted_a_part_at_a_time() {
         assert!(answer["x"].as_str().unwrap_or_default().contains(part), "{answer}");
     }
 }
+
+#[test]
+fn a_deletion_continues_after_the_row_that_a_query_ended_with() {
+    let client = Client::new(&[SHIPS]);
+    (0..6).for_each(|id| drop(client.put("m", json!({"sid": 5, "id": id}))));
+    let query = json!({"st": "select id from m where sid = 5", "qv": 4, "nl": 4});
+    let part = client.ask(7, None, query.clone());
+    assert_eq!(part["qr"].as_array().unwrap().len(), 4, "{part}");
+    let rest = json!({"k": {"sid": 5}, "ck": part["ck"]});
+    assert_eq!(client.ask(10, Some("m"), rest), json!({"e": 0, "nd": 2}));
+    let left = client.ask(7, None, query);
+    assert_eq!(left["qr"], part["qr"]);
+}

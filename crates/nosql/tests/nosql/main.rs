@@ -2,10 +2,12 @@
 
 mod changes;
 mod client;
+mod collections;
 mod definitions;
 mod documents;
 mod groups;
 mod hostile;
+mod namespaces;
 mod queries;
 mod requests;
 mod rows;

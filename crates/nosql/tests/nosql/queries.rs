@@ -330,3 +330,52 @@ fn mistakes_are_told_with_their_place() {
     let rubbish = json!({"st": "select * from o", "qv": 4, "ck": {"binary": [1, 2, 3]}});
     assert_eq!(client.ask(7, None, rubbish)["e"], json!(125));
 }
+
+#[test]
+fn limit_and_offset_take_variables() {
+    let client = mixed();
+    let declared = "declare $n integer; $m long; select id from o order by id limit $n offset $m";
+    for order in ["order by id ", ""] {
+        let statement = declared.replace("order by id ", order);
+        for (n, m, expected) in [(3, 2, vec![2, 3, 4]), (100, 13, vec![13, 14]), (0, 0, vec![])] {
+            let bound = json!([{"m": "$n", "l": n}, {"m": "$m", "l": m}]);
+            let answer = client.ask(7, None, json!({"st": statement, "qv": 4, "bv": bound}));
+            let ids: Vec<_> =
+                answer["qr"].as_array().unwrap().iter().map(|row| &row["id"]).collect();
+            assert_eq!(json!(ids), json!(expected), "{statement}: {answer}");
+        }
+    }
+    // The rest of an answer has the limit of its variables, too.
+    let bound = json!([{"m": "#1", "l": 5}, {"m": "#2", "l": 1}]);
+    let statement = "select id from o where s = 1 limit ? offset ?";
+    let (mut payload, mut ids) = (json!({"st": statement, "qv": 4, "bv": bound, "nl": 2}), vec![]);
+    loop {
+        let part = client.ask(7, None, payload.clone());
+        ids.extend(part["qr"].as_array().unwrap().iter().map(|row| row["id"].clone()));
+        let Some(rest) = part.get("ck") else { break };
+        payload["ck"] = rest.clone();
+    }
+    assert_eq!(json!(ids), json!([1, 2, 3, 4, 5]));
+    let negative = json!({"st": "select id from o limit ?", "qv": 4, "bv": [{"m": "#1", "l": -1}]});
+    let refused = client.ask(7, None, negative);
+    assert!(refused["x"].as_str().unwrap().contains("Limit can not be a negative number"));
+}
+
+#[test]
+fn a_query_asks_when_rows_were_written() {
+    let client = Client::new(&["create table t(s integer, id integer, primary key(shard(s), id))"]);
+    for id in 0..3 {
+        client.set_ms(crate::client::NOW_MS + 60_000 * id);
+        client.put("t", json!({"s": 1, "id": id}));
+    }
+    let statement = "select modification_time($t) as m from t $t";
+    let times = ["2026-11-28T15:57:49.020", "2026-11-28T15:58:49.020", "2026-11-28T15:59:49.020"];
+    let shown: Vec<Json> = times.iter().map(|time| json!({ "timestamp": time })).collect();
+    assert_eq!(column(&client, statement), shown);
+    let late = "select id from t $t where modification_time($t) > \"2026-11-28T15:58:00\" order by \
+                modification_time($t) desc";
+    assert_eq!(column(&client, late), [json!(2), json!(1)]);
+    let changed =
+        "update t $t set ttl 5 days where s = 1 and id = 0 returning modification_time($t)";
+    assert_eq!(column(&client, changed), [json!({ "timestamp": times[2] })]);
+}

@@ -46,4 +46,8 @@ impl NosqlAccess for CallerRights<'_> {
     fn may_see(&self, table: &str) -> bool {
         self.caller.may_see(table)
     }
+
+    fn user_name(&self) -> Option<&str> {
+        self.caller.user()
+    }
 }

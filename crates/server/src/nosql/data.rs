@@ -77,7 +77,7 @@ async fn answer(
     }
     // Before the body is read: strangers send none.
     let caller = caller(context, head).await?;
-    check_namespace(&head.headers)?;
+    let namespace = default_namespace(&head.headers)?;
     // What the body takes of the memory is given back when it is answered.
     let (body, memory) = counted(body, &context.bodies);
     let body = read(body, context.config.body_bytes_max).await;
@@ -88,7 +88,8 @@ async fn answer(
     let service = state.service.clone();
     let answered = context.blocking(move |context| {
         let rights = CallerRights { caller: &caller, sql: &context.sql };
-        Ok(service.answer(&body, &rights, context.config.statement_timeout))
+        let longest = context.config.statement_timeout;
+        Ok(service.answer(&body, namespace.as_deref(), &rights, longest))
     });
     let answered = answered.await;
     memory.release();
@@ -116,13 +117,14 @@ pub(super) fn bearer_token(headers: &HeaderMap) -> Option<&str> {
     scheme.eq_ignore_ascii_case("bearer").then_some(token.trim())
 }
 
-fn check_namespace(headers: &HeaderMap) -> Result<(), Failure> {
-    let namespace = headers.get(DEFAULT_NAMESPACE).map(HeaderValue::as_bytes).unwrap_or_default();
-    if namespace.is_empty() || namespace.eq_ignore_ascii_case(b"sysdefault") {
-        return Ok(());
-    }
-    let told = "namespaces are not offered: leave the default namespace of the handle out";
-    Err(Failure::new(FailureCode::OperationNotSupported, told))
+/// The namespace of tables that the request names without one.
+fn default_namespace(headers: &HeaderMap) -> Result<Option<String>, Failure> {
+    let Some(given) = headers.get(DEFAULT_NAMESPACE) else { return Ok(None) };
+    let given = given.to_str().map_err(|_| {
+        let told = "the default namespace is not plain text: name one that CREATE NAMESPACE takes";
+        Failure::new(FailureCode::IllegalArgument, told)
+    })?;
+    Ok(Some(given.to_owned()))
 }
 
 async fn read(body: Body, bytes_max: usize) -> Result<Bytes, Failure> {

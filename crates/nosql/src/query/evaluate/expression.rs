@@ -6,7 +6,7 @@ use super::comparison::{compare_sequences, equals_any};
 use super::evaluator::{Evaluator, fault};
 use super::functions::call_function;
 use super::scope::{Scope, StepScope};
-use crate::query::item::{Item, Sequence, item_text};
+use crate::query::item::{Item, Members, Sequence, item_text};
 use crate::query::syntax::{Comparison, Expr, ExprKind, InList, Matching};
 use crate::wire::{Failure, Outcome};
 
@@ -25,10 +25,7 @@ impl Evaluator {
             ExprKind::Unnested(place) => scope.unnested[*place].clone().into(),
             ExprKind::GroupKey(place) => scope.groups[*place].clone().into(),
             ExprKind::Aggregated(place) => scope.aggregated[*place].clone(),
-            ExprKind::Row => {
-                let columns = scope.names.iter().cloned().zip(scope.columns.iter().cloned());
-                Item::Record(Arc::new(columns.collect())).into()
-            }
+            ExprKind::Row => row_item(scope).into(),
             ExprKind::Variable(name) => self.step_variable(expr, name, &scope.step)?,
             ExprKind::Path(base, steps) => {
                 let base = self.evaluate(base, scope)?;
@@ -290,4 +287,20 @@ fn all(truths: impl Iterator<Item = Option<bool>>) -> Option<bool> {
         }
     }
     answer
+}
+
+/// The row itself: a record of its columns, or a map of all its fields in a JSON collection.
+fn row_item(scope: &Scope<'_>) -> Item {
+    let columns = scope.names.iter().cloned().zip(scope.columns.iter().cloned());
+    let Some(document) = scope.document else {
+        return Item::Record(Arc::new(columns.collect()));
+    };
+    let mut fields: Members = Vec::with_capacity(scope.columns.len());
+    for (place, (name, item)) in columns.enumerate() {
+        match item.members().filter(|_| place == document) {
+            Some(members) => fields.extend(members.iter().cloned()),
+            None => fields.push((name, item)),
+        }
+    }
+    Item::Map(Arc::new(fields))
 }

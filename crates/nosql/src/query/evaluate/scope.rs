@@ -11,6 +11,8 @@ pub(crate) struct Scope<'r> {
     pub(crate) names: &'r [Arc<str>],
     /// The items of those columns that are needed.
     pub(crate) columns: &'r [Item],
+    /// The column with the other fields of the row, where the table is a JSON collection.
+    pub(crate) document: Option<usize>,
     /// The items that FROM produced from the row.
     pub(crate) unnested: &'r [Item],
     /// The values of GROUP BY, where the row represents a group.

@@ -8,6 +8,8 @@ use crate::query::syntax::{Expr, ExprKind};
 pub(crate) struct UsedColumns {
     pub(crate) columns: Vec<usize>,
     pub(crate) has_row: bool,
+    /// Whether one asks when the row was written.
+    pub(crate) has_write_time: bool,
 }
 
 impl UsedColumns {
@@ -20,6 +22,7 @@ impl UsedColumns {
             // They ask for no column.
             ExprKind::Call(name, _) if ROW_FUNCTIONS.contains(&name.as_str()) => {
                 self.has_row |= name == "row_storage_size";
+                self.has_write_time |= name == "modification_time";
             }
             _ => expr.for_each_inner(|inner| self.add(inner)),
         }

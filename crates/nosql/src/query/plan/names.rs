@@ -4,7 +4,7 @@ use tonnage::TableSchema;
 
 use crate::query::evaluate::{AGGREGATES, ROW_FUNCTIONS, check_call};
 use crate::query::syntax::{Expr, ExprKind, Place, Step, StepKind, TableName, VariableDeclaration};
-use crate::wire::{Failure, Outcome};
+use crate::wire::{Failure, Outcome, RowField, row_field};
 
 /// Variables that steps of paths bring along.
 const STEP_VARIABLES: [&str; 5] = ["", "element", "pos", "key", "value"];
@@ -52,12 +52,22 @@ impl Names<'_> {
                 if base.kind == ExprKind::Row
                     && let Some(Step { kind: StepKind::Field(name), .. }) = steps.first()
                 {
-                    let column = self.column(base.place, name)?;
-                    base.kind = ExprKind::Column(column);
-                    steps.remove(0);
+                    match self.field(base.place, name)? {
+                        RowField::Column(column) => {
+                            base.kind = ExprKind::Column(column);
+                            steps.remove(0);
+                        }
+                        RowField::Document(column) => base.kind = ExprKind::Column(column),
+                    }
                 }
                 let mut inner = |expr: &mut Expr| self.find_within(expr, true);
                 steps.iter_mut().try_for_each(|step| step.kind.map_inner(&mut inner))?;
+                // A field of a document is a path itself, which continues.
+                if let ExprKind::Path(inner, first) = &mut base.kind {
+                    steps.splice(0..0, std::mem::take(first));
+                    let inner = std::mem::replace(&mut inner.kind, ExprKind::Row);
+                    base.kind = inner;
+                }
                 if steps.is_empty() {
                     let base = std::mem::replace(&mut base.kind, ExprKind::Row);
                     expr.kind = base;
@@ -100,15 +110,21 @@ impl Names<'_> {
     }
 
     fn column_or_row(&self, place: Place, name: &str) -> Outcome<ExprKind> {
-        match self.schema.column_index(name) {
-            Some(column) => Ok(ExprKind::Column(column)),
-            None if self.is_table(name) => Ok(ExprKind::Row),
+        match row_field(self.schema, name) {
+            Some(RowField::Column(column)) => Ok(ExprKind::Column(column)),
+            // A row of a JSON collection may have a field of any name: the table comes first.
+            _ if self.is_table(name) => Ok(ExprKind::Row),
+            Some(RowField::Document(column)) => {
+                let document = Expr::new(place, ExprKind::Column(column));
+                let step = Step { place, kind: StepKind::Field(name.to_owned()) };
+                Ok(ExprKind::Path(Box::new(document), vec![step]))
+            }
             None => Err(no_column(place, name)),
         }
     }
 
-    fn column(&self, place: Place, name: &str) -> Outcome<usize> {
-        self.schema.column_index(name).ok_or_else(|| no_column(place, name))
+    fn field(&self, place: Place, name: &str) -> Outcome<RowField> {
+        row_field(self.schema, name).ok_or_else(|| no_column(place, name))
     }
 
     fn variable(&self, place: Place, name: &str) -> Outcome<ExprKind> {

@@ -8,11 +8,11 @@ use super::columns_used::UsedColumns;
 use super::grouping::{Aggregate, has_aggregate, lift};
 use super::names::Names;
 use crate::query::syntax::{
-    Expr, ExprKind, FromItem, Select, SelectList, SortKey, VariableDeclaration,
+    Expr, ExprKind, FromItem, Limits, Select, SelectList, SortKey, VariableDeclaration,
 };
 use crate::wire::{Failure, Outcome};
 
-/// What is given for each row or group, by name.
+/// What is given for each row or group, by name. One without a name gives the fields of the answer.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct OutputList {
     pub(crate) names: Vec<Arc<str>>,
@@ -30,6 +30,7 @@ pub(crate) struct SelectPlan {
     pub(crate) aggregates: Vec<Aggregate>,
     pub(crate) is_grouped: bool,
     pub(crate) order: Vec<SortKey>,
+    pub(crate) limits: Limits,
     pub(crate) used: UsedColumns,
 }
 
@@ -63,6 +64,10 @@ impl SelectPlan {
         let mut output = plan_list(&select.list, &names)?;
         let mut order = select.order.clone();
         order.iter_mut().try_for_each(|key| names.find(&mut key.expr))?;
+        // They may be variables. Whether they are constant is checked when they are evaluated.
+        let mut limits = select.limits.clone();
+        let mut ends = limits.limit.iter_mut().chain(&mut limits.offset);
+        ends.try_for_each(|end| names.find(end))?;
         // Before groups take the place of columns.
         let mut used = UsedColumns::default();
         let sorted = order.iter().map(|key| &key.expr);
@@ -79,7 +84,18 @@ impl SelectPlan {
             }
         }
         let is_distinct = select.list.is_distinct;
-        Ok(Self { output, is_distinct, from, filter, keys, aggregates, is_grouped, order, used })
+        Ok(Self {
+            output,
+            is_distinct,
+            from,
+            filter,
+            keys,
+            aggregates,
+            is_grouped,
+            order,
+            limits,
+            used,
+        })
     }
 }
 
@@ -89,6 +105,10 @@ impl SelectPlan {
 /// Names that mean nothing, and names that are given twice.
 pub(crate) fn plan_list(list: &SelectList, names: &Names<'_>) -> Outcome<OutputList> {
     let Some(items) = &list.items else {
+        // Rows of a JSON collection have fields of their own: one item, and no name for it.
+        if names.schema.collection_column().is_some() {
+            return Ok(all_fields(list, names));
+        }
         let columns = names.schema.columns.iter();
         let column = |at| Expr::new(list.place, ExprKind::Column(at));
         let mut output = OutputList {
@@ -127,6 +147,20 @@ pub(crate) fn plan_list(list: &SelectList, names: &Names<'_>) -> Outcome<OutputL
         output.exprs.push(expr);
     }
     Ok(output)
+}
+
+/// `*` of a JSON collection: the row alone has no name, and its fields are those of the answer.
+fn all_fields(list: &SelectList, names: &Names<'_>) -> OutputList {
+    let mut output =
+        OutputList { names: Vec::new(), exprs: vec![Expr::new(list.place, ExprKind::Row)] };
+    if !names.unnested.is_empty() {
+        output.names.push(Arc::from(names.alias()));
+        for (at, name) in names.unnested.iter().enumerate() {
+            output.names.push(Arc::from(name.as_str()));
+            output.exprs.push(Expr::new(list.place, ExprKind::Unnested(at)));
+        }
+    }
+    output
 }
 
 /// Refuses a condition that is a column of another type.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use tonnage::{Row, TableSchema};
+use tonnage::{Row, Table};
 
 use super::stored_row::FoundRow;
 use crate::query::evaluate::{RowFacts, Scope};
@@ -14,24 +14,38 @@ pub(super) struct RowColumns {
     names: Vec<Arc<str>>,
     /// The places of those that are needed; all without it.
     needed: Option<Vec<usize>>,
+    /// The column with the other fields, in a JSON collection.
+    document: Option<usize>,
     /// The first column of the key.
     first_key: usize,
     pub(super) items: Vec<Item>,
+    /// The table, where the times of its rows are asked for.
+    timed: Option<Table>,
     version: u64,
     expires_at_ms: u64,
+    modified_ms: u64,
     bytes: usize,
 }
 
 impl RowColumns {
-    pub(super) fn new(schema: &TableSchema, used: &UsedColumns) -> Self {
+    pub(super) fn new(table: &Table, used: &UsedColumns) -> Self {
+        let schema = table.schema();
         let names = schema.columns.iter().map(|column| Arc::from(column.name.as_str())).collect();
+        let mut needed = used.columns.clone();
+        // The key decides the shard, which has times of its own.
+        if used.has_write_time {
+            needed.extend(schema.key.iter().filter(|key| !used.columns.contains(key)));
+        }
         Self {
             names,
-            needed: (!used.has_row).then(|| used.columns.clone()),
+            needed: (!used.has_row).then_some(needed),
+            document: schema.collection_column(),
             first_key: schema.key.first().copied().unwrap_or_default(),
             items: vec![Item::Null; schema.columns.len()],
+            timed: used.has_write_time.then(|| table.clone()),
             version: 0,
             expires_at_ms: 0,
+            modified_ms: 0,
             bytes: 0,
         }
     }
@@ -48,6 +62,9 @@ impl RowColumns {
     /// Looks at a row.
     pub(super) fn load(&mut self, found: &FoundRow) {
         (self.version, self.expires_at_ms) = (found.version, found.expires_at_ms);
+        if let Some(table) = &self.timed {
+            self.modified_ms = table.written_ms(&found.row, found.version);
+        }
         match &self.needed {
             Some(needed) => {
                 for place in needed {
@@ -76,10 +93,17 @@ impl RowColumns {
         let facts = RowFacts {
             version: self.version,
             expires_at_ms: self.expires_at_ms,
-            modified_ms: 0,
+            modified_ms: self.modified_ms,
             bytes: self.bytes,
         };
-        Scope { names: &self.names, columns: &self.items, unnested, facts, ..Scope::default() }
+        Scope {
+            names: &self.names,
+            columns: &self.items,
+            document: self.document,
+            unnested,
+            facts,
+            ..Scope::default()
+        }
     }
 }
 

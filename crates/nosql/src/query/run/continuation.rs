@@ -50,6 +50,14 @@ impl Continuation {
     }
 }
 
+/// The position in the table that the bytes of a query hold; nothing where they are no such bytes.
+pub(crate) fn table_position(bytes: &[u8]) -> Option<Vec<u8>> {
+    match Continuation::read(bytes) {
+        Ok(Continuation::Behind { token, .. }) => Some(token),
+        _ => None,
+    }
+}
+
 #[cold]
 fn rubbish() -> Failure {
     Failure::new(FailureCode::UnknownError, "QUERY: Failed to parse continuation key")

@@ -80,7 +80,7 @@ pub(super) fn still_chosen(
     let Some(found) = call.table.get_with(key, &call.call.get_options())? else { return Ok(None) };
     let found =
         FoundRow { row: found.row, version: found.version, expires_at_ms: found.expires_at_ms };
-    let mut columns = RowColumns::new(call.table.schema(), &all_columns());
+    let mut columns = RowColumns::new(call.table, &all_columns());
     columns.load(&found);
     let is_chosen = match filter {
         Some(filter) => call.evaluator.truth(filter, &columns.scope(&[]))? == Some(true),
@@ -90,13 +90,13 @@ pub(super) fn still_chosen(
 }
 
 pub(super) fn all_columns() -> UsedColumns {
-    UsedColumns { has_row: true, ..UsedColumns::default() }
+    UsedColumns { has_row: true, has_write_time: true, ..UsedColumns::default() }
 }
 
 /// The rows that fulfil a condition now.
 pub(super) fn chosen_rows(call: &QueryCall<'_>, filter: Option<&Expr>) -> Outcome<Vec<FoundRow>> {
     let path = choose_access(call.table, filter, &call.evaluator)?;
-    let mut columns = RowColumns::new(call.table.schema(), &all_columns());
+    let mut columns = RowColumns::new(call.table, &all_columns());
     let mut found = FoundRows::open(call.call, call.table, &path, None, None, Direction::Forward)?;
     let (mut rows, mut budget) = (Vec::new(), MemoryBudget::default());
     while let Some(row) = found.next_row()? {

@@ -3,6 +3,7 @@
 use tonnage::{Condition, Row, WriteOptions};
 
 use super::change_row::{key_of_row, value_of_item};
+use super::collection_document::Document;
 use super::columns::RowColumns;
 use super::part::{Output, QueryCall};
 use super::stored_row::FoundRow;
@@ -10,7 +11,9 @@ use crate::query::evaluate::Scope;
 use crate::query::item::{Item, Sequence};
 use crate::query::plan::{Names, OutputList, UsedColumns, is_constant, plan_list};
 use crate::query::syntax::{Expr, Insert, InsertValue, TtlUnit, TtlValue, VariableDeclaration};
-use crate::wire::{Failure, Outcome, default_expiry_ms, ttl_expiry_ms};
+use crate::wire::{
+    Failure, Outcome, RowField, default_expiry_ms, is_shown, row_field, ttl_expiry_ms,
+};
 
 /// Puts the row of an INSERT or an UPSERT.
 ///
@@ -61,20 +64,22 @@ pub(crate) fn run_insert(
 
 fn given_row(call: &QueryCall<'_>, insert: &Insert, names: &Names<'_>) -> Outcome<Row> {
     let schema = names.schema;
-    // Without names the values are in the order of the columns.
-    let columns: Vec<usize> = match &insert.columns {
+    let mut document = Document::of(schema);
+    // Without names the values are in the order of the columns, and documents follow them.
+    let targets: Vec<InsertTarget<'_>> = match &insert.columns {
         Some(columns) => {
-            let place = |name: &String| {
-                schema.column_index(name).ok_or_else(|| {
-                    let message = format!("Error: {} {name} is not a column", insert.place);
-                    Failure::argument(message)
-                })
-            };
-            columns.iter().map(place).collect::<Outcome<_>>()?
+            columns.iter().map(|name| target_of(insert, name, schema)).collect::<Outcome<_>>()?
         }
-        None => (0..schema.columns.len()).collect(),
+        None => {
+            let columns = (0..schema.columns.len()).filter(|column| is_shown(schema, *column));
+            let mut targets: Vec<_> = columns.map(InsertTarget::Column).collect();
+            if document.is_some() && targets.len() < insert.values.len() {
+                targets.resize(insert.values.len(), InsertTarget::Documents);
+            }
+            targets
+        }
     };
-    if columns.len() != insert.values.len() {
+    if targets.len() != insert.values.len() {
         let named = if insert.columns.is_some() { "listed" } else { "table" };
         return Err(Failure::argument(format!(
             "Error: {} The number of VALUES expressions is not equal to the number of {named} \
@@ -82,9 +87,8 @@ fn given_row(call: &QueryCall<'_>, insert: &Insert, names: &Names<'_>) -> Outcom
             insert.place
         )));
     }
-    let mut row = Row::with_capacity(columns.len());
-    for (column, value) in columns.into_iter().zip(&insert.values) {
-        let column = &schema.columns[column];
+    let mut row = Row::with_capacity(targets.len());
+    for (target, value) in targets.into_iter().zip(&insert.values) {
         // The store makes what is left out.
         let InsertValue::Value(expr) = value else { continue };
         let mut expr = expr.clone();
@@ -97,7 +101,21 @@ fn given_row(call: &QueryCall<'_>, insert: &Insert, names: &Names<'_>) -> Outcom
             }
             given => given.into_field(),
         };
-        row.set(&column.name, value_of_item(expr.place, &item, column)?);
+        match (target, &mut document) {
+            (InsertTarget::Column(column), _) => {
+                let column = &schema.columns[column];
+                row.set(&column.name, value_of_item(expr.place, &item, column)?);
+            }
+            (InsertTarget::Field(name), Some(document)) => {
+                document.set(expr.place, name, item)?;
+            }
+            (_, Some(document)) => document.set_all(expr.place, &item)?,
+            (_, None) => {}
+        }
+    }
+    if let Some(document) = document {
+        let (column, value) = document.into_value()?;
+        row.set(&schema.columns[column].name, value);
     }
     let lacks = |column: &&tonnage::Column| {
         let is_made = column.identity.is_some() || column.default_function.is_some();
@@ -109,6 +127,31 @@ fn given_row(call: &QueryCall<'_>, insert: &Insert, names: &Names<'_>) -> Outcom
             insert.place, column.name
         ))),
         None => Ok(row),
+    }
+}
+
+/// Where a value of a new row belongs.
+#[derive(Clone, Copy)]
+enum InsertTarget<'s> {
+    Column(usize),
+    /// A field of the document of a JSON collection.
+    Field(&'s str),
+    /// All fields of the value become fields of the document.
+    Documents,
+}
+
+fn target_of<'s>(
+    insert: &Insert,
+    name: &'s str,
+    schema: &tonnage::TableSchema,
+) -> Outcome<InsertTarget<'s>> {
+    match row_field(schema, name) {
+        Some(RowField::Column(column)) => Ok(InsertTarget::Column(column)),
+        Some(RowField::Document(_)) => Ok(InsertTarget::Field(name)),
+        None => {
+            let message = format!("Error: {} {name} is not a column", insert.place);
+            Err(Failure::argument(message))
+        }
     }
 }
 
@@ -151,7 +194,7 @@ pub(super) fn returned(
 ) -> Outcome<Output> {
     let mut used = UsedColumns::default();
     output.exprs.iter().for_each(|expr| used.add(expr));
-    let mut columns = RowColumns::new(call.table.schema(), &used);
+    let mut columns = RowColumns::new(call.table, &used);
     let mut returned = Output { names: output.names.clone().into(), ..Output::default() };
     for row in rows {
         columns.load(row);

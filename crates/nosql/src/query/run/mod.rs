@@ -6,6 +6,7 @@
 
 mod budget;
 mod change_row;
+mod collection_document;
 mod columns;
 mod continuation;
 mod cursors;
@@ -20,6 +21,7 @@ mod stored_row;
 mod targets;
 mod update;
 
+pub(crate) use continuation::table_position;
 pub(crate) use cursors::Cursors;
 pub(crate) use delete::run_delete;
 pub(crate) use insert::run_insert;

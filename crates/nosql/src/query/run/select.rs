@@ -15,7 +15,7 @@ use super::sorting::SortedRows;
 use crate::query::evaluate::{Evaluator, Scope};
 use crate::query::item::{GroupForm, Item, Sequence};
 use crate::query::plan::{AccessPath, SelectPlan, choose_access, is_constant};
-use crate::query::syntax::{Expr, ExprKind, Limits};
+use crate::query::syntax::{Expr, ExprKind};
 use crate::wire::{Failure, Outcome};
 
 /// How many bytes of rows a part has at most.
@@ -25,11 +25,8 @@ const PART_BYTES_MAX: usize = 2 << 20;
 ///
 /// # Errors
 /// What cannot be computed, and what the store says.
-pub(crate) fn run_select(
-    call: &QueryCall<'_>,
-    plan: &SelectPlan,
-    limits: &Limits,
-) -> Outcome<Output> {
+pub(crate) fn run_select(call: &QueryCall<'_>, plan: &SelectPlan) -> Outcome<Output> {
+    let limits = &plan.limits;
     let names: Arc<[Arc<str>]> = plan.output.names.clone().into();
     let continuation = call.continuation.map(Continuation::read).transpose()?;
     if let Some(Continuation::Kept { cursor, row }) = continuation {
@@ -124,7 +121,7 @@ impl StreamedRows {
         path: &AccessPath,
         names: Arc<[Arc<str>]>,
     ) -> Outcome<Output> {
-        let mut columns = RowColumns::new(call.table.schema(), &plan.used);
+        let mut columns = RowColumns::new(call.table, &plan.used);
         let wanted = columns.wanted();
         let token = self.token.as_deref();
         let mut found =
@@ -206,7 +203,7 @@ fn all_rows(
         // Without an order the first rows are as good as others.
         Ok(!plan.order.is_empty() || most.is_none_or(|most| count < most))
     };
-    let mut columns = RowColumns::new(call.table.schema(), &plan.used);
+    let mut columns = RowColumns::new(call.table, &plan.used);
     let wanted = columns.wanted();
     let mut found = FoundRows::open(call.call, call.table, path, wanted, None, Direction::Forward)?;
     'rows: while let Some(row) = found.next_row()? {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use tonnage::{Condition, Row, WriteOptions};
 
 use super::change_row::{key_of_row, value_of_item};
+use super::collection_document::changed_document;
 use super::columns::RowColumns;
 use super::delete::{TRIES_MAX, all_columns, chosen_rows, still_chosen, written_by_others};
 use super::insert::{expiry_of, found_ttl, returned};
@@ -14,7 +15,7 @@ use super::targets::{Changed, for_each_target, merge, target_parts};
 use crate::query::evaluate::{Evaluator, Scope};
 use crate::query::item::{Item, Sequence};
 use crate::query::plan::{AccessPath, Names, choose_access, plan_list};
-use crate::query::syntax::{Change, Expr, Place, TtlValue, Update, VariableDeclaration};
+use crate::query::syntax::{Change, Expr, ExprKind, Place, TtlValue, Update, VariableDeclaration};
 use crate::wire::{Failure, Outcome};
 
 /// Changes the rows of a shard key that fulfil a condition.
@@ -66,6 +67,7 @@ pub(crate) fn run_update(
 
 /// Finds the names of a change. Columns of the key stay as they are.
 fn find_names(change: &mut Change, names: &Names<'_>) -> Outcome<()> {
+    let is_of_row = matches!(change, Change::Put(..) | Change::Merge(..));
     let target = match change {
         Change::Set(target, value) | Change::Put(target, value) | Change::Merge(target, value) => {
             names.find(target)?;
@@ -84,6 +86,11 @@ fn find_names(change: &mut Change, names: &Names<'_>) -> Outcome<()> {
             target
         }
     };
+    // The row of a JSON collection is its document: that is what is put into and merged with.
+    let document = names.schema.collection_column().filter(|_| target.kind == ExprKind::Row);
+    if let Some(document) = document.filter(|_| is_of_row) {
+        target.kind = ExprKind::Column(document);
+    }
     // The key says which row it is.
     let (column, _) = target_parts(target)?;
     match names.schema.is_key(column) {
@@ -115,7 +122,7 @@ fn update_row(
         // A row lives on as long as before, unless the statement says otherwise.
         let options = match ttl {
             Some(ttl) => {
-                let mut columns = RowColumns::new(schema, &all_columns());
+                let mut columns = RowColumns::new(call.table, &all_columns());
                 columns.load(&found);
                 let expires_at_ms = Some(expiry_of(call, ttl, &columns.scope(&[]))?);
                 WriteOptions { expires_at_ms, ..call.call.write_options() }
@@ -140,7 +147,7 @@ fn update_row(
 /// The row with all changes, each applied to the result of those before it.
 fn changed_row(call: &QueryCall<'_>, changes: &[Change], found: &FoundRow) -> Outcome<Row> {
     let schema = call.table.schema();
-    let mut columns = RowColumns::new(schema, &all_columns());
+    let mut columns = RowColumns::new(call.table, &all_columns());
     columns.load(found);
     let mut row = found.row.clone();
     for change in changes {
@@ -162,7 +169,10 @@ fn changed_row(call: &QueryCall<'_>, changes: &[Change], found: &FoundRow) -> Ou
             item = Item::Null;
         }
         let place = value_place(change);
-        let value = value_of_item(place, &item, &schema.columns[column])?;
+        let value = match schema.collection_column() == Some(column) {
+            true => changed_document(schema, place, &item)?,
+            false => value_of_item(place, &item, &schema.columns[column])?,
+        };
         // As the column holds it: the next change must not see more than will be stored.
         columns.items[column] = crate::query::item::item_of_value(&value);
         row.set(&schema.columns[column].name, value);

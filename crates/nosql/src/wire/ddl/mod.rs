@@ -8,4 +8,4 @@ mod type_text;
 
 pub(super) use schema_json::schema_json;
 pub(super) use table_text::table_text;
-pub(super) use translation::{first_word, translate};
+pub(super) use translation::{first_word, translate, with_document_paths};

@@ -4,13 +4,18 @@ use serde_json::{Map, Value as Json, json};
 use tonnage::{Column, ColumnType, Generated, TableSchema, Value};
 
 use crate::wire::expiry::ttl_text;
+use crate::wire::table_names::parts_of_path;
 
 /// The JSON text of a table, which has that number in its store.
 pub(crate) fn schema_json(schema: &TableSchema, number: u64) -> String {
     let mut table = Map::new();
     table.insert("json_version".into(), 2.into());
     table.insert("type".into(), "table".into());
-    table.insert("name".into(), schema.name().into());
+    let (namespace, _) = parts_of_path(&schema.path);
+    if let Some(namespace) = namespace {
+        table.insert("namespace".into(), namespace.into());
+    }
+    table.insert("name".into(), parts_of_path(schema.name()).1.into());
     if let Some(ttl_ms) = schema.ttl_ms {
         table.insert("ttl".into(), ttl_text(ttl_ms).into());
     }
@@ -18,7 +23,11 @@ pub(crate) fn schema_json(schema: &TableSchema, number: u64) -> String {
     if let Some(parent) = schema.parent_path() {
         table.insert("parent".into(), parent.into());
     }
-    table.insert("fields".into(), schema.columns.iter().map(column_json).collect());
+    if schema.collection_column().is_some() {
+        table.insert("jsonCollection".into(), true.into());
+    }
+    let shown = schema.columns.iter().filter(|column| !column.is_collection);
+    table.insert("fields".into(), shown.map(column_json).collect());
     let key: Vec<&str> = schema.key_columns().map(|column| column.name.as_str()).collect();
     table.insert("primaryKey".into(), json!(key));
     table.insert("shardKey".into(), json!(key[..schema.shard_key_len.min(key.len())]));
@@ -109,6 +118,7 @@ fn identity_json(column: &Column) -> Option<Json> {
         ColumnType::Integer => (i64::from(i32::MIN), i64::from(i32::MAX)),
         _ => (i64::MIN, i64::MAX),
     };
+    let (min, max) = (identity.min.unwrap_or(min), identity.max.unwrap_or(max));
     Some(json!({
         "name": column.name,
         "always": identity.generated == Generated::Always,
@@ -119,7 +129,7 @@ fn identity_json(column: &Column) -> Option<Json> {
             "min": min,
             "max": max,
             "cache": identity.cache,
-            "cycle": false,
+            "cycle": identity.cycle,
         },
     }))
 }

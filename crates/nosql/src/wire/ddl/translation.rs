@@ -5,6 +5,7 @@
 
 use super::lexer::{DdlToken, DdlTokenKind, tokens};
 use crate::wire::failure::{Failure, FailureCode, Outcome};
+use crate::wire::table_names::is_default;
 
 /// NUMBER without digits given holds this many, half of them after the point.
 const NUMBER: &str = "NUMBER(76, 38)";
@@ -24,11 +25,11 @@ pub(crate) fn first_word(statement: &str) -> Outcome<String> {
     Ok(word.to_ascii_uppercase())
 }
 
-/// The statement as the store reads it.
+/// The statement as the store reads it. Tables without a namespace are in the one given.
 ///
 /// # Errors
 /// What the store does not offer, and texts without an end.
-pub(crate) fn translate(statement: &str) -> Outcome<String> {
+pub(crate) fn translate(statement: &str, namespace: Option<&str>) -> Outcome<String> {
     let tokens = tokens(statement)?;
     let words: Vec<&DdlToken<'_>> =
         tokens.iter().filter(|token| token.kind != DdlTokenKind::Comment).collect();
@@ -39,8 +40,27 @@ pub(crate) fn translate(statement: &str) -> Outcome<String> {
         .filter(|token| token.kind == DdlTokenKind::Comment)
         .map(|token| (token.span.clone(), String::new()))
         .collect();
+    let name = table_name_at(&words);
+    let collection = collection_at(&words);
+    if let Some((key, end)) = collection {
+        let column = format!("{} JSON COLLECTION, ", document_name(&words));
+        replaced.push((words[key].span.start..words[key].span.start, column));
+        replaced.push((words[end].span.start..words[end + 2].span.end, String::new()));
+    }
     let mut at = 0;
     while at < words.len() {
+        if collection.is_some_and(|(_, end)| end == at) {
+            at += 3;
+            continue;
+        }
+        // The name of a table in a namespace has a colon, so that it is quoted.
+        if Some(at) == name
+            && let Some((count, text)) = table_name(&words[at..], namespace)
+        {
+            replaced.push((words[at].span.start..words[at + count - 1].span.end, text));
+            at += count;
+            continue;
+        }
         let (count, text) = match replacement(&words, at) {
             Some(replacement) => replacement,
             None => {
@@ -55,12 +75,99 @@ pub(crate) fn translate(statement: &str) -> Outcome<String> {
     replaced.sort_by_key(|(span, _)| span.start);
     let (mut out, mut end) = (String::with_capacity(statement.len()), 0);
     for (span, text) in replaced {
+        // A comment between words that were replaced together is gone already.
+        if span.start < end {
+            continue;
+        }
         out.push_str(&statement[end..span.start]);
         out.push_str(&text);
         end = span.end;
     }
     out.push_str(&statement[end..]);
     Ok(out)
+}
+
+/// Where the column of the documents of a JSON collection belongs, and where the words are that say
+/// that the table is one.
+fn collection_at(words: &[&DdlToken<'_>]) -> Option<(usize, usize)> {
+    let begins = |at: usize, wanted: &[&str]| {
+        let mut places = wanted.iter().zip(at..);
+        places.all(|(word, at)| words.get(at).is_some_and(|token| token.is_word(word)))
+    };
+    let find = |wanted: &[&str]| (0..words.len()).find(|at| begins(*at, wanted));
+    Some((find(&["PRIMARY", "KEY"])?, find(&["AS", "JSON", "COLLECTION"])?))
+}
+
+/// A name for the column of the documents that no other column has.
+fn document_name(words: &[&DdlToken<'_>]) -> String {
+    let mut name = "document".to_owned();
+    while words.iter().any(|token| token.is_word(&name)) {
+        name.push('_');
+    }
+    name
+}
+
+/// A definition of an index on a JSON collection as the store reads it: fields that are no columns
+/// are paths in the document.
+pub(crate) fn with_document_paths(
+    statement: &str,
+    document: &str,
+    is_column: impl Fn(&str) -> bool,
+) -> Outcome<String> {
+    let tokens = tokens(statement)?;
+    let (mut out, mut end, mut depth) = (String::with_capacity(statement.len()), 0, 0_usize);
+    for (at, token) in tokens.iter().enumerate() {
+        let before = at.checked_sub(1).map(|before| &tokens[before]);
+        let begins = before.is_some_and(|before| before.is_sign('(') || before.is_sign(','));
+        let is_call = tokens.get(at + 1).is_some_and(|next| next.is_sign('('));
+        if let Some(word) = token.word().filter(|_| depth > 0 && begins && !is_call)
+            && !is_column(word)
+        {
+            out.push_str(&statement[end..token.span.start]);
+            out.push_str(&format!("\"{document}\"."));
+            end = token.span.start;
+        }
+        // The columns of the index are in the only parentheses.
+        match () {
+            () if token.is_sign('(') => depth += 1,
+            () if token.is_sign(')') => depth = depth.saturating_sub(1),
+            () => {}
+        }
+    }
+    out.push_str(&statement[end..]);
+    Ok(out)
+}
+
+/// The position of the name of the table.
+fn table_name_at(words: &[&DdlToken<'_>]) -> Option<usize> {
+    let is = |place: usize, word: &str| words.get(place).is_some_and(|token| token.is_word(word));
+    if is(1, "TABLE") {
+        return Some(match (is(2, "IF"), is(3, "NOT")) {
+            (true, true) => 5,
+            (true, false) => 4,
+            (false, _) => 2,
+        });
+    }
+    let on = words.iter().position(|token| token.is_word("ON")).filter(|_| is(1, "INDEX"));
+    on.map(|on| on + 1)
+}
+
+/// The path of a table that is named at the beginning of words: how many these are, and the first
+/// part of the path. Nothing where the name stays as it is.
+fn table_name(words: &[&DdlToken<'_>], default: Option<&str>) -> Option<(usize, String)> {
+    let first = words.first()?.word()?;
+    let quoted = |name: String| format!("\"{name}\"");
+    if words.get(1).is_some_and(|token| token.is_sign(':')) {
+        let name = words.get(2)?.word()?;
+        let path = match is_default(first) {
+            true => name.to_owned(),
+            false => quoted(format!("{first}:{name}")),
+        };
+        return Some((3, path));
+    }
+    let namespace = default.filter(|namespace| !is_default(namespace))?;
+    // It comes from the request: a quote in it must not end the name.
+    Some((1, quoted(format!("{}:{first}", namespace.replace('"', "\"\"")))))
 }
 
 /// Other words for those that begin at a position: their number, and the replacement.
@@ -125,19 +232,17 @@ fn is_type(words: &[&DdlToken<'_>], at: usize) -> bool {
 /// Refuses what the store would only call a mistake.
 fn check_offered(words: &[&DdlToken<'_>]) -> Outcome<()> {
     let mut rest = words;
-    while let [first, behind @ ..] = rest {
+    while let [_, behind @ ..] = rest {
         let begins = |wanted: &[&str]| {
             let mut tokens = rest.iter();
             wanted.iter().all(|word| tokens.next().is_some_and(|token| token.is_word(word)))
         };
-        let refused = if begins(&["AS", "JSON", "COLLECTION"]) {
-            "JSON collections are not offered: declare a column of type JSON"
+        let refused = if begins(&["MR_COUNTER"]) {
+            "MR_COUNTER is not offered: there is one region; use a number and UPDATE .. SET"
         } else if begins(&["IN", "REGIONS"]) {
             "regions are not offered: leave IN REGIONS out"
         } else if begins(&["FULLTEXT", "INDEX"]) {
             "full text indexes are not offered"
-        } else if first.is_sign(':') {
-            "namespaces are not offered: leave the name and its colon out"
         } else {
             rest = behind;
             continue;
@@ -152,7 +257,7 @@ mod tests {
     use super::*;
 
     fn translated(statement: &str) -> String {
-        translate(statement).unwrap()
+        translate(statement, None).unwrap()
     }
 
     #[test]
@@ -190,6 +295,10 @@ mod tests {
                 "create table t(id UUID DEFAULT uuid(), v UUID)",
             ),
             ("create table t /* a */ (id long) // b\n", "create table t  (id long) \n"),
+            (
+                "create table ns /* a */ : t(s string /* b */ as uuid)",
+                "create table \"ns:t\"(s UUID)",
+            ),
             ("create table t comment \"c\" (id long comment \"d\")", "create table t  (id long )"),
             ("create index i on t(js.a as integer, b)", "create index i on t(js.a , b)"),
         ] {
@@ -198,16 +307,59 @@ mod tests {
     }
 
     #[test]
+    fn a_json_collection_has_a_column_for_its_documents() {
+        for (statement, own) in [
+            (
+                "create table c(id integer, primary key(id)) as json collection using ttl 5 days",
+                "create table c(id integer, document JSON COLLECTION, primary key(id))  using ttl 5 days",
+            ),
+            (
+                "create table c(document string, primary key(document)) as json collection",
+                "create table c(document string, document_ JSON COLLECTION, primary key(document)) ",
+            ),
+        ] {
+            assert_eq!(translated(statement), own);
+        }
+        let is_column = |name: &str| name == "id";
+        for (statement, own) in [
+            ("create index i on c(a.b, id)", "create index i on c(\"document\".a.b, id)"),
+            (
+                "create index i on c(a[].b[], c.keys())",
+                "create index i on c(\"document\".a[].b[], \"document\".c.keys())",
+            ),
+        ] {
+            assert_eq!(with_document_paths(statement, "document", is_column).unwrap(), own);
+        }
+    }
+
+    #[test]
+    fn tables_in_namespaces_have_quoted_names() {
+        for (statement, own) in [
+            ("create table ns:t(k long)", "create table \"ns:t\"(k long)"),
+            ("drop table if exists ns : t.kid", "drop table if exists \"ns:t\".kid"),
+            ("create table if not exists t(k long)", "create table if not exists \"d:t\"(k long)"),
+            ("alter table sysdefault:t(drop x)", "alter table t(drop x)"),
+            ("create index i on t(x)", "create index i on \"d:t\"(x)"),
+            ("drop index i on ns:t", "drop index i on \"ns:t\""),
+            ("create table d:t(on long)", "create table \"d:t\"(on long)"),
+        ] {
+            assert_eq!(translate(statement, Some("d")).unwrap(), own);
+        }
+        let hostile = translate("drop table t", Some("x\" cascade --")).unwrap();
+        assert_eq!(hostile, "drop table \"x\"\" cascade --:t\"");
+    }
+
+    #[test]
     fn what_is_not_offered_is_told() {
         for (statement, part) in [
-            ("create table t(k integer, primary key(k)) as json collection", "JSON collections"),
-            ("create table ns:t(k integer, primary key(k))", "namespaces"),
+            ("create table t(k integer, c integer as mr_counter, primary key(k))", "MR_COUNTER"),
+            ("create table t(k integer, primary key(k)) in regions a", "regions"),
         ] {
-            let failure = translate(statement).unwrap_err();
+            let failure = translate(statement, None).unwrap_err();
             assert_eq!(failure.code, FailureCode::OperationNotSupported);
             assert!(failure.message.contains(part), "{failure}");
         }
-        let failure = translate("create table t(s string default\n\"x)").unwrap_err();
+        let failure = translate("create table t(s string default\n\"x)", None).unwrap_err();
         assert!(failure.message.contains("line 2: the text"), "{failure}");
     }
 }

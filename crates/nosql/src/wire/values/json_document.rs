@@ -19,6 +19,37 @@ pub(super) fn write_document(text: &str, out: &mut NsonWriter) {
     }
 }
 
+/// Writes the members of a JSON text as fields of the map that is being written. Text that has none
+/// becomes one field of that name.
+pub(super) fn write_members(text: &str, name: &str, out: &mut NsonWriter) {
+    let mark = out.mark();
+    let mut reader = serde_json::Deserializer::from_str(text);
+    let read = reader.deserialize_map(MembersVisitor(out)).and_then(|()| reader.end());
+    if read.is_err() {
+        out.rewind(mark);
+        write_document(text, out.field(name));
+    }
+}
+
+/// Writes the members of a map, and refuses everything else.
+struct MembersVisitor<'w>(&'w mut NsonWriter);
+
+impl<'de> Visitor<'de> for MembersVisitor<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<(), A::Error> {
+        while let Some(name) = members.next_key::<String>()? {
+            self.0.field(&name);
+            members.next_value_seed(DocumentVisitor(&mut *self.0))?;
+        }
+        Ok(())
+    }
+}
+
 /// Writes what it visits.
 struct DocumentVisitor<'w>(&'w mut NsonWriter);
 
@@ -82,12 +113,9 @@ impl<'de> Visitor<'de> for DocumentVisitor<'_> {
         Ok(())
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<(), A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, members: A) -> Result<(), A::Error> {
         self.0.begin_map();
-        while let Some(name) = members.next_key::<String>()? {
-            self.0.field(&name);
-            members.next_value_seed(DocumentVisitor(&mut *self.0))?;
-        }
+        MembersVisitor(&mut *self.0).visit_map(members)?;
         self.0.end();
         Ok(())
     }
@@ -121,6 +149,24 @@ mod tests {
         assert_eq!(read_document(&document("3.0")), Ok(NsonView::Double(3.0)));
         assert_eq!(read_document(&document("3")), Ok(NsonView::Integer(3)));
         assert_eq!(read_document(&document("null")), Ok(NsonView::JsonNull));
+    }
+
+    #[test]
+    fn members_become_fields_and_what_has_none_becomes_one() {
+        for (text, expected) in [
+            (r#"{"a":1,"b":[{}]}"#, r#"{"id":7,"a":1,"b":[{}]}"#),
+            ("{}", r#"{"id":7}"#),
+            ("[1]", r#"{"id":7,"document":[1]}"#),
+            (r#"{"a":1"#, r#"{"id":7,"document":"{\"a\":1"}"#),
+        ] {
+            let mut out = NsonWriter::default();
+            out.begin_map();
+            out.field("id").integer(7);
+            write_members(text, "document", &mut out);
+            out.end();
+            let bytes = out.finish();
+            assert_eq!(json_text(read_document(&bytes).unwrap()).unwrap(), expected);
+        }
     }
 
     #[test]

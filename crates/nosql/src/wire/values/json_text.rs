@@ -17,6 +17,33 @@ pub(super) fn json_text(value: NsonView<'_>) -> Result<String, String> {
     Ok(text)
 }
 
+/// The JSON text of a map of some fields.
+///
+/// # Errors
+/// What JSON has no form for.
+pub(in crate::wire) fn json_object<'d>(
+    fields: impl Iterator<Item = (&'d str, NsonView<'d>)>,
+) -> Result<String, String> {
+    let mut text = String::new();
+    write_object(fields, &mut text)?;
+    Ok(text)
+}
+
+fn write_object<'d>(
+    fields: impl Iterator<Item = (&'d str, NsonView<'d>)>,
+    out: &mut String,
+) -> Result<(), String> {
+    out.push('{');
+    for (place, (name, field)) in fields.enumerate() {
+        out.push_str(if place > 0 { "," } else { "" });
+        quoted(name, out);
+        out.push(':');
+        write(field, out)?;
+    }
+    out.push('}');
+    Ok(())
+}
+
 /// How deep values lie in each other was bounded when the document was read.
 fn write(value: NsonView<'_>, out: &mut String) -> Result<(), String> {
     match value {
@@ -28,16 +55,7 @@ fn write(value: NsonView<'_>, out: &mut String) -> Result<(), String> {
             }
             out.push(']');
         }
-        NsonView::Map(fields) => {
-            out.push('{');
-            for (place, (name, field)) in fields.enumerate() {
-                out.push_str(if place > 0 { "," } else { "" });
-                quoted(name, out);
-                out.push(':');
-                write(field, out)?;
-            }
-            out.push('}');
-        }
+        NsonView::Map(fields) => write_object(fields, out)?,
         NsonView::Binary(bytes) => quoted(&BASE64_STANDARD.encode(bytes), out),
         NsonView::Boolean(truth) => out.push_str(if truth { "true" } else { "false" }),
         // With its point: 3.0 stays a DOUBLE. Writing to a string does not fail.

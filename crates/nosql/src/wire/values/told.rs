@@ -1,17 +1,21 @@
 //! Values of columns as documents.
 
-use tonnage::{ColumnType, Row, Value};
+use tonnage::{ColumnType, Row, TableSchema, Value};
 
 use super::decimal::decimal_text;
-use super::json_document::write_document;
+use super::json_document::{write_document, write_members};
 use super::timestamp::timestamp_text;
 use crate::nson::NsonWriter;
 
-/// Writes all columns of a row.
-pub(crate) fn write_row(row: &Row, out: &mut NsonWriter) {
+/// Writes all columns of a row, and the fields of a JSON collection beside them.
+pub(crate) fn write_row(row: &Row, schema: &TableSchema, out: &mut NsonWriter) {
+    let document = schema.collection_column().map(|column| schema.columns[column].name.as_str());
     out.begin_map();
     for (name, value) in row.iter() {
-        write_value(value, out.field(name));
+        match value {
+            Value::Json(text) if Some(name) == document => write_members(text, name, out),
+            value => write_value(value, out.field(name)),
+        }
     }
     out.end();
 }
