@@ -265,7 +265,7 @@ fn is_type(words: &[&DdlToken<'_>], at: usize) -> bool {
 /// Refuses what the store would only call a mistake.
 fn check_offered(words: &[&DdlToken<'_>]) -> Outcome<()> {
     let mut rest = words;
-    while let [first, behind @ ..] = rest {
+    while let [_, behind @ ..] = rest {
         let begins = |wanted: &[&str]| {
             let mut tokens = rest.iter();
             wanted.iter().all(|word| tokens.next().is_some_and(|token| token.is_word(word)))
