@@ -14,9 +14,9 @@ use arrow::array::{AsArray, RecordBatch};
 use arrow::compute::filter_record_batch;
 use tonnage::{IndexScanOptions, NearbyRows, Result, RowsByDistance};
 
-use super::ReadSpec;
 use super::nearest_read::NearestRead;
 use super::table_reader::{TableReader, project_batch};
+use super::{ReadSpec, SourceCounts};
 use crate::session::Guard;
 
 const ATTEMPTS: usize = 3;
@@ -37,7 +37,8 @@ impl ReadSpec {
             }
         }
         let all = Self { nearest: None, ..self.clone() };
-        let rows = all.open_parts(all.readers(), guard)?.into_iter().flatten();
+        let rows = all.open_parts(all.readers(), guard, &SourceCounts::default())?;
+        let rows = rows.into_iter().flatten();
         Ok(TableReader::new(Some(Box::new(rows)), None, guard.clone()))
     }
 
