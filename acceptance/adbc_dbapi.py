@@ -84,7 +84,7 @@ def parameters_are_bound_by_question_marks(server):
 
 
 def moments_are_bound_in_their_own_unit(server):
-    """As microseconds; the JDBC driver's milliseconds are no concern of this one."""
+    """As microseconds; the JDBC driver's milliseconds are not a concern of this one."""
     with connect(server) as connection, connection.cursor() as cursor:
         columns = ", ".join(f"t{digits} TIMESTAMP({digits})" for digits in (3, 6, 9))
         cursor.execute(f"CREATE TABLE moments (k LONG, {columns}, c TIME, PRIMARY KEY (k))")

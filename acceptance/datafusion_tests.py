@@ -218,7 +218,7 @@ def fits(row, words):
 def same(cell, expected):
     if alike(cell, expected):
         return True
-    # It rounds to twelve digits behind the point.
+    # It rounds to twelve digits after the point.
     if cell.kind in ("double", "float", "decimal"):
         one, two = number(cell.text), number(expected)
         return one is not None and two is not None and one.is_finite() and two.is_finite() \

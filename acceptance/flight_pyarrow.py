@@ -184,7 +184,7 @@ def a_large_object_is_stored_once_its_end_is_told(server):
     ticket = fl.Ticket('{"get_lob": {"key": "/films/-/a"}}')
     try:
         put(end=False)
-        raise AssertionError("a stream without its end is no object")
+        raise AssertionError("a stream without its end is not an object")
     except pa.ArrowInvalid as error:
         assert "end marker" in str(error), error
     try:

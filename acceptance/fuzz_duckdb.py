@@ -39,9 +39,9 @@ EXPLAINED = [
      "a cast is named after what is cast"),
     ("duckdb", "INTERNAL Error|BindBuiltinScalarFunction did not return",
      "DuckDB fails within itself"),
-    ("tonnage", r"'(NaN|-?inf|-?1e300)' is no number: beside a NUMBER",
+    ("tonnage", r"'(NaN|-?inf|-?1e300)' is not a number: beside a NUMBER",
      "a literal with a point is a decimal, which has no such value"),
-    ("tonnage", "a subquery stands where it cannot be carried out",
+    ("tonnage", "a subquery is where it cannot be carried out",
      "sql.md, Limits: IN (subquery) in GROUP BY"),
 ]
 

@@ -44,7 +44,8 @@ NONDETERMINISTIC = (
     "gb/q/noidx15",
     "gb/q/distinct02",
 )  # only the number of rows counts
-# Errors that a statement which must fail may have: "not supported", "unknown" and time-outs are none.
+# Errors that a statement which must fail may have: "not supported", "unknown" and time-outs are
+# none.
 REFUSALS = (
     borneo.IllegalArgumentException,
     QueryException,
@@ -155,7 +156,7 @@ class KvqlRunner:
                 raise
 
     def answer(self, prepared, text, values, file):
-        """Binds and runs; a name that the server says is no variable (an alias, say) is left out and all is done again."""
+        """Binds and runs; a name that the server says is not a variable (an alias, say) is left out and all is done again."""
         self.skip = set()
         while True:
             prepared.clear_variables()

@@ -1,6 +1,6 @@
 """Requests to the protocol's own server, recorded with its answers, asked of this server again.
 
-The recording is no part of this repository. $ACCEPTANCE_SOURCES/nosql-transcript, or
+The recording is not part of this repository. $ACCEPTANCE_SOURCES/nosql-transcript, or
 $NOSQL_TRANSCRIPT, is a folder with `transcript.txt`, the answers, and `transcript.py` and
 `nson_tap.py`, the program that asks. Without it the suite says that it was left out.
 

@@ -73,8 +73,8 @@ def test_values_that_do_not_fit_are_refused_with_their_place(store, kind, given)
     [
         ([1], "row 0: 1 values for the 4 columns name, status, count, lob"),
         (["a", True, 1, None, 5], "5 values"),
-        ("abcd", "'abcd' is no row"),
-        (None, "None is no row"),
+        ("abcd", "'abcd' is not a row"),
+        (None, "None is not a row"),
         ([None, True, 1, None], "column name: is NULL"),
     ],
 )

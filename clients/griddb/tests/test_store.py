@@ -86,8 +86,8 @@ def test_columns_are_told_as_dicts_too(store):
             lambda: ContainerInfo("a", [["x", Type.LONG]], ContainerType.TIME_SERIES),
             "make it a TIMESTAMP",
         ),
-        (lambda: ContainerInfo("a", [["x", 99]]), "is no column"),
-        (lambda: ContainerInfo("a", ["x"]), "is no column"),
+        (lambda: ContainerInfo("a", [["x", 99]]), "is not a column"),
+        (lambda: ContainerInfo("a", ["x"]), "is not a column"),
         (lambda: ContainerInfo("", [["x", Type.LONG]]), "no name of a container"),
         (
             lambda: ContainerInfo(

@@ -71,7 +71,7 @@ macro_rules! options {
             }
         }
 
-        #[allow(dead_code, reason = "some options are no settings of a report")]
+        #[allow(dead_code, reason = "some options are not settings of a report")]
         impl $type {
             /// The options that a report tells, by name.
             pub(crate) fn settings(&self) -> std::collections::BTreeMap<String, String> {

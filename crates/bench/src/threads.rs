@@ -22,7 +22,7 @@ pub(crate) fn each<T: Send, R: Send>(
         };
         let threads: Vec<_> = items.into_iter().map(spawn).collect();
         let panicked =
-            || Error::internal("a thread of the workload has panicked; its message stands above");
+            || Error::internal("a thread of the workload has panicked; its message is above");
         let ends = threads.into_iter().map(|thread| thread?.join().map_err(|_| panicked())?);
         // All have ended before the first failure is returned.
         ends.collect::<Vec<_>>().into_iter().collect()

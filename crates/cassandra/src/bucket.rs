@@ -40,6 +40,6 @@ mod tests {
     fn no_two_buckets_have_the_same_token() {
         let tokens: HashSet<i64> = (0..1 << 20).map(|number| Bucket(number).token()).collect();
         assert_eq!(tokens.len(), 1 << 20);
-        assert!(!tokens.contains(&i64::MIN), "ranges of tokens begin behind the least one");
+        assert!(!tokens.contains(&i64::MIN), "ranges of tokens begin after the least one");
     }
 }

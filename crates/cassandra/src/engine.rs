@@ -48,8 +48,8 @@ impl CassandraEngine {
 /// Opens the store at a URL: what a program hands to the library, so that it opens clusters too.
 ///
 /// # Errors
-/// As [`CassandraEngine::open`], and `Invalid` for a URL that is no address; `NotFound` where there
-/// is no store and none must be created.
+/// As [`CassandraEngine::open`], and `Invalid` for a URL that is not an address; `NotFound` where
+/// there is no store and none must be created.
 pub fn open_url(url: &str, create: bool, clock: Arc<dyn Clock>) -> Result<Arc<dyn Engine>> {
     let address = Address { create_if_missing: create, ..Address::parse(url)? };
     Ok(Arc::new(CassandraEngine::open_with_clock(&address, clock)?))

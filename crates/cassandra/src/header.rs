@@ -9,9 +9,9 @@
 //!
 //! The number tells a writer whose request got no answer whether it was carried out.
 //!
-//! A small deletion leaves a header too, for an hour: that of a row that expired long ago. A request
-//! may reach a node late, after its writer has given it up. If the row were gone without a trace, a
-//! request for a new row would find none, and bring back what was deleted since.
+//! A small deletion leaves a header too, for an hour: that of a row that expired long ago. A
+//! request may reach a node late, after its writer has given it up. If the row were gone without a
+//! trace, a request for a new row would find none, and bring back what was deleted since.
 
 use tonnage_engine::{Error, NEVER_MS, Result};
 
@@ -73,7 +73,7 @@ impl RowHeader {
 #[cold]
 fn damaged(bytes: &[u8]) -> Error {
     Error::corruption(format!(
-        "column h of a row holds {} bytes that are no header: restore the row from a copy",
+        "column h of a row holds {} bytes that are not a header: restore the row from a copy",
         bytes.len()
     ))
 }

@@ -74,7 +74,7 @@ async fn read(cluster: &Cluster, table: &str, level: Consistency) -> Result<Opti
     let Some(row) = rows::<(Option<Vec<u8>>,)>(WHAT, &answer)?.next() else { return Ok(None) };
     let name = |bytes| {
         String::from_utf8(bytes).map_err(|_| {
-            Error::corruption(format!("{table}: the home is no name: restore the row"))
+            Error::corruption(format!("{table}: the home is not a name: restore the row"))
         })
     };
     row?.0.map(name).transpose()

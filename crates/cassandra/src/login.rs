@@ -92,7 +92,7 @@ impl fmt::Debug for Login {
 
 /// A text in which `%41` means the byte 0x41.
 pub(crate) fn percent_decoded(text: &str) -> std::result::Result<String, String> {
-    let wrong = || "a '%' needs two hexadecimal digits behind it, '%25' for itself".to_owned();
+    let wrong = || "a '%' needs two hexadecimal digits after it, '%25' for itself".to_owned();
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.bytes();
     while let Some(byte) = rest.next() {

@@ -58,7 +58,7 @@ impl ClusterStore {
         let spaces = self.spaces().await?;
         for space in &spaces {
             rows_estimate += match self.estimate_rows(space.id, &Ranges::whole_space()).await {
-                // It was dropped after the list was read: that is no error of the statistics.
+                // It was dropped after the list was read: that is not an error of the statistics.
                 Err(error) if error.kind() == ErrorKind::NotFound => 0,
                 estimate => estimate?,
             };

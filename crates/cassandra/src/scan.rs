@@ -1,7 +1,7 @@
 //! Scans: rows of several extents, one after another, batch by batch.
 //!
 //! The position of a scan is the last row that it judged, with what was counted by then. Pages that
-//! were read ahead are no part of it. A scan that is released forgets its page.
+//! were read ahead are not part of it. A scan that is released forgets its page.
 
 use std::sync::Arc;
 

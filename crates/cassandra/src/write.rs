@@ -8,7 +8,7 @@
 //!    carries all of them out, or none. A plain write beside conditional ones would be lost without
 //!    a sign, so every small write is conditional.
 //! 4. If the rows were not as read, another process was faster: step 2 again.
-//! 5. Index entries are no part of the decision. New ones go before it, not long before
+//! 5. Index entries are not part of the decision. New ones go before it, not long before
 //!    ([`crate::entry_age`]), deleted ones after it ([`crate::index_entries`]).
 //! 6. If no answer came, the rows are read again, in a way that ends whatever is still under way. A
 //!    number in the headers says whether the batch was carried out.

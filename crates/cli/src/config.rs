@@ -121,7 +121,7 @@ fn unknown(options: &Command, key: &str) -> String {
     let near = near.min_by_key(|known| damerau_levenshtein(known, &name));
     let near = near.map(|near| format!(": is {} meant?", near.replace('-', "_")));
     format!(
-        " is no option of `tonnage {}`{}",
+        " is not an option of `tonnage {}`{}",
         options.get_name(),
         near.unwrap_or_else(|| ", whose --help lists them".to_owned())
     )

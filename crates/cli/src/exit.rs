@@ -89,7 +89,7 @@ impl Failure {
     }
 
     /// Prints the error with its causes, and tells the exit code. A reader of standard output that
-    /// has seen enough (`tonnage scan ... | head`) is no failure, and nothing is printed.
+    /// has seen enough (`tonnage scan ... | head`) is not a failure, and nothing is printed.
     pub(crate) fn report(&self) -> Exit {
         self.report_to(broken_pipe::reader_has_gone())
     }

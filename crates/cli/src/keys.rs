@@ -111,7 +111,7 @@ pub(crate) fn from_file(
 ) -> Result<(Keys, usize)> {
     let wanted =
         Schema::new(schema.key_columns().map(|column| column.to_arrow()).collect::<Vec<_>>());
-    // A blank line is no key.
+    // A blank line is not a key.
     let csv = CsvOptions { blank_is_null: false, ..options.csv.clone() };
     let options = ReadOptions {
         schema: Some(Arc::new(wanted.clone())),

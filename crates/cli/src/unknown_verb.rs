@@ -45,7 +45,7 @@ fn of_option(mut error: clap::Error) -> clap::Error {
     let is_statement = matches!(error.get(ContextKind::InvalidArg),
         Some(ContextValue::String(option)) if OF_STATEMENTS.contains(&option.as_str()));
     if is_statement && words_of_usage(&error).get(2).is_some_and(|verb| verb == "sql") {
-        let tip = "statements stand by themselves, or behind -c: tonnage sql 'SELECT 1'";
+        let tip = "statements are given by themselves, or after -c: tonnage sql 'SELECT 1'";
         let tips = vec![StyledStr::from(tip)];
         error.insert(ContextKind::Suggested, ContextValue::StyledStrs(tips));
     }
@@ -136,10 +136,10 @@ mod tests {
     fn options_of_other_shells_lead_to_the_statements() {
         for option in OF_STATEMENTS {
             let told = told(&["sql", option, "SELECT 1"]);
-            assert!(told.contains("behind -c: tonnage sql 'SELECT 1'"), "{told}");
+            assert!(told.contains("after -c: tonnage sql 'SELECT 1'"), "{told}");
         }
         let told = told(&["count", "-d", "t"]);
-        assert!(!told.contains("behind -c"), "{told}");
+        assert!(!told.contains("after -c"), "{told}");
     }
 
     #[test]

@@ -53,7 +53,9 @@ pub(crate) fn consistency(text: &str) -> Result<Consistency, String> {
     match text.split_once(':') {
         Some(("version", number)) => match number.parse() {
             Ok(version @ 1..) => Ok(Consistency::Version(version)),
-            _ => Err(format!("'{number}' is no version: give the one that a write has answered")),
+            _ => {
+                Err(format!("'{number}' is not a version: give the one that a write has answered"))
+            }
         },
         _ if text == "none" => Ok(Consistency::None),
         _ if text == "absolute" => Ok(Consistency::Absolute),
@@ -166,7 +168,7 @@ pub(crate) fn errors_max(text: &str) -> Result<ErrorsMax, String> {
 pub(crate) fn bytes(text: &str) -> Result<usize, String> {
     let wrong = || {
         format!(
-            "'{text}' is no size: write a number of bytes, or one with K, M, G or T behind it, such as 512M"
+            "'{text}' is not a size: write a number of bytes, or one followed by K, M, G or T, such as 512M"
         )
     };
     let digits = text.find(|character: char| !character.is_ascii_digit()).unwrap_or(text.len());
@@ -190,7 +192,7 @@ pub(crate) fn bytes(text: &str) -> Result<usize, String> {
 /// The number of a backup.
 pub(crate) fn backup_number(text: &str) -> Result<u64, String> {
     let wrong = |_| {
-        format!("'{text}' is no number of a backup: `tonnage backup BACKUPS --list` shows them")
+        format!("'{text}' is not a number of a backup: `tonnage backup BACKUPS --list` shows them")
     };
     text.parse().map_err(wrong)
 }
@@ -198,7 +200,9 @@ pub(crate) fn backup_number(text: &str) -> Result<u64, String> {
 /// `200ms`, `90s`, `15m`, `12h`, `30d`, `0.5` or a plain number of seconds, more than zero.
 pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     match duration_or_zero(text)? {
-        Duration::ZERO => Err(format!("'{text}' is no duration: give more than zero, such as 30s")),
+        Duration::ZERO => {
+            Err(format!("'{text}' is not a duration: give more than zero, such as 30s"))
+        }
         duration => Ok(duration),
     }
 }
@@ -207,7 +211,7 @@ pub(crate) fn duration(text: &str) -> Result<Duration, String> {
 pub(crate) fn duration_or_zero(text: &str) -> Result<Duration, String> {
     let wrong = || {
         format!(
-            "'{text}' is no duration: write a number with ms, s, m, h or d behind it, such as 30s"
+            "'{text}' is not a duration: write a number followed by ms, s, m, h or d, such as 30s"
         )
     };
     let unit = text.find(|character: char| character.is_ascii_alphabetic()).unwrap_or(text.len());
@@ -226,7 +230,7 @@ pub(crate) fn duration_or_zero(text: &str) -> Result<Duration, String> {
 /// A number that K, M or G (thousands, millions, thousands of millions) may follow: `10M`, `250k`,
 /// `1_000_000`.
 pub(crate) fn count(text: &str) -> Result<u64, String> {
-    let wrong = || format!("'{text}' is no number: write one such as 1000000, 1_000_000 or 1M");
+    let wrong = || format!("'{text}' is not a number: write one such as 1000000, 1_000_000 or 1M");
     let digits = text
         .find(|character: char| !character.is_ascii_digit() && character != '_')
         .unwrap_or(text.len());
@@ -261,7 +265,9 @@ pub(crate) fn share(text: &str) -> Result<f64, String> {
         None => text.parse(),
     };
     let share = share.ok().filter(|share| (0.0..=1.0).contains(share));
-    share.ok_or_else(|| format!("'{text}' is no percentage: give one from 0% to 100%, such as 50%"))
+    share.ok_or_else(|| {
+        format!("'{text}' is not a percentage: give one from 0% to 100%, such as 50%")
+    })
 }
 
 /// One ASCII character, or `tab` (also as `\t`).
@@ -269,7 +275,7 @@ pub(crate) fn delimiter(text: &str) -> Result<u8, String> {
     match text.as_bytes() {
         _ if text.eq_ignore_ascii_case("tab") || text == "\\t" => Ok(b'\t'),
         [byte] if byte.is_ascii() && !matches!(byte, b'"' | b'\n' | b'\r') => Ok(*byte),
-        _ => Err(format!("'{text}' is no delimiter: give one ASCII character, or tab")),
+        _ => Err(format!("'{text}' is not a delimiter: give one ASCII character, or tab")),
     }
 }
 

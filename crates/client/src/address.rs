@@ -36,7 +36,7 @@ impl ServerAddress {
         let (place, is_tls) = match (plain, text.strip_prefix(TLS)) {
             (Some(place), _) => (place, false),
             (None, Some(place)) => (place, true),
-            (None, None) => return Err(wrong("this is no address of a server")),
+            (None, None) => return Err(wrong("this is not an address of a server")),
         };
         let place = place.trim_end_matches('/');
         if place.contains('@') {
@@ -47,7 +47,7 @@ impl ServerAddress {
         if host.is_empty() || bare.is_none() && host.contains([':', '/', ' ']) {
             return Err(wrong("the host is not right"));
         }
-        let port = port.parse().map_err(|_| wrong("the port is no number up to 65535"))?;
+        let port = port.parse().map_err(|_| wrong("the port is not a number up to 65535"))?;
         Ok(Self { host: bare.unwrap_or(host).to_owned(), port, is_tls })
     }
 

@@ -55,7 +55,7 @@ pub(crate) fn of_bulk_get(
 /// The command of a bulk get of pairs.
 ///
 /// # Errors
-/// `Unsupported` for a range of components that are no text.
+/// `Unsupported` for a range of components that are not text.
 pub(crate) fn of_pair_get(options: &PairGetOptions) -> Result<Json> {
     let mut command = json!({
         "pairs": true,
@@ -210,11 +210,11 @@ pub(crate) fn depth_of(depth: Depth) -> &'static str {
 /// A range of components, which are text on the wire.
 ///
 /// # Errors
-/// `Unsupported` for bytes that are no text.
+/// `Unsupported` for bytes that are not text.
 pub(crate) fn components_of(range: &KeyRange) -> Result<Json> {
     let text = |bytes: &[u8]| {
         String::from_utf8(bytes.to_vec()).map_err(|error| {
-            Error::unsupported("a range of components that are no text, through a server")
+            Error::unsupported("a range of components that are not text, through a server")
                 .with_source(error)
         })
     };

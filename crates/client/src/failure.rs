@@ -51,7 +51,7 @@ pub(crate) fn of_status(server: &str, status: &Status) -> Error {
         )),
         // The usual mistake is the port of HTTP, and a lost connection would not tell it.
         _ if is_http(status) => Error::invalid(format!(
-            "{server}: the answer is no gRPC: give the address of the Flight listener, which \
+            "{server}: the answer is not gRPC: give the address of the Flight listener, which \
              `tonnage serve` prints, not that of HTTP"
         )),
         _ => lost(server, status),
@@ -113,7 +113,7 @@ pub(crate) fn of_connecting(server: &str, error: &tonic::transport::Error) -> Er
 pub(crate) fn of_silence(server: &str, error: Error) -> Error {
     match error.kind() {
         ErrorKind::TimedOut => Error::timed_out(format!(
-            "{server}: nobody answers in time: is this the Flight listener of a tonnage serve?"
+            "{server}: there was no answer in time: is this the Flight listener of a tonnage serve?"
         )),
         _ => error,
     }

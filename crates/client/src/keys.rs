@@ -54,7 +54,7 @@ impl KeyBatches {
     /// The key, where one comes alone.
     ///
     /// # Errors
-    /// `Invalid` for what is no key of the table.
+    /// `Invalid` for what is not a key of the table.
     pub(crate) fn only_key(&mut self) -> Result<Option<Row>> {
         if !self.pieces.is_one() {
             return Ok(None);
@@ -139,7 +139,7 @@ fn full_key(table: &TableSchema, key: BulkKey) -> Result<Row> {
     let is_key = |name: &str| columns().any(|column| column.eq_ignore_ascii_case(name));
     if let Some((name, _)) = row.iter().find(|(name, _)| !is_key(name)) {
         let columns = columns().collect::<Vec<_>>().join(", ");
-        return Err(Error::invalid(format!("'{name}' is no key column: these are {columns}")));
+        return Err(Error::invalid(format!("'{name}' is not a key column: these are {columns}")));
     }
     // NULL leaves a column open: the server reads the rows below the columns before it.
     let cell = |name: &str| (name.to_owned(), row.get(name).cloned().unwrap_or(Value::Null));
@@ -150,7 +150,7 @@ fn full_key(table: &TableSchema, key: BulkKey) -> Result<Row> {
 fn fits_key_columns(table: &TableSchema, key: &Row) -> bool {
     table.key_columns().all(|column| {
         let Some(value) = key.get(&column.name) else { return true };
-        // What is no value of the column is an error, reported with its batch.
+        // What is not a value of the column is an error, reported with its batch.
         value.convert_to(column.column_type).map_or(true, |held| value.is_kept_as(&held))
     })
 }

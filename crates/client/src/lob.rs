@@ -282,7 +282,7 @@ impl RemoteKeyValue {
         options: &GetOptions,
     ) -> Result<Option<RemoteLobReader>> {
         let mut command = Map::new();
-        // JSON has no bytes: as text a key escapes those that are no UTF-8.
+        // JSON has no bytes: as text a key escapes those that are not UTF-8.
         command.insert("key".to_owned(), json!(key.to_string()));
         command.insert("offset".to_owned(), json!(offset));
         command.insert("limit".to_owned(), json!(limit));

@@ -34,7 +34,7 @@ const DOUBLES: u8 = 1;
 const DICTIONARY: u8 = 2;
 const PIECES: u8 = 3;
 
-/// What a chunk belongs to. Bytes of another segment or column are no chunk of this one.
+/// What a chunk belongs to. Bytes of another segment or column are not a chunk of this one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ChunkId {
     /// The random number of the segment.
@@ -121,7 +121,7 @@ impl<'a> Chunk<'a> {
     /// Reads the head of a chunk, and checks all of it.
     ///
     /// # Errors
-    /// `Corruption` for bytes that are no chunk of this id.
+    /// `Corruption` for bytes that are not a chunk of this id.
     pub fn open(bytes: &'a [u8], id: ChunkId) -> Result<Self> {
         let mut cursor = Cursor::new(bytes);
         // The checksum comes first: nothing else of damaged bytes says anything.
@@ -172,8 +172,8 @@ impl<'a> Chunk<'a> {
         }
     }
 
-    /// Which batches may hold numbers from one to another, as [`crate::bounds_of`] gives them: all of
-    /// them where the column has no zones.
+    /// Which batches may hold numbers from one to another, as [`crate::bounds_of`] gives them: all
+    /// of them where the column has no zones.
     pub fn batches_with(&self, range: &RangeInclusive<i64>) -> Vec<bool> {
         let Some(zones) = self.zones() else { return vec![true; self.batches()] };
         let mut batches = vec![false; self.batches()];

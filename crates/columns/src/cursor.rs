@@ -30,7 +30,7 @@ impl<'a> Cursor<'a> {
 
     /// Nothing may be left.
     pub(crate) fn end(self) -> Result<()> {
-        if self.0.is_empty() { Ok(()) } else { Err(damaged("goes on behind its end")) }
+        if self.0.is_empty() { Ok(()) } else { Err(damaged("continues after its end")) }
     }
 }
 

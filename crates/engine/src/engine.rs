@@ -136,8 +136,8 @@ pub trait Engine: Maintenance + Send + Sync {
     /// Opens a scan over ranges, one range after another. The scan sees, of each range, what was
     /// stored when it reached it or later: read-committed, not one snapshot of all.
     ///
-    /// A scan borrows nothing: who has it can keep it as long as a connection lasts. The store stays
-    /// open until it is dropped.
+    /// A scan borrows nothing: who has it can keep it as long as a connection lasts. The store
+    /// stays open until it is dropped.
     ///
     /// # Errors
     /// `Unsupported` for a range across shard keys, short of a whole space, where there is no total
@@ -158,7 +158,7 @@ pub trait Engine: Maintenance + Send + Sync {
     /// shard keys is scanned in any direction, others only unordered.
     ///
     /// # Errors
-    /// `Invalid` for what is no part of this engine.
+    /// `Invalid` for what is not part of this engine.
     fn scan_part(
         &self,
         space: SpaceId,
@@ -212,9 +212,9 @@ pub trait Engine: Maintenance + Send + Sync {
     /// returns. The version it answers is greater than that of any earlier write of these rows.
     ///
     /// # Errors
-    /// `Invalid` when the keys are of more than one shard key, or, in shard-prefixed spaces, name another
-    /// shard, and for more bytes or operations than the capability says. `Unsupported` for more
-    /// spaces than it says. After an error the batch may or may not be stored when the kind is
+    /// `Invalid` when the keys are of more than one shard key, or, in shard-prefixed spaces, name
+    /// another shard, and for more bytes or operations than the capability says. `Unsupported` for
+    /// more spaces than it says. After an error the batch may or may not be stored when the kind is
     /// `Unavailable`, and is not stored otherwise.
     fn write(&self, batch: &WriteBatch, durability: Durability) -> Result<WriteOutcome> {
         self.write_by(batch, durability, Deadline::NONE)

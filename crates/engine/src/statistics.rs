@@ -5,7 +5,7 @@ use crate::ShardId;
 /// A reading of the whole engine.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Statistics {
-    /// One reading a shard; a single one of the whole where shards are no places of their own.
+    /// One reading a shard; a single one of the whole where shards are not places of their own.
     pub shards: Vec<ShardStatistics>,
 }
 

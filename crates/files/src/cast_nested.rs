@@ -63,7 +63,7 @@ fn loses_silently(from: &DataType, to: &DataType) -> bool {
     let is_moment = matches!(from, DataType::Timestamp(..));
     is_moment && matches!(to, DataType::Time64(_))
         || from.is_integer() && to == &DataType::Binary
-        // Text that says `true` is no number either.
+        // Text that says `true` is not a number either.
         || from == &DataType::Boolean && to.is_numeric()
 }
 

@@ -93,7 +93,7 @@ pub(crate) fn parse_text(column: &ArrayRef, to: &DataType) -> Result<Option<Arra
     }))
 }
 
-/// Why the text of a row writes no value of a type; nothing for what is no text.
+/// Why the text of a row writes no value of a type; nothing for what is not text.
 pub(crate) fn fault(column: &ArrayRef, row: usize, to: &DataType) -> Option<String> {
     let is_texts = match column.data_type() {
         DataType::Dictionary(_, values) => is_text(values),

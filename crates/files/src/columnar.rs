@@ -120,7 +120,7 @@ impl ColumnarReader {
                 Some(Err(error)) => {
                     self.failed = true;
                     let place =
-                        format!("the file is damaged at record {} or behind it", self.next_record);
+                        format!("the file is damaged at record {} or after it", self.next_record);
                     return Err(damaged_error(&self.source, &place, error));
                 }
             },
@@ -184,7 +184,9 @@ fn seekable(source: &Source, input: Input) -> Result<File> {
 
 fn open_parquet(source: &Source, file: File, options: &ReadOptions) -> Result<OpenedFile> {
     let no_parquet = |error: Unreadable| match error {
-        Unreadable::Damaged(error) => damaged_error(source, "is no readable Parquet file", error),
+        Unreadable::Damaged(error) => {
+            damaged_error(source, "is not a readable Parquet file", error)
+        }
         Unreadable::Unsupported(why) => Error::unsupported(format!("{}: {why}", source.name())),
     };
     let mut file = catch_decoder_panic(|| ParquetSource::open(file)).map_err(no_parquet)?;
@@ -244,7 +246,7 @@ fn no_arrow(source: &Source, error: ArrowError) -> Error {
             source.name()
         ));
     }
-    damaged_error(source, "is no readable Arrow file or stream", error)
+    damaged_error(source, "is not a readable Arrow file or stream", error)
 }
 
 fn open_avro(source: &Source, input: Input, options: &ReadOptions) -> Result<OpenedFile> {
@@ -252,7 +254,7 @@ fn open_avro(source: &Source, input: Input, options: &ReadOptions) -> Result<Ope
     let reader = Box::new(BlockingReader(input.reader));
     let opened = catch_decoder_panic(|| AvroBatches::open(reader, comes_slowly));
     let (batches, schema) =
-        opened.map_err(|error| damaged_error(source, "is no readable Avro file", error))?;
+        opened.map_err(|error| damaged_error(source, "is not a readable Avro file", error))?;
     open_stream(source, batches, &schema, options)
 }
 

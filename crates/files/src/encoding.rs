@@ -187,7 +187,7 @@ impl Decoder {
         for character in char::decode_utf16(units[..whole].iter().map(|pair| unit(*pair))) {
             match character {
                 Ok(character) => push(&mut self.text, character),
-                // Half a character, written as one, is no UTF-8: who reads it rejects its record.
+                // Half a character, written as one, is not UTF-8: who reads it rejects its record.
                 Err(half) => push_half(&mut self.text, half.unpaired_surrogate()),
             }
         }

@@ -85,7 +85,7 @@ impl FolderColumns {
         // Two values for one column: either could be meant.
         if let Some((name, _)) = columns.iter().find(|(name, _)| is_own(name)) {
             return Err(Error::invalid(format!(
-                "{}: the column {name} stands in the file and in the name of its folder",
+                "{}: the column {name} is in the file and in the name of its folder",
                 source.name()
             )));
         }

@@ -5,7 +5,7 @@ const QUOTED_BYTES_MAX: usize = 40;
 
 const PACKED_TOO_OFTEN: &str = "is packed more than three times: unpack it first";
 
-/// What begins so is no text, and no other format that is read.
+/// What begins so is not text, and no other format that is read.
 const MAGIC: [(&[u8], &str); 12] = [
     (
         b"BZh",

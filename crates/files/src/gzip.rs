@@ -50,7 +50,7 @@ fn pass_over_zeros(packed: &mut impl BufRead) -> io::Result<()> {
             return Ok(());
         }
         if rest.iter().any(|byte| *byte != 0) {
-            let message = "something that is no gzip follows the packed data: its last records are stored, but more may be missing";
+            let message = "something that is not gzip follows the packed data: its last records are stored, but more may be missing";
             return Err(io::Error::new(io::ErrorKind::InvalidData, message));
         }
         packed.consume(bytes);

@@ -150,7 +150,8 @@ pub fn infer_common_schema(
     })
 }
 
-/// What the values of a column are, whose types differ from file to file; and whether all were seen.
+/// What the values of a column are, whose types differ from file to file; and whether all were
+/// seen.
 fn sample_values(
     sources: &[Source],
     name: &str,
@@ -357,7 +358,7 @@ fn infer_csv(
         .collect();
     let behind = match options.csv.skip_lines {
         0 => String::new(),
-        lines => format!(" behind the {lines} that are skipped"),
+        lines => format!(" after the {lines} that are skipped"),
     };
     let trouble = columns.is_empty().then(|| {
         format!("it has no lines but blank ones{behind}: there is nothing to make columns from")

@@ -149,8 +149,8 @@ impl Input {
         }
     }
 
-    /// How the bytes are to be read. A sheet is CSV as it is written here, whatever was asked for. A
-    /// member of an archive may tell more by its name than the archive does.
+    /// How the bytes are to be read. A sheet is CSV as it is written here, whatever was asked for.
+    /// A member of an archive may tell more by its name than the archive does.
     pub(crate) fn options<'a>(&self, asked: &'a ReadOptions) -> Cow<'a, ReadOptions> {
         if !self.is_sheet {
             let told = self.member.as_deref().and_then(Format::of_name);
@@ -161,7 +161,7 @@ impl Input {
                 _ => Cow::Borrowed(asked),
             };
         }
-        // The rows of a sheet are apart by their numbers: one without cells is no record.
+        // The rows of a sheet are apart by their numbers: one without cells is not a record.
         let csv = CsvOptions {
             delimiter: Some(b','),
             quote: Some(b'"'),

@@ -27,15 +27,16 @@
 //! without copying them, and a converter turns one column of cells at a time into an Arrow array.
 //!
 //! ```
-//! use tonnage_files::{Compression, Format, ReadOptions, RecordReader, RecordWriter, Source, infer_schema};
+//! use tonnage_files::{Compression, Format, ReadOptions, RecordReader, RecordWriter, Source,
+//! infer_schema};
 //!
 //! let source = Source::memory("ships.csv", *b"MMSI,LAT\n338148873,33.6\nnobody,0\n");
 //! let schema = infer_schema(&source, &ReadOptions::default(), 1)?;
 //! let options = ReadOptions { schema: Some(schema.into()), ..ReadOptions::default() };
 //!
 //! let reader = RecordReader::open(&source, &options)?;
-//! let mut writer = RecordWriter::new(Format::JsonLines, Vec::new(), reader.schema(), Compression::None)?;
-//! for batch in reader {
+//! let mut writer = RecordWriter::new(Format::JsonLines, Vec::new(), reader.schema(),
+//! Compression::None)?; for batch in reader {
 //!     let batch = batch?;
 //!     writer.write(&batch.batch)?;
 //!     assert_eq!(batch.rejected[0].line, Some(3));
@@ -122,5 +123,5 @@ pub const TYPE_KEY: &str = "ARROW:extension:name";
 
 /// The value of [`TYPE_KEY`] for a text column that holds JSON.
 pub const TYPE_JSON: &str = "arrow.json";
-/// The value of [`TYPE_KEY`] for a column of 16 bytes that are no UUID.
+/// The value of [`TYPE_KEY`] for a column of 16 bytes that are not a UUID.
 pub const TYPE_BINARY: &str = "tonnage.binary";

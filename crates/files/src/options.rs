@@ -87,10 +87,10 @@ pub struct CsvOptions {
     /// as a backslash. In front of anything else it is a plain character. Doubled quotes mean a
     /// quote always.
     pub escape: Option<u8>,
-    /// Lines, or rows of a sheet, above the header or the first record that are no records.
+    /// Lines, or rows of a sheet, above the header or the first record that are not records.
     pub skip_lines: u32,
-    /// Whether a blank line of a file of one column is a record, of an empty value. Otherwise, and in
-    /// files of more columns, it is passed over.
+    /// Whether a blank line of a file of one column is a record, of an empty value. Otherwise, and
+    /// in files of more columns, it is passed over.
     pub blank_is_null: bool,
     /// Whether the first record names the columns.
     pub has_header: bool,

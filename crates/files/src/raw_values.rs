@@ -131,7 +131,7 @@ fn moments<T: ArrowPrimitiveType<Native = i64>>(
     };
     let ticks = |value: &[u8]| {
         let moment = nanoseconds(value)?;
-        // Neither rounded nor wrapped around: what does not fit is no value.
+        // Neither rounded nor wrapped around: what does not fit is not a value.
         (moment % tick == 0).then(|| i64::try_from(moment / tick).ok()).flatten()
     };
     bytes.iter().map(|value| value.and_then(ticks)).collect()

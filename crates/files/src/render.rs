@@ -40,7 +40,8 @@ pub(crate) struct RenderedColumn {
 }
 
 impl RenderedColumn {
-    /// Makes a column ready. One of nested values is encoded as Arrow does it: `nested.rs` does better.
+    /// Makes a column ready. One of nested values is encoded as Arrow does it: `nested.rs` does
+    /// better.
     pub(crate) fn new(field: &Field, array: &ArrayRef) -> Result<RenderedColumn> {
         let (array, style) = match field.data_type() {
             // Guards go before the types that they narrow. A type that `write` has no arm for is
@@ -89,7 +90,8 @@ impl RenderedColumn {
         RenderedColumn { name: name.to_owned(), array: Arc::new(texts), style, quotes_long: false }
     }
 
-    /// The same column, whose decimals of more than 15 digits are text in JSON. LONG stays a number.
+    /// The same column, whose decimals of more than 15 digits are text in JSON. LONG stays a
+    /// number.
     pub(crate) fn with_long_numbers_as_text(self) -> RenderedColumn {
         // Decimals are text here already; a whole number without a sign may be longer than a LONG.
         let is_decimal = self.style == ValueStyle::Bare
@@ -266,7 +268,7 @@ pub(crate) fn write_json_string(text: &str, out: &mut Vec<u8>) {
 }
 
 /// Ensures that the text after `start` is JSON on one line. Line ends in JSON text are only ever
-/// space between its tokens; text that is no JSON at all becomes a string.
+/// space between its tokens; text that is not JSON at all becomes a string.
 fn make_one_line_of_json(out: &mut Vec<u8>, start: usize) {
     if !is_json(&out[start..]) {
         let text = String::from_utf8_lossy(&out[start..]).into_owned();

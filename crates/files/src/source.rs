@@ -61,7 +61,8 @@ impl OpenedSource {
 }
 
 impl Source {
-    /// One file. Something that is no plain file, such as a FIFO or `/dev/stdin`, can be read once.
+    /// One file. Something that is not a plain file, such as a FIFO or `/dev/stdin`, can be read
+    /// once.
     pub fn file(path: impl Into<PathBuf>) -> Self {
         let path = path.into();
         let is_pipe =

@@ -3,10 +3,13 @@
 //! | all values are | type |
 //! |---|---|
 //! | whole numbers that fit 64 bits, without leading zeros or a plus | Int64 |
-//! | such numbers and others with a point or an exponent, none of which a double would round | Float64 |
-//! | the same, some of which a double would round | Decimal128 if 38 digits hold all of them, Decimal256 if 76 do |
+//! | such numbers and others with a point or an exponent, none of which a double would round |
+//! Float64 |
+//! | the same, some of which a double would round | Decimal128 if 38 digits hold all of them,
+//! Decimal256 if 76 do |
 //! | `true` or `false` | Boolean |
-//! | points in time with a time of day | Timestamp in seconds, milliseconds, microseconds or nanoseconds, as their fractions need |
+//! | points in time with a time of day | Timestamp in seconds, milliseconds, microseconds or
+//! nanoseconds, as their fractions need |
 //! | JSON objects or arrays, or JSON values of several kinds | Utf8 marked as JSON |
 //! | anything else, or nothing at all | Utf8 |
 //!
@@ -101,7 +104,7 @@ impl TypeGuess {
             }
             CellKind::String | CellKind::StringEscaped => {
                 self.string = true;
-                // A string of JSON is no number, whatever its letters are.
+                // A string of JSON is not a number, whatever its letters are.
                 let may_be_time =
                     cell.kind() == CellKind::String && text.first().is_some_and(u8::is_ascii_digit);
                 Some(if may_be_time { self.see_time(text) } else { self.see_words() })
@@ -275,8 +278,8 @@ impl TypeGuess {
         (data_type != DataType::Utf8).then_some((place, data_type))
     }
 
-    /// What all texts of the column mean, if they are dates or numbers in another form, and the first
-    /// of them.
+    /// What all texts of the column mean, if they are dates or numbers in another form, and the
+    /// first of them.
     pub(crate) fn other_form(&self) -> Option<(&ValuePlace, FormMeaning)> {
         let seen = |kind| self.kinds.of_kind(kind);
         let texts = seen(ValueKind::Text);

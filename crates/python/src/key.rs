@@ -11,7 +11,7 @@ use crate::value::bytes_of;
 /// component, or a tuple of a major path and a minor path, each a sequence of components.
 ///
 /// # Errors
-/// For text that is no key; `TypeError` for another object.
+/// For text that is not a key; `TypeError` for another object.
 pub(crate) fn to_native_key(object: &Bound<'_, PyAny>) -> PyResult<Key> {
     if let Ok(text) = object.cast::<PyString>() {
         let text = text.to_str()?;

@@ -130,7 +130,7 @@ impl EntryStream for RowStream {
                     rows.push(row);
                     positions.push(*position);
                 }
-                // An item that is no row fails alone: errors_max decides whether the load
+                // An item that is not a row fails alone: errors_max decides whether the load
                 // continues.
                 Err(error) => unread.push(UnreadEntry {
                     position: *position,
@@ -183,7 +183,7 @@ impl EntryStream for PairStream {
                 .and_then(|(key, value)| {
                     pairs.push(&key, &value).map_err(|error| error.message().to_owned())
                 });
-            // An item that is no pair fails alone: errors_max decides about the load.
+            // An item that is not a pair fails alone: errors_max decides about the load.
             match pushed {
                 Ok(()) => positions.push(*position),
                 Err(reason) => {

@@ -125,7 +125,7 @@ impl PairArguments<'_> {
 pub(crate) fn seconds(seconds: Option<f64>) -> PyResult<Option<Duration>> {
     let Some(seconds) = seconds else { return Ok(None) };
     Duration::try_from_secs_f64(seconds).map(Some).map_err(|_| {
-        PyValueError::new_err(format!("{seconds} is no time: give seconds, more than 0"))
+        PyValueError::new_err(format!("{seconds} is not a time: give seconds, more than 0"))
     })
 }
 

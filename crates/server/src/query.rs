@@ -116,7 +116,7 @@ fn typed_parameter(text: &str, kind: &str) -> Result<Value> {
     let word = kind.split(|letter: char| !letter.is_ascii_alphabetic()).next().unwrap_or_default();
     if word.is_empty() || NESTED.iter().any(|nested| nested.eq_ignore_ascii_case(word)) {
         return Err(Error::invalid(format!(
-            "{kind} is no type of a parameter: give its value as JSON, without a type"
+            "{kind} is not a type of a parameter: give its value as JSON, without a type"
         )));
     }
     let kind: ColumnType = kind.parse()?;

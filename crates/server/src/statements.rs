@@ -195,7 +195,7 @@ impl StatementRegistry {
     }
 
     fn note_end(&self, live: &LiveStatement) {
-        // What has no text is no statement of a client: metadata, for example.
+        // What has no text is not a statement of a client: metadata, for example.
         if live.origin.text.is_empty() {
             return;
         }

@@ -68,8 +68,8 @@ impl Sql {
     /// Plans an expression over records with these fields. Fields are found without regard to case.
     ///
     /// # Errors
-    /// `Invalid` for text that is no single expression, for names of fields that there are not, and
-    /// for what needs more than one record: aggregates, windows, subqueries, parameters.
+    /// `Invalid` for text that is not a single expression, for names of fields that there are not,
+    /// and for what needs more than one record: aggregates, windows, subqueries, parameters.
     pub fn row_expression(&self, text: &str, schema: &Schema) -> Result<RowExpression> {
         let statement = format!("{BEFORE}{text}\n) AS _value FROM {RECORDS}");
         planned(self, &statement, schema).map_err(|error| in_expression(&error))
@@ -216,7 +216,7 @@ impl RowExpression {
     ///
     /// # Errors
     /// `Invalid` where some record has values for which the expression has none, such as a text
-    /// that is no number for a cast.
+    /// that is not a number for a cast.
     pub fn evaluate(&self, records: &RecordBatch) -> Result<ArrayRef> {
         let value = self.run(records).map_err(from_datafusion)?;
         if value.len() != records.num_rows() {

@@ -204,7 +204,7 @@ impl ViewExpander<'_> {
         let mut made = parsed(&format!("SELECT * FROM ({text}) AS {}", quoted(&path)), &path)?;
         expand_below(self.store, self.views, &mut made, self.depth + 1, self.left)?;
         let Some(mut derived) = first_factor(made) else {
-            return Err(Error::internal(format!("the view {path} is no query")));
+            return Err(Error::internal(format!("the view {path} is not a query")));
         };
         if let (TableFactor::Derived { alias: own, .. }, Some(alias)) = (&mut derived, alias) {
             *own = Some(alias.clone());

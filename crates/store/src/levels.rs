@@ -18,7 +18,7 @@ pub(crate) fn check_acks(
     }
     if acks == Some(Acks::None) && durability == Durability::Fsync {
         return Err(Error::invalid(
-            "acks of no copy with durability fsync: nobody waits for the disk; ask for a majority, or for a lesser durability",
+            "acks of no copy with durability fsync: no write waits for the disk; ask for a majority, or for a lesser durability",
         ));
     }
     Ok(())

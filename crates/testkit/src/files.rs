@@ -61,11 +61,11 @@ fn names(directory: &Path) -> BTreeSet<PathBuf> {
 /// When the copy fails.
 pub fn make_fifo(path: &Path) {
     let made = Command::new("mkfifo").arg(path).status();
-    assert!(made.expect("a program mkfifo").success(), "{} is no pipe", path.display());
+    assert!(made.expect("a program mkfifo").success(), "{} is not a pipe", path.display());
 }
 
-/// A file or folder of real data, as an absolute path: in the folder that `TONNAGE_TEST_DATA` names,
-/// else in `../shared/data` beside the repository. Nothing, and a word about it, where it is
+/// A file or folder of real data, as an absolute path: in the folder that `TONNAGE_TEST_DATA`
+/// names, else in `../shared/data` beside the repository. Nothing, and a word about it, where it is
 /// missing.
 ///
 /// Cargo runs tests in the directory of their crate, two below the root of the repository.

@@ -18,7 +18,7 @@ fn value_of(text: &str, key: &str) -> String {
 fn one_minimum_rust_version_is_stated_everywhere() {
     let minimum = value_of(&read("Cargo.toml"), "rust-version");
     let channel = value_of(&read("rust-toolchain.toml"), "channel");
-    assert!(channel.starts_with(&format!("{minimum}.")), "{channel} is no patch of {minimum}");
+    assert!(channel.starts_with(&format!("{minimum}.")), "{channel} is not a patch of {minimum}");
     for page in ["README.md", "CONTRIBUTING.md"] {
         let promise = format!("Rust {minimum} or newer");
         assert!(read(page).contains(&promise), "{page} does not say '{promise}'");

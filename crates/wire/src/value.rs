@@ -91,7 +91,7 @@ impl CellMessage {
     /// The value, with its name.
     ///
     /// # Errors
-    /// `Invalid` for bytes that are no value of their type.
+    /// `Invalid` for bytes that are not a value of their type.
     pub(crate) fn into_value(self) -> Result<(String, Value)> {
         let value = match self.value {
             None => Value::Null,
@@ -164,7 +164,7 @@ impl CellValue {
                 // Beyond 9 digits there is no unit that `value` could count.
                 let precision = u8::try_from(precision).ok().filter(|digits| *digits <= 9);
                 let precision = precision.ok_or_else(|| {
-                    Error::invalid("a timestamp has at most 9 digits behind the second")
+                    Error::invalid("a timestamp has at most 9 digits after the second")
                 })?;
                 Value::Timestamp { value, precision }
             }

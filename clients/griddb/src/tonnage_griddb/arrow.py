@@ -91,7 +91,7 @@ def batch_of(rows: Sequence[Sequence[Any]], columns: Sequence[Column]) -> pyarro
 def _wide(column: Column) -> Column:
     """The column with doubles in place of FLOATs.
 
-    Arrow makes infinity of a double that is no FLOAT. Tonnage refuses the row.
+    Arrow makes infinity of a double that is not a FLOAT. Tonnage refuses the row.
     """
     doubles = {Type.FLOAT: Type.DOUBLE, Type.FLOAT_ARRAY: Type.DOUBLE_ARRAY}
     return replace(column, type=doubles.get(column.type, column.type))

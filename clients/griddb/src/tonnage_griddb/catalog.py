@@ -40,7 +40,7 @@ class Catalog:
         """The name of the table of a container. Tonnage has points between parents and children."""
         if not isinstance(container, str) or not container:
             raise GSException(
-                f"{container!r} is no name of a container", Code.CONTAINER_NAME_INVALID
+                f"{container!r} is not a name of a container", Code.CONTAINER_NAME_INVALID
             )
         return self._prefix + container.replace("%", "%25").replace(".", "%2E")
 
@@ -127,7 +127,7 @@ class Catalog:
         order = [name for name in stored if name != existing.hidden]
         if order != changed.names:
             raise GSException(
-                f"container {existing.name}: columns can be added behind the others only",
+                f"container {existing.name}: columns can only be added after the others",
                 Code.SCHEMA_CHANGE_INVALID,
             )
         self._remember(changed)
@@ -221,7 +221,7 @@ def _steps(existing: Shape, wanted: Shape) -> list[str]:
     if [folded(column.name) for column in wanted.columns] != kept + [
         folded(column.name) for column in added
     ]:
-        raise refuse("columns can be added behind the others only")
+        raise refuse("columns can only be added after the others")
     for column in added:
         if not column.nullable:
             raise refuse(f"column {column.name} is new and NOT_NULL: rows have no value for it yet")

@@ -47,7 +47,7 @@ def address(
     if port is not None and named:
         asked = f"{named}:{port}"
     raise GSException(
-        f"get_store names {asked}, which is no store of Tonnage: set {VARIABLE} to a directory, to "
+        f"get_store names {asked}, which is not a store of Tonnage: set {VARIABLE} to a directory, to "
         f"{MEMORY} or to the address of a server, grpc://HOST:PORT, or give one of these as the host",
         Code.BAD_CONNECTION,
     )

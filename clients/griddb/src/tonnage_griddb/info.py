@@ -150,7 +150,7 @@ def column_of(told: Any) -> Column:
         )
     except (TypeError, ValueError, KeyError) as error:
         raise GSException(
-            f"{told!r} is no column ({error}): "
+            f"{told!r} is not a column ({error}): "
             "give [name, Type], [name, Type, TypeOption] or a dict",
             Code.ILLEGAL_SCHEMA,
         ) from error

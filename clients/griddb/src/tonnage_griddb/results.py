@@ -34,7 +34,7 @@ class AggregationResult:
             return int(self._value)
         if kind in (Type.FLOAT, Type.DOUBLE) and not is_moment:
             return float(self._value)
-        found = "a moment: ask for TIMESTAMP" if is_moment else "a number: ask for LONG or DOUBLE"
+        found = "a timestamp: ask for TIMESTAMP" if is_moment else "a number: ask for LONG or DOUBLE"
         raise GSException(
             f"the result cannot be had as {kind.name}, it is {found}", Code.ILLEGAL_PARAMETER
         )

@@ -225,7 +225,7 @@ def sql_type(column: Column) -> str:
 
 
 def element_of(column: Column) -> Column | None:
-    """The elements of an array, as a column; None for what is no array."""
+    """The elements of an array, as a column; None for what is not an array."""
     if column.type not in _ARRAYS:
         return None
     return Column(column.name, _ARRAYS[column.type], False, column.time_unit)

@@ -102,7 +102,7 @@ class Store:
         """
         self._check_open()
         if not isinstance(info, ContainerInfo):
-            raise GSException(f"{info!r} is no ContainerInfo", Code.ILLEGAL_PARAMETER)
+            raise GSException(f"{info!r} is not a ContainerInfo", Code.ILLEGAL_PARAMETER)
         shape = self._catalog.create(info, modifiable)
         return Container(self._tonnage, self._catalog, shape)
 

@@ -46,7 +46,7 @@ class Timestamp:
     ) -> None:
         if not 0 <= nanosecond < NANOS_PER_SECOND:
             raise GSException(
-                f"{nanosecond} is no number of nanoseconds: give 0 to 999,999,999",
+                f"{nanosecond} is not a number of nanoseconds: give 0 to 999,999,999",
                 Code.ILLEGAL_PARAMETER,
             )
         self._second = datetime(year, month, day, hour, minute, second)
@@ -108,14 +108,14 @@ def parse(text: str) -> int:
     found = _TEXT.fullmatch(text.strip())
     if found is None:
         raise GSException(
-            f"'{text}' is no timestamp: write it as 2018-12-01T10:00:00.000Z",
+            f"'{text}' is not a timestamp: write it as 2018-12-01T10:00:00.000Z",
             Code.ILLEGAL_VALUE_FORMAT,
         )
     year, month, day, hour, minute, second, fraction, _, sign, hours, minutes = found.groups()
     try:
         at = datetime(int(year), int(month), int(day), int(hour), int(minute), int(second))
     except ValueError as error:
-        told = f"'{text}' is no timestamp: {error}"
+        told = f"'{text}' is not a timestamp: {error}"
         raise GSException(told, Code.ILLEGAL_VALUE_FORMAT) from error
     nanos = _micros(at) * 1_000 + int((fraction or "").ljust(9, "0"))
     if sign:
@@ -139,7 +139,7 @@ def nanos_of(value: Any) -> int:
     if isinstance(value, float) and math.isfinite(value):
         return _micros_of_seconds(value) * 1_000
     raise GSException(
-        f"{value!r} is no moment: give a datetime, a Timestamp, a text or seconds as a float",
+        f"{value!r} is not a timestamp: give a datetime, a Timestamp, a text or seconds as a float",
         Code.ILLEGAL_VALUE_FORMAT,
     )
 
@@ -164,7 +164,7 @@ def text(nanos: int, digits: int = 3) -> str:
         at = EPOCH + timedelta(seconds=seconds)
     except OverflowError as error:
         raise GSException(
-            "a moment lies outside of the years 1 to 9999", Code.ILLEGAL_VALUE_FORMAT
+            "a timestamp is outside of the years 1 to 9999", Code.ILLEGAL_VALUE_FORMAT
         ) from error
     while digits < 9 and rest % 10 ** (9 - digits):
         digits += 3

@@ -94,7 +94,7 @@ class Codec:
         count = len(self._shape.columns)
         for position, row in enumerate(rows):
             if not isinstance(row, (list, tuple)):
-                raise self._refused(position, f"{row!r} is no row: give a list of values")
+                raise self._refused(position, f"{row!r} is not a row: give a list of values")
             if len(row) != count:
                 raise self._refused(
                     position,

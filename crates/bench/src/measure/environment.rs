@@ -73,7 +73,7 @@ impl FromStr for DataDirectory {
         let (label, directory) = text.split_once('=').unwrap_or((&last, text));
         if label.is_empty() || directory.is_empty() {
             return Err(Error::invalid(format!(
-                "{text:?} is no directory: give LABEL=DIRECTORY, as in ssd=/mnt/fast, or a \
+                "{text:?} is not a directory: give LABEL=DIRECTORY, as in ssd=/mnt/fast, or a \
                  directory"
             )));
         }

@@ -33,7 +33,7 @@ use crate::report::format;
 /// and tells the watcher, which sees the beginning and the end too.
 ///
 /// # Errors
-/// Those of `work`. Failures that it recorded are no errors.
+/// Those of `work`. Failures that it recorded are not errors.
 pub fn measure(
     plan: &MeasurePlan,
     gauges: &SystemGauges<'_>,

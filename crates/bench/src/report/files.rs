@@ -67,7 +67,7 @@ pub fn read(path: &Path) -> Result<Report> {
 
 fn parse(text: &str) -> Result<Report> {
     let damaged = |error: serde_json::Error| {
-        Error::corruption(format!("this is no report of a benchmark: {error}"))
+        Error::corruption(format!("this is not a report of a benchmark: {error}"))
     };
     let model: serde_json::Value = serde_json::from_str(text).map_err(damaged)?;
     let format = model["format"].as_u64().unwrap_or(0);

@@ -31,7 +31,7 @@ impl Latency {
             .serialize(histogram, &mut encoded)
             .expect("a histogram of u64 counts fits the format, and memory takes it");
         Latency {
-            // Of the mean of nanoseconds, digits beyond the point are no knowledge, and in JSON
+            // Of the mean of nanoseconds, digits beyond the point are not knowledge, and in JSON
             // they are long.
             mean_us: histogram.mean().round() / 1e3,
             min_us: us(histogram.min()),

@@ -39,7 +39,7 @@ impl Redis {
     pub(super) fn connect(spec: &SystemSpec, address: &str) -> Result<Self> {
         let connect = address.into_connection_info();
         let mut connect = connect.map_err(|error| {
-            Error::invalid(format!("{address}: this is no address of a server: {error}"))
+            Error::invalid(format!("{address}: this is not an address of a server: {error}"))
         })?;
         if let Some(credentials) = &spec.client.credentials {
             let settings = connect.redis_settings().clone();

@@ -42,7 +42,7 @@ impl ChunkOrder {
         self.observer.check_may_send()?;
         match self.rows_until.is_some_and(|until| Instant::now() >= until) {
             true => Err(Error::unavailable(
-                "rows of a load waited too long behind their entries in indexes: the cluster is too busy; load them again, fewer at a time",
+                "rows of a load waited too long for their entries in indexes: the cluster is too busy; load them again, fewer at a time",
             )),
             false => Ok(()),
         }

@@ -24,7 +24,7 @@ const ROWS: u64 = 6;
 /// Operations before other rows take their places: longer histories take too long to explain.
 const OPERATIONS: u64 = 500 * ROWS;
 
-/// What was done to a row, and what came of it. Each write has a value of its own; 0 is no row.
+/// What was done to a row, and what came of it. Each write has a value of its own; 0 is not a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Access {
     Read(u64),

@@ -61,7 +61,7 @@ mod tests {
 
     #[test]
     fn options_have_the_names_of_the_command_line() {
-        let error = Error::invalid("memory_bytes_max is 1024: it must lie between 1 and 2");
+        let error = Error::invalid("memory_bytes_max is 1024: it must be between 1 and 2");
         assert!(reworded(error, &[]).message().starts_with("--memory is 1024"));
         let error = Error::corruption("stream 0, after 5 entries: a.csv: cut short").of_stream(0);
         assert_eq!(reworded(error, &[]).message(), "a.csv: cut short");

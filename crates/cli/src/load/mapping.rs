@@ -91,8 +91,8 @@ impl Mapping {
                 let condition = planned(option.clone(), text)?;
                 // Checked once for the file: `apply` takes the values as booleans unchecked.
                 if condition.field().data_type() != &DataType::Boolean {
-                    let how = "write one as behind WHERE, such as 'knots > 20'";
-                    return Err(Failure::usage(format!("{option}: it is no condition: {how}")));
+                    let how = "write one as after WHERE, such as 'knots > 20'";
+                    return Err(Failure::usage(format!("{option}: it is not a condition: {how}")));
                 }
                 Some(condition)
             }

@@ -298,7 +298,7 @@ fn json_lines(batch: &RecordBatch) -> CliResult<Vec<u8>> {
     Ok(writer.finish()?)
 }
 
-/// Where lines go that are no rows.
+/// Where lines go that are not rows.
 pub(crate) struct LineOutput(OutputTarget);
 
 impl LineOutput {

@@ -42,7 +42,7 @@ pub(super) enum OutputTarget {
         /// The bytes that were written, which those see who gave the target away.
         bytes: Arc<AtomicU64>,
     },
-    /// Something that is no plain file, such as a pipe or `/dev/null`: written in place.
+    /// Something that is not a plain file, such as a pipe or `/dev/null`: written in place.
     Special(BufWriter<File>),
     /// Whatever a shell writes to.
     Screen(Box<dyn Write + Send>),
@@ -123,8 +123,8 @@ impl OutputTarget {
         self.close()?.map_or(Ok(()), CompletedFile::publish)
     }
 
-    /// Hands on what is buffered. A file gets no name yet, but is on the disk: a name that outlived a
-    /// power failure would lead to a file without its content.
+    /// Hands on what is buffered. A file gets no name yet, but is on the disk: a name that outlived
+    /// a power failure would lead to a file without its content.
     pub(super) fn close(self) -> CliResult<Option<CompletedFile>> {
         match self {
             OutputTarget::Stdout(mut stdout) => noting_broken_pipe(stdout.flush())?,

@@ -82,8 +82,8 @@ impl Shell {
         };
         match left {
             0 => {}
-            1 => self.screen.info("1 statement behind it was left out"),
-            _ => self.screen.info(format_args!("{left} statements behind it were left out")),
+            1 => self.screen.info("1 statement after it was left out"),
+            _ => self.screen.info(format_args!("{left} statements after it were left out")),
         }
         flow
     }

@@ -281,12 +281,12 @@ fn table_references(completer: &Completer, text: &str, tokens: &[SqlToken]) -> V
                 path = format!("{path}.{}", unquote_path(word(next)));
             }
         }
-        // Asking the store spares a grammar: a name that is no table is a column, or not yet
+        // Asking the store spares a grammar: a name that is not a table is a column, or not yet
         // written.
         if let Ok(table) = completer.store.table(&path) {
             rest.next_if(|token| word(token).eq_ignore_ascii_case("AS"));
             let alias = rest
-                // WHERE or JOIN after a table is no alias.
+                // WHERE or JOIN after a table is not an alias.
                 .next_if(|token| is_name(token) && !is_keyword(word(token)))
                 .map(|token| unquote_path(word(token)));
             tables.push(TableReference { path: table.path().to_owned(), alias });

@@ -87,7 +87,7 @@ impl Settings {
                     None => "rows go to the screen".to_owned(),
                 }
             }
-            other => return Err(Error::internal(format!("{other:?} is no setting")).into()),
+            other => return Err(Error::internal(format!("{other:?} is not a setting")).into()),
         })
     }
 

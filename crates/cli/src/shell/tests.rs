@@ -106,7 +106,7 @@ fn errors_point_at_their_place_and_the_shell_goes_on() {
 fn what_stands_behind_a_failure_is_left_out() {
     let text = shown("SELECT c FROM t; SELECT 1; SELECT 2;");
     assert!(
-        text.ends_with("2 statements behind it were left out\n") && !text.contains("1 row"),
+        text.ends_with("2 statements after it were left out\n") && !text.contains("1 row"),
         "{text}"
     );
 }

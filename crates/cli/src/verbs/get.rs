@@ -110,7 +110,7 @@ impl GetArgs {
             return Ok(());
         }
         Err(Failure::usage(format!(
-            "there are no keys: give them behind {0}, or --keys FILE; `tonnage scan {0}` reads all rows",
+            "there are no keys: give them after {0}, or --keys FILE; `tonnage scan {0}` reads all rows",
             self.table
         )))
     }
@@ -145,7 +145,7 @@ impl GetArgs {
                 continue;
             }
             let mut batches = table.bulk_get(Keys::Values(vec![key]).source(), &options)?;
-            // An empty batch is no row.
+            // An empty batch is not a row.
             let has_row = batches.try_fold(false, |has_row, batch| {
                 batch.map(|batch| has_row || batch.rows.num_rows() > 0)
             })?;
@@ -182,7 +182,7 @@ impl GetArgs {
             let sources = Source::expand(std::slice::from_ref(file))?;
             let [source] = sources.as_slice() else {
                 return Err(Failure::usage(format!(
-                    "--keys {file}: it stands for {} files, give one",
+                    "--keys {file}: it matches {} files, give one",
                     sources.len()
                 )));
             };

@@ -92,7 +92,8 @@ impl PutArgs {
         Ok(exit)
     }
 
-    /// All rows, each with a name for messages. A row that cannot be read fails before any is stored.
+    /// All rows, each with a name for messages. A row that cannot be read fails before any is
+    /// stored.
     fn rows(&self, schema: &TableSchema) -> CliResult<Vec<(String, Row)>> {
         let read = |(source, text): (String, String)| {
             let row = row_of(schema, &text).map_err(|error| error.at(&source))?;
@@ -161,7 +162,7 @@ pub(crate) fn report_write(globals: &Globals, place: &str, written: WriteResult)
 fn row_of(schema: &TableSchema, text: &str) -> Result<Row> {
     let example = "a row is a JSON object, such as {\"maker\": \"Nokia\", \"price\": 300}";
     if !text.trim_start().starts_with('{') {
-        return Err(Error::invalid(format!("`{}` is no object: {example}", text.trim())));
+        return Err(Error::invalid(format!("`{}` is not an object: {example}", text.trim())));
     }
     serde_json::from_str::<IgnoredAny>(text)
         .map_err(|error| Error::invalid(format!("it is not JSON: {error}: {example}")))?;
@@ -276,7 +277,7 @@ mod tests {
         let twice = row("{\"a\": 1, \"A\": 2}").unwrap_err();
         assert!(twice.message().contains("column a appears twice"), "{twice}");
         assert!(row("{\"a\": 1,}").unwrap_err().message().contains("it is not JSON"));
-        assert!(row("[1]").unwrap_err().message().contains("is no object"));
+        assert!(row("[1]").unwrap_err().message().contains("is not an object"));
         let row = row(" { \"a\" : 1 , \"b\" : [1.0] } ").unwrap();
         assert_eq!(row.get("b"), Some(&Value::Json("[1.0]".to_owned())));
     }

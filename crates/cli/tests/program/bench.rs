@@ -158,10 +158,10 @@ fn what_cannot_be_measured_is_refused_before_anything_is_written() {
     refused(&["--target", "rocksdb,rocksdb"], &["named twice"]);
     refused(&["--dir", "nowhere"], &["--dir nowhere", "no such directory"]);
     refused(&["--dir", "a=.", "--dir", "b=.."], &["one directory"]);
-    refused(&["--memory", "much"], &["'much' is no size"]);
-    refused(&["--records", "many"], &["'many' is no number"]);
+    refused(&["--memory", "much"], &["'much' is not a size"]);
+    refused(&["--records", "many"], &["'many' is not a number"]);
     refused(&["--records", "0"], &["0 records"]);
-    refused(&["--repeats", "0"], &["'0' is no number of repeats"]);
+    refused(&["--repeats", "0"], &["'0' is not a number of repeats"]);
     refused(&["--factor", "1"], &["factor"]);
     refused(&["--report", "file"], &["--report file", "no report can be written there"]);
     refused(&["--store", "other"], &["touches no store", "--dir"]);

@@ -67,11 +67,11 @@ fn what_is_wrong_with_a_file_of_options_is_told() {
     let place = Place::new().with_ships();
     place.write("a.csv", ships_csv(3));
     for (text, says) in [
-        ("on_exist = 'keep'", &["on_exist is no option of `tonnage load`", "on_existing"][..]),
-        ("tabel = 'ships'", &["tabel is no option", "is table meant?"]),
+        ("on_exist = 'keep'", &["on_exist is not an option of `tonnage load`", "on_existing"][..]),
+        ("tabel = 'ships'", &["tabel is not an option", "is table meant?"]),
         ("delimeter = ';'", &["is delimiter meant?"]),
-        ("zzz = 1", &["zzz is no option", "--help"]),
-        ("config = 'x.toml'", &["config is no option"]),
+        ("zzz = 1", &["zzz is not an option", "--help"]),
+        ("config = 'x.toml'", &["config is not an option"]),
         ("create = 'yes'", &["create is a switch"]),
         ("memory = ['1M', '2M']", &["memory takes one value"]),
         ("memory = true", &["memory takes a text or a number"]),

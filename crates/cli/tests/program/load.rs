@@ -361,7 +361,10 @@ fn options_are_called_as_they_are_given() {
     place.write("a.csv", "ship,at\n1,never\n2,never\n");
     place.run(&["load", "ships", "a.csv", "--errors-max", "1"]).ends(2).says(&["--errors-max (1)"]);
     place.run(&["load", "ships", "a.csv", "--memory", "1K"]).ends(3).says(&["--memory is 1024"]);
-    place.run(&["put", "ships", "nojson"]).ends(3).says(&["`nojson` is no object", "JSON object"]);
+    place
+        .run(&["put", "ships", "nojson"])
+        .ends(3)
+        .says(&["`nojson` is not an object", "JSON object"]);
 }
 
 /// Where only some records named a column of lists, the load ended with an internal error.

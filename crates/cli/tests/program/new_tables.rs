@@ -409,12 +409,12 @@ fn lines_above_the_header_escapes_and_other_quotes_are_options() {
     assert_eq!(place.read("R/a.csv"), "id,name,note\nx,'y',z\n");
     let plain = ["load", "u", "a.csv", "--skip-lines", "2", "--quote", "none"];
     place.run(&[&plain[..], &made[..5]].concat()).ends(1).says(&["4 fields instead of 3"]);
-    place.run(&["load", "t", "a.csv", "--quote", "ab"]).ends(3).says(&["'ab' is no quote"]);
+    place.run(&["load", "t", "a.csv", "--quote", "ab"]).ends(3).says(&["'ab' is not a quote"]);
     place.run(&["load", "t", "a.csv", "--quote", ","]).ends(3).says(&["must be different"]);
 }
 
-/// The name was shown with a line end in it, or with `\r` for a carriage return, and what was advised
-/// could not be typed.
+/// The name was shown with a line end in it, or with `\r` for a carriage return, and what was
+/// advised could not be typed.
 #[test]
 fn a_name_with_a_line_end_is_told_as_bash_reads_it() {
     let place = Place::new();

@@ -112,7 +112,7 @@ fn bytes_that_are_no_text_go_as_base64() {
     place.write("pairs.csv", "key,value\n/a,/wA=\n");
     place.run(&["kv", "load", "pairs.csv", "--values", "base64"]).ends(0);
     assert_eq!(place.run(&["kv", "get", "/a"]).bytes, [0xff, 0]);
-    place.run(&["kv", "scan"]).ends(3).says(&["the value of /a is no text", "--values base64"]);
+    place.run(&["kv", "scan"]).ends(3).says(&["the value of /a is not text", "--values base64"]);
     assert!(place.run(&["kv", "scan", "--values", "base64"]).ends(0).out.contains("/wA="));
 }
 

@@ -173,7 +173,7 @@ fn records_with_keys_that_change_are_not_resumed() {
         let run = load(&format!("ID={changing}"), &resume).ends(3);
         run.says(&["a.csv", "key column id", "change from run to run", "leave out --resume"]);
     }
-    // A column that is no key may change: the second run of a record finds its key.
+    // A column that is not a key may change: the second run of a record finds its key.
     let lasting = ["--map", "at=now()", "--resume", "n"];
     load("id=CAST(k AS STRING)", &lasting).ends(0).says(&["1 inserted"]);
     load("id=uuid()", &[]).ends(0).says(&["1 inserted"]);

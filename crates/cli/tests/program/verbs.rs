@@ -118,7 +118,7 @@ fn sql_carries_out_many_statements_in_one_call() {
     let run = place.run(&["sql", "--fetch-all", "bad.sql"]).ends(2);
     assert_eq!(run.lines(), ["n", "2"]);
     run.says(&["1: ", "nosuch", "2: 1 row", "3: ", "2 of 3 statements failed"]);
-    // What is wrong with the output is no failure of a statement.
+    // What is wrong with the output is not a failure of a statement.
     let to_file = place.run(&["sql", "--fetch-all", "all.sql", "-o", "all.csv"]);
     to_file.says(&["it holds the rows of one statement"]).ends(2);
     place.write("none.sql", "-- nothing");

@@ -37,9 +37,9 @@ pub(crate) fn check(options: &BulkPutOptions) -> Result<()> {
         )));
     }
     match options.errors_max {
-        ErrorsMax::Percent(percent) if !(0.0..=100.0).contains(&percent) => Err(Error::invalid(
-            format!("errors_max is {percent}%: it must lie between 0% and 100%"),
-        )),
+        ErrorsMax::Percent(percent) if !(0.0..=100.0).contains(&percent) => {
+            Err(Error::invalid(format!("errors_max is {percent}%: it must be between 0% and 100%")))
+        }
         _ => Ok(()),
     }
 }

@@ -152,7 +152,7 @@ pub(crate) fn maybe_ships(ids: &[Option<i64>]) -> RecordBatch {
     RecordBatch::try_from_iter([("id", Arc::new(Int64Array::from(ids.to_vec())) as _)]).unwrap()
 }
 
-/// Batches of ships, the first of which fails that is no number.
+/// Batches of ships, the first of which fails that is not a number.
 pub(crate) fn failing(
     batches: i64,
     error: tonnage::Error,

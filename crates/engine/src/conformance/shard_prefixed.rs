@@ -93,8 +93,8 @@ pub fn a_refused_batch_leaves_nothing_in_any_space(harness: &mut dyn Harness) {
     );
 }
 
-/// Where entries are no part of the atomic step, those put stay when the rows are refused, those to
-/// be deleted stay too, and none takes a condition.
+/// Where entries are not part of the atomic step, those put stay when the rows are refused, those
+/// to be deleted stay too, and none takes a condition.
 pub fn entries_outside_the_atomic_step_stay_when_the_batch_is_refused(harness: &mut dyn Harness) {
     let fixture = Fixture::new(harness);
     let Some(index) = prefixed_space(&fixture, "index") else { return };
@@ -127,8 +127,8 @@ pub fn entries_outside_the_atomic_step_stay_when_the_batch_is_refused(harness: &
     assert_eq!(kind(engine.write(&first, Durability::Write)), ErrorKind::Unsupported);
 }
 
-/// A key of a shard-prefixed space that names another shard than the rest of its batch, or one that there
-/// is not, is refused.
+/// A key of a shard-prefixed space that names another shard than the rest of its batch, or one that
+/// there is not, is refused.
 pub fn a_key_that_names_another_shard_is_invalid(harness: &mut dyn Harness) {
     let fixture = Fixture::new(harness);
     let Some(index) = prefixed_space(&fixture, "index") else { return };
@@ -162,7 +162,8 @@ pub fn a_key_that_names_another_shard_is_invalid(harness: &mut dyn Harness) {
     assert!(fixture.all_names().is_empty() && all_rests(engine, index).is_empty());
 }
 
-/// What a shard-prefixed space holds of one shard is one range, in order, read from that shard alone.
+/// What a shard-prefixed space holds of one shard is one range, in order, read from that shard
+/// alone.
 pub fn a_range_of_one_shard_comes_in_order(harness: &mut dyn Harness) {
     let fixture = Fixture::new(harness);
     let Some(index) = prefixed_space(&fixture, "index") else { return };
@@ -203,8 +204,8 @@ pub fn a_range_of_one_shard_comes_in_order(harness: &mut dyn Harness) {
     assert_eq!(all_rests(engine, index).len(), groups.len() * 3);
 }
 
-/// A load stores entries of shard-prefixed spaces over whatever is there, reports none as existing, and
-/// counts each once.
+/// A load stores entries of shard-prefixed spaces over whatever is there, reports none as existing,
+/// and counts each once.
 pub fn a_load_stores_placed_entries_whatever_is_there(harness: &mut dyn Harness) {
     let fixture = Fixture::new(harness);
     let Some(index) = prefixed_space(&fixture, "index") else { return };

@@ -42,7 +42,7 @@ pub(super) fn choose_member(
 /// What is said of an archive that holds several members, none of which is named.
 fn several(names: &[String], what: &str) -> String {
     format!(
-        "it holds {} {what}s, {}: name one behind a slash, or a pattern such as /*",
+        "it holds {} {what}s, {}: name one after a slash, or a pattern such as /*",
         names.len(),
         list_names(names)
     )

@@ -163,7 +163,7 @@ impl<'a> SheetWriter<'a> {
     fn go_to(&mut self, (row, column): (u32, u32)) -> io::Result<()> {
         if row >= ROWS_MAX || column >= COLUMNS_MAX {
             return Err(broken(format!(
-                "a cell lies in row {} and column {}, a sheet has {ROWS_MAX} rows and {COLUMNS_MAX} columns",
+                "a cell is in row {} and column {}, a sheet has {ROWS_MAX} rows and {COLUMNS_MAX} columns",
                 u64::from(row) + 1,
                 u64::from(column) + 1
             )));
@@ -238,8 +238,8 @@ fn put_value(value: &DataRef<'_>, shows: DateTimeDisplay, out: &mut Vec<u8>) {
     out.extend_from_slice(text.as_bytes());
 }
 
-/// Whole numbers that fit a LONG with all their digits, others with an exponent where that is short.
-/// Rust's own text pads large numbers with noughts that are not theirs.
+/// Whole numbers that fit a LONG with all their digits, others with an exponent where that is
+/// short. Rust's own text pads large numbers with noughts that are not theirs.
 fn number_text(number: f64) -> String {
     match number.fract() == 0.0 && LONG.contains(&number) {
         true => format!("{number:.0}"),
@@ -369,7 +369,7 @@ mod tests {
     fn cells_outside_a_sheet_are_refused() {
         for place in [(1 << 20, 0), (u32::MAX, 0), (0, 1 << 14), (0, u32::MAX)] {
             let error = csv(&[((0, 0), text("a")), (place, text("b"))]).unwrap_err();
-            assert!(error.to_string().contains("a cell lies in row"), "{error}");
+            assert!(error.to_string().contains("a cell is in row"), "{error}");
         }
         let last = csv(&[((0, 0), text("a")), (((1 << 20) - 1, (1 << 14) - 1), text("b"))]);
         assert_eq!(last.unwrap().len(), 2 * ((1 << 14) - 1 + 2) + (1 << 20) - 2);

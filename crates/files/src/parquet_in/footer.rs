@@ -66,7 +66,7 @@ fn options(skips_hint: bool) -> ArrowReaderOptions {
 }
 
 fn read_metadata(file: &File, schema: Option<SchemaDescPtr>) -> Result<ParquetMetaData> {
-    // Statistics are not used, and those of INT96 are no statistics of bytes.
+    // Statistics are not used, and those of INT96 are not statistics of bytes.
     let mut options = ParquetMetaDataOptions::new()
         .with_column_stats_policy(ParquetStatisticsPolicy::SkipAll)
         .with_size_stats_policy(ParquetStatisticsPolicy::SkipAll)

@@ -65,8 +65,8 @@ fn is_raw(leaf: &Type) -> bool {
     }
 }
 
-/// The position of a column in the file. A group without fields is no column, so that the columns
-/// after it shift by one position.
+/// The position of a column in the file. A group without fields is not a column, so that the
+/// columns after it shift by one position.
 pub(super) struct ColumnPlace {
     /// Among the fields at the root.
     pub(super) root: usize,
@@ -165,7 +165,7 @@ fn leaf_field(field: &FieldRef, leaf: &ColumnDescPtr, unit: TimeUnit) -> FieldRe
         {
             own().with_data_type(DataType::Interval(IntervalUnit::MonthDayNano))
         }
-        // Some writers have bytes of that width that are no UUIDs, and Arrow writes UUIDs without
+        // Some writers have bytes of that width that are not UUIDs, and Arrow writes UUIDs without
         // saying so in Parquet's own types.
         DataType::FixedSizeBinary(16) if logical != Some(&LogicalType::Uuid) && !is_extended => {
             marked(own(), TYPE_BINARY)

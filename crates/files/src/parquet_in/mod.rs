@@ -68,7 +68,7 @@ impl ParquetSource {
             let error = ParquetError::General("it has rows without columns".to_owned());
             return Err(error.into());
         }
-        // Found by their leaves: a nested group without fields is no part of the decoder's schema.
+        // Found by their leaves: a nested group without fields is not part of the decoder's schema.
         let places = column_places(decoded, &footer.told);
         let fields =
             decoded.iter().zip(&places).map(|(field, place)| match footer.wide_column(field) {
@@ -98,8 +98,8 @@ impl ParquetSource {
         self.footer.rows
     }
 
-    /// Chooses the unit of the columns of INT96: that of the wanted column, else nanoseconds if some
-    /// of the first values need them, else microseconds, which reach as far as all calendars.
+    /// Chooses the unit of the columns of INT96: that of the wanted column, else nanoseconds if
+    /// some of the first values need them, else microseconds, which reach as far as all calendars.
     pub(crate) fn choose_units(
         &mut self,
         wanted: impl Fn(usize) -> Option<TimeUnit>,

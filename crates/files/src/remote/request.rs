@@ -106,7 +106,7 @@ impl RemoteRequest<'_> {
         match response.status() {
             StatusCode::OK if is_folder("x-ms-meta-hdi_isfolder", "true") => Err(io::Error::new(
                 io::ErrorKind::IsADirectory,
-                "it is a folder; name its files, for instance with /* behind it",
+                "it is a folder; name its files, for instance with /* after it",
             )),
             StatusCode::OK | StatusCode::PARTIAL_CONTENT => Ok(response),
             _ => Err(self.refusal(response)),
@@ -253,7 +253,7 @@ pub(super) fn to_io_error(error: ureq::Error) -> io::Error {
             (io::ErrorKind::Unsupported, "the server leads around in a circle".to_owned())
         }
         ureq::Error::BadUri(_) | ureq::Error::Http(_) => {
-            (io::ErrorKind::Unsupported, "it is no URL".to_owned())
+            (io::ErrorKind::Unsupported, "it is not a URL".to_owned())
         }
         error => (io::ErrorKind::Other, error.to_string()),
     };

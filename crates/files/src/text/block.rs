@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::dialect::CsvDialect;
 use crate::rejected::RejectedRecord;
 
-/// The mark for a formula whose value the workbook lacks. It is no UTF-8, so nothing else that can
+/// The mark for a formula whose value the workbook lacks. It is not UTF-8, so nothing else that can
 /// be loaded is taken for it.
 pub(crate) const UNCACHED_FORMULA: &[u8] = b"\xff formula without a value \xff";
 

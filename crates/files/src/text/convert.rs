@@ -321,7 +321,7 @@ impl BlockColumn<'_> {
                 }
                 CellKind::Nested => Err("is a nested value"),
                 CellKind::Plain => value(row, text).or_else(|reason| match text.trim_ascii() {
-                    // Blanks around a value are no part of it, but they are rare.
+                    // Blanks around a value are not part of it, but they are rare.
                     bare if bare.len() < text.len() && !bare.is_empty() => value(row, bare),
                     _ => Err(reason),
                 }),

@@ -203,8 +203,8 @@ impl CsvSplitter {
         let line = block.lines;
         block.lines += lines;
         let end = without_return(bytes, start, end);
-        // A blank line is no record, but its line end was counted. Where a record is one field, it is
-        // how a field without a value is written.
+        // A blank line is not a record, but its line end was counted. Where a record is one field,
+        // it is how a field without a value is written.
         if start == end && !(self.blank_is_null && self.columns == 1) {
             return take_back(block);
         }

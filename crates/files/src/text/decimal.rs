@@ -67,9 +67,10 @@ impl DecimalDigits {
         (self.digits.len() as i64 - self.point).clamp(0, i64::from(u32::MAX / 2)) as u32
     }
 
-    /// Whether the double next to the number is the number again in its shortest form, or has a shorter
-    /// one and is the number when it is written with as many digits. 563000000000000.2 is the double
-    /// 563000000000000.25, whose shortest form ends in 3; so it does not fit, and that does.
+    /// Whether the double next to the number is the number again in its shortest form, or has a
+    /// shorter one and is the number when it is written with as many digits. 563000000000000.2 is
+    /// the double 563000000000000.25, whose shortest form ends in 3; so it does not fit, and that
+    /// does.
     pub(crate) fn fit_double(&self) -> bool {
         if self.digits.is_empty()
             || self.digits.len() <= DOUBLE_DIGITS && DOUBLE_POINTS.contains(&self.point)
@@ -163,7 +164,7 @@ pub(crate) fn whole<T: WholeNumber>(text: &[u8]) -> Result<T, Reason> {
     }
 }
 
-/// Nothing for a text that is no whole number.
+/// Nothing for a text that is not a whole number.
 #[cold]
 fn whole_decimal<T: WholeNumber>(text: &[u8]) -> Option<Result<T, Reason>> {
     let number = DecimalDigits::of(text).filter(|number| number.fraction_digits() == 0)?;
@@ -229,7 +230,7 @@ fn plain_decimal(text: &[u8], precision: u8, scale: i8) -> Result<i128, Reason> 
 }
 
 const NO_NUMBER: Reason = "is not a number";
-const TOO_FINE: Reason = "has more digits behind the point than the column keeps";
+const TOO_FINE: Reason = "has more digits after the point than the column keeps";
 const TOO_LONG: Reason = "has more digits than the column keeps";
 
 #[cfg(test)]
@@ -237,7 +238,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// They were no whole numbers in files, and were in SQL.
+    /// They were not whole numbers in files, and were in SQL.
     #[test]
     fn a_whole_number_is_one_in_every_form() {
         for (text, expected) in [
@@ -280,7 +281,7 @@ mod tests {
         }
         assert_eq!(
             decimal(b"1.005", 6, 2),
-            Err("has more digits behind the point than the column keeps")
+            Err("has more digits after the point than the column keeps")
         );
         assert_eq!(decimal(b"12345", 6, 2), Err("has more digits than the column keeps"));
         for text in ["", "-", ".", "1.2.3", "x", "1e", "1e99999999999"] {
@@ -288,8 +289,8 @@ mod tests {
         }
     }
 
-    /// The 39th digit was more than 128 bits hold, and what was left of it could look small: 2 with 38
-    /// noughts became -140282366920938463463374607431768211456, without a word.
+    /// The 39th digit was more than 128 bits hold, and what was left of it could look small: 2 with
+    /// 38 noughts became -140282366920938463463374607431768211456, without a word.
     #[test]
     fn digits_beyond_128_bits_are_too_many() {
         let nines = "9".repeat(38);

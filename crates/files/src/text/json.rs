@@ -26,7 +26,7 @@ pub(crate) struct JsonSplitter {
     /// For each position in an object, the last name and column there: most lines repeat the line
     /// before, so most names are found by one comparison.
     seen: Vec<(Vec<u8>, Option<usize>)>,
-    /// Whether members that are no column are passed over; else they reject their record.
+    /// Whether members that are not a column are passed over; else they reject their record.
     pass_over_unknown: bool,
     /// Why the text is known to end before its time.
     short: Option<&'static str>,
@@ -198,7 +198,7 @@ impl JsonSplitter {
         let mut filled = ColumnSet::default();
         scan_object(bytes, start, end, |member| {
             let column = self.column(&member, place);
-            // Members that are no column count as well: `seen` is indexed by positions in the
+            // Members that are not a column count as well: `seen` is indexed by positions in the
             // object.
             place += 1;
             match column {

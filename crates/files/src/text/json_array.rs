@@ -42,7 +42,7 @@ pub(crate) struct ArrayCutter {
 pub(crate) enum ArrayCut {
     /// An element from here to there.
     Element(usize, usize),
-    /// Text that is no element, and why.
+    /// Text that is not an element, and why.
     Refused(usize, usize, &'static str),
     /// Nothing more before this place; an element that begins there does not end in this block.
     Nothing(usize),
@@ -102,7 +102,7 @@ impl ArrayCutter {
                 // The bracket stays unread: the next call ends the array with it.
                 (ArrayState::Element, b']') => {
                     self.state = ArrayState::BehindElement;
-                    return ArrayCut::Refused(at, at, "an element is missing behind a comma");
+                    return ArrayCut::Refused(at, at, "an element is missing after a comma");
                 }
                 (before, _) => return self.element(bytes, at, at_end, before),
             };
@@ -230,7 +230,7 @@ mod tests {
 
     #[test]
     fn what_is_no_element_is_told() {
-        assert_eq!(cut("[1,]", 9), ["1", ": an element is missing behind a comma"]);
+        assert_eq!(cut("[1,]", 9), ["1", ": an element is missing after a comma"]);
         assert_eq!(
             cut("[1 2]", 9),
             ["1 2"],

@@ -58,7 +58,7 @@ fn go_to_records(source: &Source, blocks: &mut BlockReader, options: &ReadOption
             Err(what) => return Err(wrong(what)),
             Ok(None) if at_end => return Err(wrong("the document ends before such an array")),
             Ok(None) if wanted > options.record_bytes_max * 2 => {
-                return Err(wrong("too much stands before it in the document"));
+                return Err(wrong("too much comes before it in the document"));
             }
             // A slow source gave less than was asked for: more of it is no reason to ask for more.
             Ok(None) if blocks.came_early() => {}
@@ -76,7 +76,7 @@ fn find_array(
 ) -> std::result::Result<Option<usize>, &'static str> {
     let Some(mut at) = next_token(text, at) else { return Ok(None) };
     let Some((name, rest)) = path.split_first() else {
-        return if text[at] == b'[' { Ok(Some(at)) } else { Err("what stands there is no array") };
+        return if text[at] == b'[' { Ok(Some(at)) } else { Err("what is there is not an array") };
     };
     if text[at] != b'{' {
         return Err("there is no object to look for it in");

@@ -28,7 +28,7 @@ pub(crate) struct JsonSyntaxError {
     pub(crate) reason: &'static str,
 }
 
-/// Why a line is no record.
+/// Why a line is not a record.
 pub(super) struct RecordRefusal {
     pub(super) column: Option<String>,
     pub(super) reason: String,
@@ -201,7 +201,7 @@ impl ObjectScan<'_> {
         if self.peek() == Some(b'-') {
             self.at += 1;
         }
-        // Rust's parsers take `01` and `1.`, which are no JSON: they are refused here, before any
+        // Rust's parsers take `01` and `1.`, which are not JSON: they are refused here, before any
         // is asked.
         match self.digits() {
             0 => return Err(wrong),

@@ -276,7 +276,7 @@ fn refuse_bare_returns(
     }
 }
 
-/// A source without a first record: empty, or with a header that is no record.
+/// A source without a first record: empty, or with a header that is not a record.
 fn empty_csv(
     source: &Source,
     blocks: &mut BlockReader,
@@ -285,7 +285,7 @@ fn empty_csv(
 ) -> Result<(Splitter, usize, ColumnLayout)> {
     if !blocks.look_ahead(1).trim_ascii().is_empty() {
         return Err(Error::invalid(format!(
-            "{}: line {} is no CSV header: a quote is not closed or it is too long",
+            "{}: line {} is not a CSV header: a quote is not closed or it is too long",
             source.name(),
             options.csv.skip_lines.saturating_add(1)
         )));

@@ -43,7 +43,7 @@ pub(crate) fn integer<T: WholeNumber>(text: &[u8]) -> Result<T, Reason> {
         Some(b'+') => (false, &text[1..]),
         _ => (false, text),
     };
-    // A sign alone is no number, and the loop below would take it for 0.
+    // A sign alone is not a number, and the loop below would take it for 0.
     if digits.is_empty() {
         return Err("is not a whole number");
     }
@@ -218,7 +218,7 @@ pub(crate) fn bytes(text: &[u8], out: &mut Vec<u8>) -> Result<(), Reason> {
 }
 
 fn hexadecimal_bytes(digits: &[u8], out: &mut Vec<u8>) -> Result<(), Reason> {
-    const WRONG: Reason = "needs pairs of hexadecimal digits behind its beginning";
+    const WRONG: Reason = "needs pairs of hexadecimal digits after its beginning";
     let start = out.len();
     let digit = |byte: u8| char::from(byte).to_digit(16).map(|digit| digit as u8);
     for pair in digits.chunks(2) {

@@ -25,10 +25,13 @@ use json::JsonWriter;
 ///
 /// | format | how values are written |
 /// |---|---|
-/// | CSV | a header with the names; NULL as nothing, empty text as `""`; text in quotes where it needs them |
+/// | CSV | a header with the names; NULL as nothing, empty text as `""`; text in quotes where it
+/// needs them |
 /// | TSV | the same with tabs for commas |
-/// | JSON lines | one object per line with every column, NULL as `null`; JSON columns as JSON, not as text |
-/// | Parquet | compressed with zstd inside, whatever the compression of the whole; moments in seconds as milliseconds, with a note |
+/// | JSON lines | one object per line with every column, NULL as `null`; JSON columns as JSON, not
+/// as text |
+/// | Parquet | compressed with zstd inside, whatever the compression of the whole; moments in
+/// seconds as milliseconds, with a note |
 /// | Arrow IPC | as a file or as a stream |
 ///
 /// In both text formats a point in time is `2022-01-03T00:00:00` in UTC with the digits of the
@@ -36,7 +39,7 @@ use json::JsonWriter;
 /// bytes are base64 (`0x` and hexadecimal digits, where their base64 looks like such digits) and a
 /// UUID has its hyphens. All formats read back as the rows that were written, with two exceptions.
 /// In a CSV file of a single text column NULL and empty text are the same, because a line with
-/// nothing on it is no record. In JSON lines NULL and the JSON value `null` of a JSON column are
+/// nothing on it is not a record. In JSON lines NULL and the JSON value `null` of a JSON column are
 /// the same.
 pub struct RecordWriter<W: Write + Send> {
     body: WriterBody<W>,

@@ -143,7 +143,7 @@ fn milliseconds(field: &Field, column: &ArrayRef) -> Result<ArrayRef> {
     }
     let options = CastOptions { safe: false, ..CastOptions::default() };
     cast_with_options(column, field.data_type(), &options).map_err(|error| {
-        let what = "holds a moment that Parquet cannot keep: it counts milliseconds, up to the year 292 million";
+        let what = "holds a timestamp that Parquet cannot keep: it counts milliseconds, up to the year 292 million";
         Error::unsupported(format!("the column {} {what}: choose another format", field.name())).with_source(error)
     })
 }

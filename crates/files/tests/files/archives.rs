@@ -26,7 +26,8 @@ fn zip(members: &[(&str, &[u8])]) -> Vec<u8> {
     writer.finish().unwrap().into_inner()
 }
 
-/// A workbook with these sheets, each the XML of its rows. Style 1 shows days, style 2 points in time.
+/// A workbook with these sheets, each the XML of its rows. Style 1 shows days, style 2 points in
+/// time.
 fn workbook(sheets: &[(&str, &str)]) -> Vec<u8> {
     let texts = ["id", "name", "on", "at", "Ann \"A\"", "007"];
     let texts: String = texts.iter().map(|text| format!("<si><t>{text}</t></si>")).collect();
@@ -282,7 +283,7 @@ fn formulas_without_a_value_reject_their_record() {
     assert_eq!(
         schema.field(1).data_type(),
         &DataType::Int64,
-        "the empty text in line 6 is no text"
+        "the empty text in line 6 is not text"
     );
     let (batch, rejected) = common::read(&source, &common::wanting(schema.clone().into()));
     assert_eq!(common::lines(&batch), ["2,4,1", "5,,1", "6,,1", "7,,1"]);
@@ -345,7 +346,8 @@ fn what_is_held_of_a_workbook_has_a_bound() {
     }
 }
 
-/// A row was put together in memory before it was read: 16,384 cells may share a text of any length.
+/// A row was put together in memory before it was read: 16,384 cells may share a text of any
+/// length.
 #[test]
 fn a_long_row_is_rejected_by_itself() {
     let text = format!("<sst><si><t>{}</t></si><si><t>id</t></si></sst>", "x".repeat(4 << 20));

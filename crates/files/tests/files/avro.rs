@@ -299,7 +299,7 @@ fn big_decimals_are_numbers() {
     let list = "\"[\"\"12.34\"\",\"\"-1e3\"\"]\"";
     assert_eq!(lines(&batch), [&format!("12.340000000,{list},eA=="), ",[],\"\""]);
     let told: Vec<_> = rejected.iter().map(|it| (it.record, it.column.as_deref())).collect();
-    assert_eq!(told, [(2, Some("n"))], "twelve digits behind the point");
+    assert_eq!(told, [(2, Some("n"))], "twelve digits after the point");
     // A column of text has all digits.
     let wanted = common::schema(&[("n", DataType::Utf8)]);
     let unmentioned = tonnage_files::ExtraColumns::Skip;

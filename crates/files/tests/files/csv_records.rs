@@ -249,7 +249,8 @@ fn only_column(text: &str, options: &ReadOptions) -> Vec<Option<String>> {
     batch.column(0).as_string::<i32>().iter().map(|value| value.map(str::to_owned)).collect()
 }
 
-/// NULL was written as an empty text, and a blank line was no record: of three rows two came back.
+/// NULL was written as an empty text, and a blank line was not a record: of three rows two came
+/// back.
 #[test]
 fn a_blank_line_of_a_file_of_one_column_is_null() {
     let wanted = wanting(schema(&[("v", DataType::Utf8)]));

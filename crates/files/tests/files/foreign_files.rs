@@ -44,7 +44,8 @@ fn utf16_is_read(#[case] unit: fn(u16) -> [u8; 2], #[case] encoding: Encoding) {
     let bare = Source::memory("x.csv", utf16(&text, unit));
     let options = ReadOptions { encoding: Some(encoding), ..wanting(small_schema()) };
     assert_eq!(read(&bare, &options), (expected.clone(), vec![]));
-    // Many say UTF-16 for both kinds, and a mark knows better: its text came out as other characters.
+    // Many say UTF-16 for both kinds, and a mark knows better: its text came out as other
+    // characters.
     for told in [Encoding::Utf16Le, Encoding::Utf16Be] {
         let options = ReadOptions { encoding: Some(told), ..wanting(small_schema()) };
         assert_eq!(read(&marked, &options), (expected.clone(), vec![]), "{told}");
@@ -127,7 +128,7 @@ fn anything_else_behind_gzip_is_told_behind_all_records() {
     assert_eq!(outcome[0].as_ref().unwrap().records, 2);
     let error = outcome[1].as_ref().unwrap_err();
     assert!(
-        error.message().contains("something that is no gzip follows")
+        error.message().contains("something that is not gzip follows")
             && !error.message().contains("cut short"),
         "{error}"
     );
@@ -139,7 +140,7 @@ fn blanks_around_values_are_no_part_of_them() {
         read(&csv("id,name,at\n 1 , x ,\t2022-01-03\n"), &wanting(small_schema()));
     assert_eq!((lines(&batch), rejected), (vec!["1, x ,2022-01-03T00:00:00".to_owned()], vec![]));
     let (_, rejected) = read(&csv("id\n\" 1\"\n  \n"), &wanting(small_schema()));
-    assert_eq!(rejected.len(), 2, "quotes keep their blanks, and blanks alone are no number");
+    assert_eq!(rejected.len(), 2, "quotes keep their blanks, and blanks alone are not a number");
 }
 
 /// Writers other than this crate call the items of a list `element`, and say that keys of maps or

@@ -287,7 +287,7 @@ fn the_value_that_makes_text_of_a_column_is_told() {
         told,
         [place("amount", "x4", DataType::Float64), place("day", "0", DataType::Date32)]
     );
-    // Words are no exception where another file has nothing else.
+    // Words are not an exception where another file has nothing else.
     let words: String = (0..50).map(|id| format!("{id},words,2024-01-03\n")).collect();
     let words = csv(format!("id,amount,day\n{words}"));
     let columns: Vec<_> =

@@ -202,7 +202,7 @@ fn the_array_of_records_may_stand_in_a_document(#[case] text: &str, #[case] path
 fn a_path_that_leads_to_no_array_is_told() {
     for (path, says) in [
         ("more", "no such member"),
-        ("kind", "is no array"),
+        ("kind", "is not an array"),
         ("kind.x", "no object"),
         ("open", "ends before"),
     ] {

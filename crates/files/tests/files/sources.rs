@@ -124,7 +124,7 @@ fn a_packed_file_that_is_cut_short_gives_what_it_has_and_then_an_error(
                 assert_eq!(
                     part.batch,
                     batch.slice(rows, part.batch.num_rows()),
-                    "half a record is no record"
+                    "half a record is not a record"
                 );
                 rows += part.batch.num_rows();
             }
@@ -151,13 +151,13 @@ fn a_gzip_file_that_ends_in_its_head_is_an_error() {
 }
 
 #[rstest]
-#[case::garbage(b"this is no parquet file at all".to_vec())]
+#[case::garbage(b"this is not a parquet file at all".to_vec())]
 #[case::only_magic(b"PAR1PAR1".to_vec())]
 #[case::empty(Vec::new())]
 fn garbage_called_parquet_is_an_error_that_names_the_file(#[case] bytes: Vec<u8>) {
     let error = open_error(&Source::memory("x.parquet", bytes));
     assert_eq!(error.kind(), ErrorKind::Corruption);
-    assert!(error.message().starts_with("x.parquet: is no readable Parquet file"), "{error}");
+    assert!(error.message().starts_with("x.parquet: is not a readable Parquet file"), "{error}");
 }
 
 #[test]
@@ -254,7 +254,7 @@ fn the_ending_of_a_folder_says_nothing_of_its_files() {
     }
 }
 
-/// What is no UTF-8 in the name of a folder became the replacement character, in every row.
+/// What is not UTF-8 in the name of a folder became the replacement character, in every row.
 #[test]
 fn the_names_of_folders_are_utf8() {
     let options = ReadOptions { folders: true, ..ReadOptions::default() };

@@ -1,11 +1,11 @@
-//! Why bytes are no document.
+//! Why bytes are not a document.
 
 use std::fmt;
 
 /// How deep arrays and maps may lie in each other.
 pub const DEPTH_MAX: usize = 64;
 
-/// Why bytes are no document of NSON.
+/// Why bytes are not a document of NSON.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NsonFault {
     /// No value has a kind of this number.
@@ -26,7 +26,7 @@ pub enum NsonFault {
         /// The number of bytes after the last element.
         behind: usize,
     },
-    /// A text is no UTF-8.
+    /// A text is not UTF-8.
     Text,
     /// Values lie too deep in each other.
     Depth,
@@ -42,9 +42,9 @@ impl fmt::Display for NsonFault {
             NsonFault::Number => f.write_str("Invalid packed int"),
             NsonFault::Length(length) => write!(f, "Invalid length value, length is {length}"),
             NsonFault::Size { behind } => {
-                write!(f, "Invalid size of an array or a map: {behind} bytes lie behind its end")
+                write!(f, "Invalid size of an array or a map: {behind} bytes follow its end")
             }
-            NsonFault::Text => f.write_str("Invalid text: it is no UTF-8"),
+            NsonFault::Text => f.write_str("Invalid text: it is not UTF-8"),
             NsonFault::Depth => {
                 write!(f, "Invalid document: values lie more than {DEPTH_MAX} deep in each other")
             }

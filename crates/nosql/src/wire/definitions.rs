@@ -108,7 +108,7 @@ pub(super) fn define(call: &Call<'_>, statement: &str) -> Outcome<DefinitionOutc
         Some(DdlOutcome::Altered { table }) => {
             DefinitionOutcome { table, is_change: true, kind: DefinitionKind::Alter }
         }
-        _ => return Err(Failure::unsupported("that is no definition of a table or an index")),
+        _ => return Err(Failure::unsupported("that is not a definition of a table or an index")),
     })
 }
 

@@ -109,7 +109,7 @@ pub(super) fn list_tables(call: &Call<'_>, out: &mut NsonWriter) -> Outcome<()> 
     };
     let (most, start) = (number(field::LIST_MAX), number(field::LIST_START));
     let mut names = table_names(call);
-    // A namespace that is not there has no tables: that is no mistake.
+    // A namespace that is not there has no tables: that is not a mistake.
     if let Some(namespace) = namespace.filter(|namespace| !namespace.is_empty()) {
         names.retain(|path| is_within(path, namespace));
     }

@@ -127,7 +127,7 @@ pub(super) fn write_multiple(call: &Call<'_>, out: &mut NsonWriter) -> Outcome<(
 
 fn read_operation(call: &Call<'_>, item: NsonView<'_>) -> Outcome<GroupOperation> {
     let fields: NsonFields<'_> =
-        item.fields().ok_or_else(|| Failure::protocol("an operation is no map"))?;
+        item.fields().ok_or_else(|| Failure::protocol("an operation is not a map"))?;
     let number = fields.get(field::OPERATION).and_then(|number| number.whole());
     let operation = number.and_then(OpCode::of_number);
     let operation =
@@ -146,7 +146,7 @@ fn read_operation(call: &Call<'_>, item: NsonView<'_>) -> Outcome<GroupOperation
             GroupWrite::Delete(GivenDelete::read(fields, condition, &table)?)
         }
         other => {
-            return Err(Failure::argument(format!("{} is no write of one row", other.name())));
+            return Err(Failure::argument(format!("{} is not a write of one row", other.name())));
         }
     };
     Ok(GroupOperation { table, write, aborts: is_true(fields, field::ABORTS) })
@@ -164,7 +164,7 @@ fn check_group(operations: &[GroupOperation]) -> Outcome<()> {
     for operation in operations {
         if operation.table.schema().root_path() != first.table.schema().root_path() {
             return Err(Failure::argument(format!(
-                "{} and {} are no relatives: a writeMultiple has rows of one table, its parents \
+                "{} and {} are not relatives: a writeMultiple has rows of one table, its parents \
                  and its children",
                 first.table.path(),
                 operation.table.path()

@@ -63,9 +63,9 @@ fn groups_that_are_none_are_refused() {
     for (operations, part) in [
         (json!([put(1, "a", true), other]), "Shard key: {\"sid\":2} does not match the shard key"),
         (json!([put(1, "a", true), put(1, "b", true)]), "More than one operation has the same Key"),
-        (json!([put(1, "a", true), stranger]), "are no relatives"),
+        (json!([put(1, "a", true), stranger]), "are not relatives"),
         (json!([]), "at least one"),
-        (json!([{"o": 2, "k": {"sid": 1, "id": 1}}]), "is no write"),
+        (json!([{"o": 2, "k": {"sid": 1, "id": 1}}]), "is not a write"),
     ] {
         let answer = write(&client, operations);
         assert_eq!(answer["e"], json!(4));

@@ -25,7 +25,7 @@ def size(value: int | str | None) -> int | None:
         return value
     match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([A-Za-z]*)\s*", value)
     if match is None or match.group(2).upper() not in _UNITS:
-        raise ValueError(f"{value!r} is no size: give bytes, or for instance '64MiB'")
+        raise ValueError(f"{value!r} is not a size: give bytes, or for instance '64MiB'")
     return int(float(match.group(1)) * _UNITS[match.group(2).upper()])
 
 

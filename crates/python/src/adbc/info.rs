@@ -71,7 +71,7 @@ pub(super) fn info(codes: Option<HashSet<InfoCode>>) -> Result<BoxedReader> {
         places.push(place as i32 - 1);
     }
     let DataType::Union(fields, _) = GET_INFO_SCHEMA.field(1).data_type() else {
-        return Err(super::error::invalid("the values are no union"));
+        return Err(super::error::invalid("the values are not a union"));
     };
     let members: Vec<ArrayRef> = fields
         .iter()

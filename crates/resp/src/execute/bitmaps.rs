@@ -214,7 +214,7 @@ pub(crate) fn combine(call: &mut ImmediateCall<'_>) -> Result<(), Refusal> {
     if would_be_marked(b"", 0, &combined) {
         return Err(words::MARKED.into());
     }
-    // Nothing is no value: the key is deleted.
+    // Nothing is not a value: the key is deleted.
     let change = (!combined.is_empty()).then_some((combined.as_slice(), 0));
     call.stored(store(call.keyspace, &[(target, change)]))?;
     call.reply().integer(combined.len() as i64);

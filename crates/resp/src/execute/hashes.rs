@@ -12,7 +12,7 @@ use crate::values::{ValueKind, entry_bytes};
 
 type Planned = Result<ReplyShape, Refusal>;
 
-/// Where members are no entries of their own, a collection is one value, and each change of it
+/// Where members are not entries of their own, a collection is one value, and each change of it
 /// writes all of it.
 const FIELDS_BYTES_MAX: usize = 8 << 20;
 
@@ -142,7 +142,7 @@ pub(super) fn random(
     kind: ValueKind,
     option: Option<&[u8]>,
 ) -> Planned {
-    // One by itself is no list.
+    // One by itself is not a list.
     if arguments.len() == 2 {
         sink.push(1, PartAction::Members(kind, HashAction::Random));
         return Ok(ReplyShape::Single);

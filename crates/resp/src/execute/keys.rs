@@ -100,7 +100,7 @@ pub(super) fn store(keyspace: &Keyspace, changes: &[KeyChange<'_>]) -> tonnage::
     outcomes.into_iter().try_for_each(|outcome| outcome.map(drop))
 }
 
-/// Calls `take` with each key, until it answers false. Pairs with longer paths are no keys.
+/// Calls `take` with each key, until it answers false. Pairs with longer paths are not keys.
 fn each_key(keyspace: &Keyspace, mut take: impl FnMut(&[u8]) -> bool) -> tonnage::Result<()> {
     let (mut found, mut position) = (PairBatch::default(), None);
     while let Some(next) = keyspace.session.scan_keys(position, PAGE, &mut found)? {

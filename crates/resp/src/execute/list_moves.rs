@@ -39,7 +39,7 @@ pub(super) fn move_between(
     let end: &[u8] = if from_front { b"0" } else { b"-1" };
     let mut found = caller.call(&[&[b"LINDEX", from, end]])?;
     let Some(element) = found.pop().and_then(|reply| reply.into_text()) else { return Ok(None) };
-    // What is no list is refused before the element is taken.
+    // What is not a list is refused before the element is taken.
     let elements = caller.call(&[&[b"LLEN", to]])?[0].integer();
     // The only element of a list stays where it is, and so does the expiry.
     if from != to || elements != 1 {

@@ -40,7 +40,7 @@ pub(crate) enum SetAnswer {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum PartAction {
     Get,
-    /// The same, and nothing of what is no string.
+    /// The same, and nothing of what is not a string.
     GetIfString,
     Length,
     Exists,

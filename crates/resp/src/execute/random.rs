@@ -1,6 +1,6 @@
 //! Numbers by chance.
 
-/// Numbers by chance, for commands that choose. They are no secrets.
+/// Numbers by chance, for commands that choose. They are not secrets.
 pub(super) struct Chance(u64);
 
 impl Chance {

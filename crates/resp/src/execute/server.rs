@@ -144,7 +144,7 @@ pub(crate) fn config(call: &mut ImmediateCall<'_>) -> Handled {
         ("set", 4..) if call.len().is_multiple_of(2) => config_set(call),
         ("resetstat", 2) => {
             call.check_operator("reset the statistics")?;
-            // Those of clients that are connected now are no statistics.
+            // Those of clients that are connected now are not statistics.
             let counters = &call.keyspace.counters;
             for counter in
                 [&counters.connections, &counters.commands, &counters.hits, &counters.misses]

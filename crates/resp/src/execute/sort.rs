@@ -47,7 +47,7 @@ pub(crate) fn sort_read_only(call: &mut ImmediateCall<'_>) -> Handled {
 fn options<'c>(call: &ImmediateCall<'c>, may_store: bool) -> Result<SortOptions<'c>, Refusal> {
     let (mut options, mut at) = (SortOptions::default(), 2);
     while at < call.len() {
-        // An option without its words is no option.
+        // An option without its words is not an option.
         let words_left = call.len() - at - 1;
         match call.lower(at).as_str() {
             "asc" => options.is_descending = false,

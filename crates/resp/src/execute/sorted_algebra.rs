@@ -125,7 +125,7 @@ fn options(
     };
     let has_scores = combination != Combination::Difference && outcome != CombineOutcome::Counted;
     while at < call.len() {
-        // An option without its words is no option.
+        // An option without its words is not an option.
         let words_left = call.len() - at - 1;
         match call.lower(at).as_str() {
             // A weight for each key.

@@ -38,7 +38,7 @@ pub(crate) const TOO_LARGE_TO_EXPIRE: &str =
     "ERR a hash with fields that expire has 8 MiB at most: spread it over several keys";
 pub(crate) const MEMBER_TOO_LONG: &str =
     "ERR the member is longer than a large collection takes: shorten it";
-pub(crate) const DAMAGED: &str = "ERR the stored bytes of this key are no whole value of its \
+pub(crate) const DAMAGED: &str = "ERR the stored bytes of this key are not a whole value of its \
                                   kind: somebody wrote them through another listener; store or \
                                   delete the key anew";
 pub(crate) const MARKED: &str = "ERR a string may not begin with the bytes that mark values of \

@@ -40,8 +40,8 @@ pub enum ReadStep {
     Incomplete,
 }
 
-/// Bytes that are no command. The client gets an error and is closed: the start of the next one is
-/// unknown.
+/// Bytes that are not a command. The client gets an error and is closed: the start of the next one
+/// is unknown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProtocolError(pub String);
 
@@ -111,7 +111,7 @@ impl CommandReader {
     /// of a line of words may be changed.
     ///
     /// # Errors
-    /// A [`ProtocolError`] for bytes that are no command, or more than the limits allow.
+    /// A [`ProtocolError`] for bytes that are not a command, or more than the limits allow.
     pub fn next(
         &mut self,
         buffer: &mut [u8],

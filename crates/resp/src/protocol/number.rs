@@ -46,7 +46,7 @@ impl Decimal {
         if !text.starts_with(|c: char| c.is_ascii_digit() || "+-.iI".contains(c)) {
             return None;
         }
-        // What a double cannot be read from is no number here either.
+        // What a double cannot be read from is not a number here either.
         let near: f64 = text.parse().ok().filter(|near: &f64| !near.is_nan())?;
         Some(Self::parse_exact(text).map_or(Self::Large(near), Self::Exact))
     }

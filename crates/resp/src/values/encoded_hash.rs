@@ -7,9 +7,9 @@
 //! | 4 | how many fields, little-endian |
 //! | for each field | the length of its name and that of its value; the name; the value |
 //!
-//! Where fields expire by themselves, the letter is another one. The time when the last field expires,
-//! or 0 if one never does, comes after the number of fields. Each field has its time, or 0, after its
-//! two lengths. A time is eight bytes.
+//! Where fields expire by themselves, the letter is another one. The time when the last field
+//! expires, or 0 if one never does, comes after the number of fields. Each field has its time, or
+//! 0, after its two lengths. A time is eight bytes.
 //!
 //! A length has seven bits a byte, the lowest first; each byte but its last has the top bit set.
 //! Fields of a hash are in the order of their creation, members of a sorted set in that of their
@@ -25,7 +25,7 @@ pub(crate) const HEAD_BYTES: usize = 16;
 /// The time of a field, and that of all.
 pub(crate) const EXPIRY_BYTES: usize = 8;
 
-/// The bytes are no whole hash.
+/// The bytes are not a whole hash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Damaged;
 
@@ -46,7 +46,7 @@ pub(crate) struct HashEntry {
     pub(crate) expires_at_ms: u64,
 }
 
-/// The fields of a hash. The last item is an error where the bytes are no whole hash.
+/// The fields of a hash. The last item is an error where the bytes are not a whole hash.
 #[derive(Debug)]
 pub(crate) struct HashEntries<'b> {
     bytes: &'b [u8],
@@ -129,7 +129,7 @@ impl Iterator for HashEntries<'_> {
     }
 }
 
-/// The score that a member of a sorted set has; NaN, which is none, where it is no double.
+/// The score that a member of a sorted set has; NaN, which is none, where it is not a double.
 pub(crate) fn score_of(value: &[u8]) -> f64 {
     value.try_into().map_or(f64::NAN, f64::from_le_bytes)
 }

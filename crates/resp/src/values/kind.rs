@@ -1,6 +1,6 @@
 //! What kind a stored value is.
 
-/// What values begin with that are no strings. It is not UTF-8, and not what programs pack, so no
+/// What values begin with that are not strings. It is not UTF-8, and not what programs pack, so no
 /// string begins so by chance.
 const MARK: [u8; 11] = *b"\xFE\0tonnage\0\xFE";
 

@@ -388,7 +388,7 @@ fn bytes_that_are_no_whole_hash_are_an_error_and_the_key_can_be_deleted() {
         for line in ["HGET h f", "HSET h a 1 b 2", "HDEL h f", "HLEN h", "HGETALL h", "HSCAN h 0"] {
             let answer = clients.ask(line);
             assert!(
-                answer.starts_with("-ERR the stored bytes of this key are no whole value"),
+                answer.starts_with("-ERR the stored bytes of this key are not a whole value"),
                 "{answer}"
             );
         }

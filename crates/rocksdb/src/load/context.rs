@@ -72,7 +72,7 @@ impl LoadContext<'_> {
     }
 
     /// Whether a space still takes entries. A shard-prefixed one that was dropped during the load
-    /// takes none, which is no error.
+    /// takes none, which is not an error.
     pub(super) fn takes_entries(&self, space: SpaceId, space_kind: SpaceKind) -> Result<bool> {
         match self.engine.space(space) {
             Err(error)

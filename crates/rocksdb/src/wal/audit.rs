@@ -292,7 +292,7 @@ impl LogBreak {
 
 const SECTOR: usize = 512;
 const PAGE: usize = 4096;
-/// So many zeros at the end of a sector that is not the end of a page are no coincidence.
+/// So many zeros at the end of a sector that is not the end of a page are not a coincidence.
 const ZEROS: usize = 8;
 
 /// Whether a page or sector of these bytes of a log seems never to have been written: it is zero

@@ -242,7 +242,7 @@ mod tests {
         assert!(rights.on_pair(Right::Update, b"fleet/7"));
         assert!(!rights.on_pair(Right::Update, b"fleets"));
         assert!(!rights.on_all_pairs(Right::Update) && !rights.on_table(Right::Update, "fleet/"));
-        assert!(!rights.on_some_table(Right::Update), "pairs are no tables");
+        assert!(!rights.on_some_table(Right::Update), "pairs are not tables");
     }
 
     #[test]

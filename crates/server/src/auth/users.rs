@@ -104,7 +104,7 @@ impl Users {
             && !is_hash(hash)
         {
             return Err(Error::invalid(
-                "the password is no argon2 hash: `tonnage hash-password` makes one",
+                "the password is not an argon2 hash: `tonnage hash-password` makes one",
             ));
         }
         for grant in &entry.grants {
@@ -125,7 +125,7 @@ impl Users {
         self.by_certificate.extend(certificates.into_iter().map(|digest| (digest, user.clone())));
         // The second user's tokens are in the maps by now: an error refuses the whole file.
         if self.by_name.insert(entry.name, user).is_some() {
-            return Err(Error::invalid("the name stands there twice"));
+            return Err(Error::invalid("the name occurs there twice"));
         }
         Ok(())
     }
@@ -176,7 +176,7 @@ fn digest(text: &str) -> Result<String> {
     match digest.len() == 64 && digest.bytes().all(|byte| byte.is_ascii_hexdigit()) {
         true => Ok(digest),
         false => {
-            Err(Error::invalid(format!("`{digest}` is no SHA-256: give 64 hexadecimal digits")))
+            Err(Error::invalid(format!("`{digest}` is not an SHA-256: give 64 hexadecimal digits")))
         }
     }
 }
@@ -205,7 +205,7 @@ mod tests {
     fn what_is_wrong_is_told_with_the_user() {
         assert!(refusal("").contains("no user"));
         let ann = |rest: &str| refusal(&format!("[[user]]\nname = \"ann\"\n{rest}"));
-        assert!(ann("password = \"secret\"").contains("user ann: the password is no argon2"));
+        assert!(ann("password = \"secret\"").contains("user ann: the password is not an argon2"));
         assert!(ann("tokens = [\"secret\"]").contains("no SHA-256"));
         assert!(ann("grants = [{ allow = [\"read\"] }]").contains("`table` or `pairs`"));
         assert!(ann("roles = [\"king\"]").contains("king"));

@@ -10,8 +10,8 @@ pub(super) struct WebOrigin {
 }
 
 impl WebOrigin {
-    /// Reads the header `Origin`. Nothing for `null` and for what is no page of a web server, such
-    /// as an extension of a browser.
+    /// Reads the header `Origin`. Nothing for `null` and for what is not a page of a web server,
+    /// such as an extension of a browser.
     pub(super) fn parse(text: &str) -> Option<WebOrigin> {
         let (scheme, host) = text.split_once("://")?;
         let is_secure = match scheme.to_ascii_lowercase().as_str() {

@@ -34,7 +34,7 @@ impl FlightDecoder {
     /// of metadata alone.
     ///
     /// # Errors
-    /// `Invalid` for a message that is no Arrow IPC, or comes before its schema.
+    /// `Invalid` for a message that is not Arrow IPC, or comes before its schema.
     pub(crate) fn decode(&mut self, data: &FlightData) -> Result<Option<RecordBatch>> {
         // Arrow's decoder expects mostly correct data.
         catch_panic(
@@ -92,7 +92,7 @@ fn arrow_error(error: &ArrowError) -> Error {
 }
 
 fn malformed(what: &str) -> Error {
-    Error::invalid(format!("the stream is no Arrow IPC: {what}"))
+    Error::invalid(format!("the stream is not Arrow IPC: {what}"))
 }
 
 #[cfg(test)]

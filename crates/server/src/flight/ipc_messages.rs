@@ -41,7 +41,7 @@ impl IpcMessages {
     /// The next message. Dropping the future loses nothing.
     ///
     /// # Errors
-    /// `Invalid` for what is no Arrow IPC; `Exhausted` for a message that is too large.
+    /// `Invalid` for what is not Arrow IPC; `Exhausted` for a message that is too large.
     pub(super) async fn next(&mut self) -> Result<StreamEvent> {
         loop {
             if let Some(event) = self.parse()? {
@@ -131,7 +131,7 @@ fn metadata(message: Message<'_>) -> Bytes {
 }
 
 fn malformed(what: &str) -> Error {
-    Error::invalid(format!("the body is no stream of Arrow IPC: {what}"))
+    Error::invalid(format!("the body is not a stream of Arrow IPC: {what}"))
 }
 
 #[cfg(test)]

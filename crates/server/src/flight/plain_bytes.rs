@@ -22,7 +22,7 @@ pub(super) fn plain_bytes(column: &ArrayRef, plain: &DataType) -> Result<ArrayRe
 fn plain_bytes_within(column: &ArrayRef, plain: &DataType, bytes_max: u64) -> Result<ArrayRef> {
     if bytes_of(column.as_ref()).is_none_or(|bytes| bytes > bytes_max) {
         return Err(Error::exhausted(format!(
-            "it stands for more than {bytes_max} bytes: send fewer rows at once"
+            "it unpacks to more than {bytes_max} bytes: send fewer rows at once"
         )));
     }
     cast(column, plain)

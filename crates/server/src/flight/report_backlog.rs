@@ -225,7 +225,7 @@ mod tests {
 
     fn failure(position: u64) -> FailureReport {
         let column = Some("name".to_owned());
-        FailureReport { position, column, reason: format!("entry {position} is no text") }
+        FailureReport { position, column, reason: format!("entry {position} is not text") }
     }
 
     /// Everything that comes out, as the positions of existing and of failed entries.

@@ -158,7 +158,7 @@ fn load(
     }
 }
 
-/// The rows of a batch at the positions of their records, and the records that are no rows: the
+/// The rows of a batch at the positions of their records, and the records that are not rows: the
 /// load counts both, so that `errors_max` holds for both.
 fn entries(path: &str, read: ReadBatch, ttl: Option<Duration>) -> EntryBatch {
     let places = (0..read.batch.num_rows()).filter_map(|row| read.record(row)).collect();

@@ -27,7 +27,7 @@ use crate::json_value::unrounded;
 pub(super) fn condition_of_put(headers: &HeaderMap) -> Result<Condition> {
     let text = |name| {
         headers.get(name).map(|value: &HeaderValue| {
-            value.to_str().map(str::trim).map_err(|_| Error::invalid("an ETag is no text"))
+            value.to_str().map(str::trim).map_err(|_| Error::invalid("an ETag is not text"))
         })
     };
     let wanted = text(header::IF_MATCH).transpose()?;
@@ -79,7 +79,7 @@ pub(super) fn delete_answer(
 fn parse_tag(tag: &str) -> Result<u64> {
     let version = tag.strip_prefix('"').and_then(|tag| tag.strip_suffix('"'));
     version.and_then(|version| version.parse().ok()).ok_or_else(|| {
-        Error::invalid(format!("`{tag}` is no ETag of a row: give the one that a GET told"))
+        Error::invalid(format!("`{tag}` is not an ETag of a row: give the one that a GET returned"))
     })
 }
 
@@ -101,7 +101,7 @@ fn key_of(table: &Table, given: &[(String, String)]) -> Result<Row> {
     for (name, text) in given {
         let index = schema.require_column(name)?;
         if !schema.is_key(index) {
-            return Err(Error::invalid(format!("`{name}` is no column of the key")));
+            return Err(Error::invalid(format!("`{name}` is not a column of the key")));
         }
         let column = &schema.columns[index];
         if key.get(&column.name).is_some() {
@@ -216,7 +216,7 @@ fn refuse_key(table: &Table, changes: &Row) -> Result<()> {
     match table.schema().key_columns().find(|column| changes.get(&column.name).is_some()) {
         None => Ok(()),
         Some(column) => Err(Error::invalid(format!(
-            "`{}` is of the key, which stands in the query: leave it out of the body",
+            "`{}` is of the key, which is in the query: leave it out of the body",
             column.name
         ))),
     }
@@ -224,7 +224,7 @@ fn refuse_key(table: &Table, changes: &Row) -> Result<()> {
 
 fn members_of(body: &str) -> Result<Vec<(String, &str)>> {
     let is_object = serde_json::from_str::<HashMap<String, IgnoredAny>>(body);
-    is_object.map_err(|error| Error::invalid(format!("the body is no JSON object: {error}")))?;
+    is_object.map_err(|error| Error::invalid(format!("the body is not a JSON object: {error}")))?;
     json_text::all_members(body)
 }
 

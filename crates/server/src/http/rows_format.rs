@@ -94,7 +94,7 @@ impl MediaRange {
             let (name, value) = part.split_once('=')?;
             name.trim().eq_ignore_ascii_case("q").then_some(value.trim())
         });
-        // What is no number between 0 and 1 is taken for the 1 that holds without it.
+        // What is not a number between 0 and 1 is taken for the 1 that holds without it.
         let weight = weights.filter_map(|value| value.parse::<f32>().ok()).next();
         let weight = weight.filter(|weight| (0.0..=1.0).contains(weight)).unwrap_or(1.0);
         MediaRange { kind, thousandths: (weight * 1000.0).round() as u16 }

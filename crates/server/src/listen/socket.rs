@@ -118,7 +118,7 @@ fn remove_stale(path: &Path) -> io::Result<()> {
         Err(error) => return Err(error),
     };
     if !found.file_type().is_socket() {
-        return Err(io::Error::other("there is a file that is no socket"));
+        return Err(io::Error::other("there is a file that is not a socket"));
     }
     match BlockingUnixStream::connect(path) {
         Ok(_) => Err(io::Error::other("a server listens there")),

@@ -79,8 +79,8 @@ fn pem_words(error: &pem::Error) -> String {
         pem::Error::MissingSectionEnd { .. } => {
             "it is cut off: a section has no END line".to_owned()
         }
-        pem::Error::IllegalSectionStart { .. } => "it is no PEM file".to_owned(),
-        error => format!("it is no PEM file: {error}"),
+        pem::Error::IllegalSectionStart { .. } => "it is not a PEM file".to_owned(),
+        error => format!("it is not a PEM file: {error}"),
     }
 }
 

@@ -1,5 +1,5 @@
-//! Clients that take nothing, or send too much: others are served meanwhile, and what is a part of an
-//! answer never looks like all of it.
+//! Clients that take nothing, or send too much: others are served meanwhile, and what is a part of
+//! an answer never looks like all of it.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -148,7 +148,8 @@ fn bodies_in_memory_are_bounded_for_all_requests_together() {
     wait_until("there is memory again", || put().0.starts_with("HTTP/1.1 204"));
 }
 
-/// Once each connection could have 256 messages of 128 MiB in memory, before anybody looked at them.
+/// Once each connection could have 256 messages of 128 MiB in memory, before anybody looked at
+/// them.
 #[test]
 fn messages_in_memory_are_bounded_for_all_calls_together() {
     let server = Running::with(Settings {
@@ -180,7 +181,7 @@ fn messages_in_memory_are_bounded_for_all_calls_together() {
         tokio::time::sleep(pause).await;
         resting
     };
-    // It is no definition: where there is memory for it, it is read and refused for that.
+    // It is not a definition: where there is memory for it, it is read and refused for that.
     let mut define = || client.act("tonnage.Define", text.as_str()).unwrap_err();
     // A busy server takes a while to read what rests.
     let refused = (1..=MAX_TRIES).find_map(|number| {
@@ -260,7 +261,7 @@ fn an_upload_that_waits_for_its_place_counts_towards_that_memory() {
     assert!(is_ready(&said), "{said:?}");
     let answers = client.runtime.block_on(client.flight.do_put(rest_behind(swollen(lob("/b")))));
     let mut waiting = answers.unwrap().into_inner();
-    // It is no definition: where there is memory for it, it is read and refused for that.
+    // It is not a definition: where there is memory for it, it is read and refused for that.
     let text = "x".repeat(900 << 10);
     let refused = client.act("tonnage.Define", text.as_str()).unwrap_err();
     assert_eq!(refused.code(), Code::ResourceExhausted, "{refused}");

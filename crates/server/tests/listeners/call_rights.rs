@@ -5,8 +5,8 @@ use tonnage_server::Settings;
 use crate::guarded::{BASIC, BEARER, Guarded, TOKEN, bearing, file};
 use crate::support::Running;
 
-/// A definition that a reader of statements takes for one of another table: to it, a back quote opens
-/// no name, and what follows is a comment.
+/// A definition that a reader of statements takes for one of another table: to it, a back quote
+/// opens no name, and what follows is a comment.
 const HIDDEN: &str = "DESCRIBE ships.`/*`; DROP TABLE secrets; DESCRIBE ships.`*/`";
 
 /// The client for Rust asks for the columns of a table before it loads: a loader was refused there,
@@ -47,7 +47,7 @@ fn whoever_may_write_a_table_may_know_its_columns() {
     let (head, told) = guarded.server.http("GET /v1/tables/secrets", headers, "");
     assert!(head.starts_with("HTTP/1.1 200") && told.contains("columns"), "{head} {told}");
 
-    // Columns are no rows.
+    // Columns are not rows.
     for text in [
         "SELECT * FROM secrets",
         "SUMMARIZE secrets",

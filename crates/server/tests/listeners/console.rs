@@ -117,7 +117,7 @@ fn a_login_holds_until_the_logout() {
     let (_, me) = guarded.server.http("GET /v1/me", &cookie, "");
     let me: Json = serde_json::from_str(&me).unwrap();
     assert_eq!(me["user"], "ann");
-    assert_eq!(me["allow"], serde_json::json!(["read", "insert"]), "pairs are no tables");
+    assert_eq!(me["allow"], serde_json::json!(["read", "insert"]), "pairs are not tables");
     assert_eq!(me["grants"][0], serde_json::json!({"table": "ships", "allow": ["read", "insert"]}));
     assert_eq!((&me["operates"], &me["administers"]), (&Json::from(false), &Json::from(false)));
     // The cookie has its user's rights, and Authorization counts more.

@@ -333,7 +333,7 @@ fn with_a_certificate_the_listener_speaks_tls() {
     assert_eq!(client.read(10), "$5242880\r\n");
     assert!(client.read(large.len() + 2).starts_with(&large));
     client.expect("QUIT\r\n", "+OK\r\n");
-    // What is no TLS gets no answer of commands.
+    // What is not TLS gets no answer of commands.
     let mut plain = RedisSocket::new(&server);
     plain.send("PING\r\n");
     let answer = plain.read_to_end();
@@ -446,8 +446,8 @@ fn a_client_that_ends_with_its_last_command_is_answered_and_closed() {
     }
 }
 
-/// The story of a bug: a sync that failed was never tried again, and what was acknowledged as synced
-/// within two seconds was not.
+/// The story of a bug: a sync that failed was never tried again, and what was acknowledged as
+/// synced within two seconds was not.
 #[test]
 fn a_sync_that_fails_is_tried_again() {
     let syncs = Arc::new(AtomicUsize::new(0));

@@ -1,8 +1,8 @@
 //! Conditions on a place as cells of an index.
 //!
 //! A condition on both coordinates is a box, one by a function a region of its own. Together they
-//! are a region whose cover the index is read by. A cover may hold too much: the plan tests the rows
-//! against the conditions themselves.
+//! are a region whose cover the index is read by. A cover may hold too much: the plan tests the
+//! rows against the conditions themselves.
 
 use arrow::array::{ArrayRef, AsArray};
 use arrow::compute::cast;
@@ -101,7 +101,7 @@ impl Interval {
         own
     }
 
-    /// Takes the least and the greatest of some values for ends. An end that is no number says
+    /// Takes the least and the greatest of some values for ends. An end that is not a number says
     /// nothing.
     fn narrow(&mut self, values: &ArrayRef, is_low: bool, is_high: bool) {
         let Ok(values) = cast(values, &DataType::Float64) else { return };

@@ -28,7 +28,7 @@ pub(crate) fn index_in_order(
         return Ok(None);
     }
     let Some(column) = schema.columns.get(order.column) else { return Ok(None) };
-    // Symbols are ordered by their positions there, and what is no number by its sign.
+    // Symbols are ordered by their positions there, and what is not a number by its sign.
     let is_as_sql =
         !matches!(column.column_type, ColumnType::Enum(_) | ColumnType::Float | ColumnType::Double);
     if !is_as_sql || !conditions.iter().all(|condition| condition.is_decided_by_keys(schema)) {

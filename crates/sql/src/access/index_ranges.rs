@@ -91,7 +91,7 @@ fn cells_of_column(
         return Ok(Some(vec![IndexCells::Point(Value::Null)]));
     }
     let Some(values) = &domain.values else {
-        // What is no number comes first or last in SQL by its sign, and last in an index: only
+        // What is not a number comes first or last in SQL by its sign, and last in an index: only
         // between two ends there is none.
         let is_floating = matches!(
             table.schema().columns[column].column_type,

@@ -98,7 +98,7 @@ pub(super) fn cells_of(conditions: &[&JsonPathCondition], name: &str) -> Option<
             let may_be_infinite = reading == JsonType::Float && (low.is_none() || high.is_none());
             (!may_be_infinite).then(|| cells_of_numbers(name, low, high))
         }
-        // What is no text is written out: its order as text is not that of the index.
+        // What is not text is written out: its order as text is not that of the index.
         JsonType::AsText | JsonType::Boolean => None,
     }
 }
@@ -152,7 +152,7 @@ fn cells_of_numbers(name: &str, low: Option<f64>, high: Option<f64>) -> Vec<Inde
     };
     let mut cells = vec![range_around(name, low, high), text("+", ":")];
     if low.is_none() || high.is_none() {
-        // Infinity and what is no number have names.
+        // Infinity and what is not a number have names.
         cells.extend([text("I", "J"), text("N", "O"), text("i", "j"), text("n", "o")]);
     }
     cells

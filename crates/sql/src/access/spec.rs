@@ -57,7 +57,7 @@ pub(crate) struct ReadSpec {
     pub(crate) wanted: Vec<ColumnRange>,
     /// Why no index is read through, where there is one that could be.
     pub(crate) remark: Option<String>,
-    /// Which rows alone are wanted, by their distance from a place; to read more is no error.
+    /// Which rows alone are wanted, by their distance from a place; to read more is not an error.
     pub(crate) nearest: Option<NearestRead>,
 }
 
@@ -239,8 +239,8 @@ impl ReadSpec {
         Ok(Some(parts.into_iter().map(batches).collect()))
     }
 
-    /// Whether live columns of the store, if it has any, are what this reads: the latest of each, and
-    /// a range, are not all rows.
+    /// Whether live columns of the store, if it has any, are what this reads: the latest of each,
+    /// and a range, are not all rows.
     pub(crate) fn may_be_live(&self) -> bool {
         let is_whole = self.latest.is_none() && self.path == AccessPath::All;
         is_whole && self.has_parts() && self.may_keep()

@@ -132,7 +132,7 @@ impl AggregateUDFImpl for GuardedAggregate {
 
     fn return_field(&self, arguments: &[FieldRef]) -> Result<FieldRef> {
         let field = self.inner.return_field(arguments)?;
-        // The least of 16 bytes that are no UUID is no UUID either.
+        // The least of 16 bytes that are not a UUID is not a UUID either.
         let given = arguments.first().filter(|given| {
             matches!(self.part, GuardedPart::Extreme { .. })
                 && matches!(given.data_type(), DataType::FixedSizeBinary(_))

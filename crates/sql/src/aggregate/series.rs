@@ -211,7 +211,7 @@ impl TimeInterpolation {
     fn set_moment(&mut self, moment: i64) -> Result<()> {
         match self.moment.replace(moment) {
             Some(known) if known != moment => {
-                plan_err!("time_interpolated takes one moment for all rows of a group")
+                plan_err!("time_interpolated takes one timestamp for all rows of a group")
             }
             _ => Ok(()),
         }

@@ -102,7 +102,7 @@ impl UserDefinedLogicalNodeCore for AsOf {
             pairs.push((one, other));
         }
         let Some(moments) = pairs.pop() else {
-            return plan_err!("an ASOF join compares moments");
+            return plan_err!("an ASOF join compares timestamps");
         };
         Self::new((left, right), pairs, (self.op, moments), self.is_outer)
     }

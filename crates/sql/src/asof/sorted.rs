@@ -193,7 +193,7 @@ impl SortedSide {
 fn split(values: &[ArrayRef]) -> Result<(&[ArrayRef], &[ArrayRef])> {
     match values.split_last() {
         Some((moment, keys)) if !keys.is_empty() => Ok((std::slice::from_ref(moment), keys)),
-        _ => exec_err!("an ASOF JOIN has keys and moments"),
+        _ => exec_err!("an ASOF JOIN has keys and timestamps"),
     }
 }
 

@@ -65,7 +65,7 @@ fn comparison(
     if op == Operator::Or {
         return union_of_values(condition_of(table, left)?, condition_of(table, right)?);
     }
-    // An operator that has no mirror is no condition on the column either.
+    // An operator that has no mirror is not a condition on the column either.
     let (left, op, right) =
         if literal(left).is_some() { (right, op.swap()?, left) } else { (left, op, right) };
     let column = column_index(table, left)?;

@@ -51,7 +51,7 @@ pub(crate) struct StoreTable {
     options: Arc<SqlOptions>,
     keeps_columns: bool,
     latest: Option<LatestRows>,
-    /// The order in which few rows are wanted: to read them in another one is no error.
+    /// The order in which few rows are wanted: to read them in another one is not an error.
     order: Option<FirstRows>,
     /// The rows that are wanted by their distance, likewise.
     nearest: Option<Arc<NearestWanted>>,

@@ -76,7 +76,7 @@ fn paths(arguments: &Arguments, index: usize) -> Result<Vec<Option<Steps>>> {
         let item = Field::new_list_field(DataType::Utf8, true);
         let lists = cast(array, &DataType::List(item.into()))?;
         let lists = lists.as_list::<i32>();
-        // A row whose document is NULL has no use for its path: a NULL in it is no error yet.
+        // A row whose document is NULL has no use for its path: a NULL in it is not an error yet.
         let steps = |list: ArrayRef| -> Steps {
             let names = list.as_string::<i32>();
             match names.iter().position(|name| name.is_none()) {

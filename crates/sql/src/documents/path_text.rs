@@ -7,7 +7,7 @@
 pub(crate) fn path_steps(path: &str) -> Result<Vec<String>, String> {
     let steps = steps(path).ok_or_else(|| {
         format!(
-            "'{path}' is no path: write its steps in braces, such as '{{a,b}}' or '{{\"a,b\"}}'"
+            "'{path}' is not a path: write its steps in braces, such as '{{a,b}}' or '{{\"a,b\"}}'"
         )
     })?;
     // NULL leads nowhere in PostgreSQL: who writes it bare means a member of that name.
@@ -136,7 +136,7 @@ mod tests {
         let commas = ["{a,,b}", "{a,}", "{ ,a}"];
         for path in quotes.iter().chain(&braces).chain(&commas) {
             let error = path_steps(path).unwrap_err();
-            assert!(error.contains("is no path"), "{error}");
+            assert!(error.contains("is not a path"), "{error}");
         }
     }
 }

@@ -107,7 +107,7 @@ fn set(document: &str, path: &[Value], new: &str) -> Result<String> {
         }
         (Kind::Null, Value::Integer(_) | Value::Long(_)) => set_item(&[], step, rest, new),
         _ => exec_err!(
-            "json_set: what stands there has no '{step}': keys lead into objects, indices into arrays"
+            "json_set: what is there has no '{step}': keys lead into objects, indices into arrays"
         ),
     }
 }

@@ -50,7 +50,7 @@ pub(super) fn write(out: &mut String, array: &dyn Array, field: &Field, row: usi
         DataType::Map(entries, _) => map(out, array.as_map(), entries, row)?,
         DataType::Union(..) => {
             return exec_err!(
-                "a part of a document stands here: take it out with ->> or json_get_json"
+                "this is a part of a document: take it out with ->> or json_get_json"
             );
         }
         _ => text(out, array, field, row)?,

@@ -1,8 +1,8 @@
 //! Messages of the planner that show its own structures.
 //!
 //! Of what it does not carry out it shows how it holds it: `Convert { expr: Identifier(Ident {
-//! value: "a", span: Span(Location(1,16)..Location(1,17)) }), ...`. The first place in that is where
-//! it stands, and its first word what it is.
+//! value: "a", span: Span(Location(1,16)..Location(1,17)) }), ...`. The first place in that is
+//! where it stands, and its first word what it is.
 
 /// What only structures of the planner have.
 const MARKS: [&str; 4] = ["Span(Location(", "quote_style: ", "ValueWithSpan {", "span: "];
@@ -71,7 +71,7 @@ mod tests {
 
     #[test]
     fn other_messages_stay() {
-        for message in ["there is no column a", "Map { a: 1 } is no number", ""] {
+        for message in ["there is no column a", "Map { a: 1 } is not a number", ""] {
             assert_eq!(without_debug(message.to_owned()), message);
         }
     }

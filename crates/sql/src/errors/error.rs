@@ -71,7 +71,7 @@ fn kind_and_message(root: &DataFusionError, possible: &[String]) -> (ErrorKind, 
         }
         DataFusionError::NotImplemented(message) if message.contains("Physical plan does not support logical expression") => (
             ErrorKind::Unsupported,
-            "a subquery stands where it cannot be carried out: take it into FROM or WHERE, or write it as a join".to_owned(),
+            "a subquery is where it cannot be carried out: take it into FROM or WHERE, or write it as a join".to_owned(),
         ),
         DataFusionError::NotImplemented(_) => (ErrorKind::Unsupported, plain(root)),
         DataFusionError::ResourcesExhausted(_) => {

@@ -7,21 +7,21 @@ use super::debug_texts::without_debug;
 const WORDS: [(&str, &str); 27] = [
     (
         "Parser error: Error parsing timestamp from '*': *",
-        "'$1' is no moment: write it as '2022-01-03' or '2022-01-03 06:00:00'",
+        "'$1' is not a timestamp: write it as '2022-01-03' or '2022-01-03 06:00:00'",
     ),
-    ("Cast error: Cannot cast string '*' to value of NUMBER(*) type", "'$1' is no number"),
-    ("Cast error: Cannot cast string '*' to value of DOUBLE type", "'$1' is no number"),
-    ("Cast error: Cannot cast string '*' to value of FLOAT type", "'$1' is no number"),
-    ("Cast error: Cannot cast string '*' to value of LONG type", "'$1' is no LONG"),
-    ("Cast error: Cannot cast string '*' to value of INTEGER type", "'$1' is no INTEGER"),
-    ("Cast error: Cannot cast string '*' to value of BOOLEAN type", "'$1' is no BOOLEAN"),
+    ("Cast error: Cannot cast string '*' to value of NUMBER(*) type", "'$1' is not a number"),
+    ("Cast error: Cannot cast string '*' to value of DOUBLE type", "'$1' is not a number"),
+    ("Cast error: Cannot cast string '*' to value of FLOAT type", "'$1' is not a number"),
+    ("Cast error: Cannot cast string '*' to value of LONG type", "'$1' is not a LONG"),
+    ("Cast error: Cannot cast string '*' to value of INTEGER type", "'$1' is not an INTEGER"),
+    ("Cast error: Cannot cast string '*' to value of BOOLEAN type", "'$1' is not a BOOLEAN"),
     (
         "Cast error: Cannot cast string '*' to value of DATE type",
-        "'$1' is no date: write it as '2022-01-03'",
+        "'$1' is not a date: write it as '2022-01-03'",
     ),
     (
         "Cast error: Cannot cast string '*' to value of TIME type",
-        "'$1' is no time: write it as '09:30' or '09:30:15'",
+        "'$1' is not a time: write it as '09:30' or '09:30:15'",
     ),
     (
         "Cannot create filter with non-boolean predicate '*' returning *",
@@ -34,11 +34,11 @@ const WORDS: [(&str, &str); 27] = [
     ),
     (
         "Parser error: Invalid input syntax for type interval: \"*\"",
-        "'$1' is no interval: write it as '1 day 2 hours' or '90 minutes'",
+        "'$1' is not an interval: write it as '1 day 2 hours' or '90 minutes'",
     ),
     (
         "Parser error: Invalid input syntax for type interval: \"*\". Repeated type '*'",
-        "'$1' is no interval: $2 stands in it twice",
+        "'$1' is not an interval: $2 occurs in it twice",
     ),
     (
         "LIMIT must be >= 0, '*' was provided",
@@ -122,7 +122,8 @@ fn filled(words: &str, texts: &[&str]) -> Option<String> {
 
 /// The message with the remedy for `1e2` and `1.5`, which are numbers, but no whole ones.
 fn with_double(told: String) -> String {
-    let text = [" is no LONG", " is no INTEGER"].iter().find_map(|end| told.strip_suffix(*end));
+    let text =
+        [" is not a LONG", " is not an INTEGER"].iter().find_map(|end| told.strip_suffix(*end));
     let text = text.map_or("", |text| text.trim_matches('\'').trim());
     // Digits alone are too large: a double would not help.
     let has_digits = text.starts_with(|c: char| c.is_ascii_digit() || "+-.".contains(c));
@@ -141,16 +142,16 @@ mod tests {
         for (message, told) in [
             (
                 "Cast error: Cannot cast string '1e2' to value of LONG type",
-                "'1e2' is no LONG: cast it to DOUBLE first",
+                "'1e2' is not a LONG: cast it to DOUBLE first",
             ),
-            ("Cast error: Cannot cast string 'e' to value of LONG type", "'e' is no LONG"),
+            ("Cast error: Cannot cast string 'e' to value of LONG type", "'e' is not a LONG"),
             (
                 "Cast error: Cannot cast string '99999999999' to value of INTEGER type",
-                "'99999999999' is no INTEGER",
+                "'99999999999' is not an INTEGER",
             ),
             (
                 "Cast error: Cannot cast string '$2' to value of NUMBER(38, 10) type",
-                "'$2' is no number",
+                "'$2' is not a number",
             ),
             (
                 "Column in SELECT must be in GROUP BY or an aggregate function: While expanding wildcard, column \"t.a\" must appear in the GROUP BY clause",

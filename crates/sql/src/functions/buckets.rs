@@ -79,7 +79,11 @@ impl ScalarUDFImpl for BucketFunction {
         let (width, at, origin) = match types {
             [width, at] => (width, at, None),
             [width, at, origin] => (width, at, Some(origin)),
-            _ => return plan_err!("write {name}(width, moment) or {name}(width, moment, origin)"),
+            _ => {
+                return plan_err!(
+                    "write {name}(width, timestamp) or {name}(width, timestamp, origin)"
+                );
+            }
         };
         let is_width = matches!(width, DataType::Interval(_) | DataType::Duration(_))
             || width.is_string()
@@ -92,7 +96,7 @@ impl ScalarUDFImpl for BucketFunction {
             DataType::Date32 | DataType::Date64 => Ok(MICROSECONDS),
             given if given.is_string() || given.is_null() => Ok(MICROSECONDS),
             given if is_time(given) && is_time(at) => Ok(at.clone()),
-            other => plan_err!("{name} takes a moment, not {other}"),
+            other => plan_err!("{name} takes a timestamp, not {other}"),
         };
         let mut coerced = vec![INTERVAL, moment(at)?];
         if let Some(origin) = origin {
@@ -105,7 +109,7 @@ impl ScalarUDFImpl for BucketFunction {
     fn return_type(&self, types: &[DataType]) -> Result<DataType> {
         match types {
             [_, at, ..] => Ok(at.clone()),
-            _ => plan_err!("{} takes a width and a moment", self.name),
+            _ => plan_err!("{} takes a width and a timestamp", self.name),
         }
     }
 
@@ -151,7 +155,7 @@ impl MomentCounts {
             DataType::Timestamp(TimeUnit::Millisecond, _) => 1_000_000,
             DataType::Timestamp(TimeUnit::Microsecond, _) => 1_000,
             DataType::Timestamp(TimeUnit::Nanosecond, _) => 1,
-            other => return exec_err!("{other} is no moment"),
+            other => return exec_err!("{other} is not a timestamp"),
         };
         let counts = cast(array, &DataType::Int64)?;
         Ok(Self { counts: counts.as_primitive::<Int64Type>().clone(), unit })
@@ -198,7 +202,7 @@ impl BucketRows {
         };
         let count = start.div_euclid(self.moments.unit);
         let count = i64::try_from(count).map_err(|_| {
-            exec_datafusion_err!("{}: the stretch begins before all moments", self.name)
+            exec_datafusion_err!("{}: the stretch begins before all timestamps", self.name)
         })?;
         Ok(Some(count))
     }

@@ -1,7 +1,7 @@
 //! Text on its way into a cast that takes digits alone for something unexpected.
 //!
 //! To the library `'11'` is a time of 11 nanoseconds, and an interval of 11 months; the literal
-//! `INTERVAL '11'` is 11 seconds. Digits with an exponent, `'1.5e3'`, are no decimal to it.
+//! `INTERVAL '11'` is 11 seconds. Digits with an exponent, `'1.5e3'`, are not a decimal to it.
 
 use std::sync::Arc;
 
@@ -68,15 +68,15 @@ pub(crate) fn is_leap(text: &str) -> bool {
         && text.rsplit(':').next().is_some_and(|second| second.starts_with("60"))
 }
 
-/// Numbers are no times.
+/// Numbers are not times.
 fn times(arguments: &Arguments, is_asked: bool) -> Result<ArrayRef> {
     let texts = arguments.texts(0)?;
     arguments.map_text(|row| match text_of(&texts, row) {
         Some(text) if is_number(text) && is_asked => {
-            exec_err!("'{text}' is no time: write it as '09:30' or '09:30:15'")
+            exec_err!("'{text}' is not a time: write it as '09:30' or '09:30:15'")
         }
         Some(text) if is_leap(text) && is_asked => {
-            exec_err!("'{text}' is no time: seconds end at 59")
+            exec_err!("'{text}' is not a time: seconds end at 59")
         }
         Some(text) if is_number(text) || is_leap(text) => Ok(None),
         text => Ok(text.map(str::to_owned)),

@@ -39,10 +39,10 @@ const DOMAINS: [Domain; 10] = [
     domain(math::log, LOGARITHM, is_below_or_zero),
     domain(math::log2, LOGARITHM, is_below_or_zero),
     domain(math::log10, LOGARITHM, is_below_or_zero),
-    domain(math::acos, "a cosine lies from -1 to 1", |given| given[0].abs() > 1.0),
-    domain(math::asin, "a sine lies from -1 to 1", |given| given[0].abs() > 1.0),
+    domain(math::acos, "a cosine is from -1 to 1", |given| given[0].abs() > 1.0),
+    domain(math::asin, "a sine is from -1 to 1", |given| given[0].abs() > 1.0),
     domain(math::acosh, "a hyperbolic cosine is 1 or more", |given| given[0] < 1.0),
-    domain(math::atanh, "a hyperbolic tangent lies from -1 to 1", |given| given[0].abs() > 1.0),
+    domain(math::atanh, "a hyperbolic tangent is from -1 to 1", |given| given[0].abs() > 1.0),
     domain(
         math::power,
         "a number below zero is raised to whole powers, and zero to none below it",

@@ -73,7 +73,7 @@ fn format_row(
         }
         let Some((mut place, after)) = parse_specifier(after) else {
             return exec_err!(
-                "{}: a % stands at the end of '{format}': write %% for the sign",
+                "{}: a % is at the end of '{format}': write %% for the sign",
                 arguments.name
             );
         };

@@ -221,7 +221,7 @@ fn of_kind(data_type: &DataType) -> Result<DataType> {
     match data_type {
         DataType::Interval(_) => Ok(INTERVAL),
         DataType::Duration(unit) => Ok(DataType::Duration(*unit)),
-        other => plan_err!("{other} is no interval"),
+        other => plan_err!("{other} is not an interval"),
     }
 }
 

@@ -118,7 +118,7 @@ fn items(given: &GivenColumns, item: usize) -> Result<i64> {
 fn joined_texts(given: &GivenColumns, first_times: i64) -> i64 {
     let mut bytes = 0_i64;
     for place in 0..given.len() {
-        // What is no text is short.
+        // What is not text is short.
         let Ok(texts) = given.texts(place) else { continue };
         let times = if place == 0 { first_times } else { 1 };
         let each = (0..given.rows).map(|row| texts.value_length(given.index(place, row)));

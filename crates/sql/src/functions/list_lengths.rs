@@ -11,7 +11,7 @@ use super::given_columns::GivenColumns;
 
 /// What an item of a series takes.
 const NUMBER_BYTES: i64 = 8;
-/// What an item that is no text takes at most as text.
+/// What an item that is not text takes at most as text.
 const ITEM_TEXT_BYTES: i64 = 80;
 const DAY_NS: i128 = 86_400_000_000_000;
 

@@ -16,7 +16,7 @@ const SPELLED: Scalar = Scalar {
     form: "VALUES (text)",
     count: (1, 1),
     gives: Gives::Type(|| DataType::Null),
-    work: |arguments| exec_err!("{} stands outside of VALUES", arguments.name),
+    work: |arguments| exec_err!("{} is outside of VALUES", arguments.name),
 };
 const JSON_KEY: Scalar = as_it_is("_json_key", "document -> name", names);
 
@@ -39,7 +39,7 @@ pub(crate) fn json_key(name: Expr) -> Expr {
     JSON_KEY.call(vec![name])
 }
 
-/// 16 bytes that are no UUID.
+/// 16 bytes that are not a UUID.
 pub(crate) fn sixteen_bytes(bytes: Expr) -> Expr {
     SIXTEEN_BYTES.call(vec![bytes])
 }

@@ -52,7 +52,7 @@ impl Series {
     /// Two moments and an interval.
     fn moments(&self, given: &[Expr]) -> Result<Vec<Expr>> {
         if given.len() != 3 {
-            return Err(self.wrong("give two moments and a step, such as INTERVAL '1 day'"));
+            return Err(self.wrong("give two timestamps and a step, such as INTERVAL '1 day'"));
         }
         let wanted = [MOMENT, MOMENT, STEP];
         given.iter().zip(wanted).map(|(argument, kind)| self.fitted(argument, &kind)).collect()
@@ -78,8 +78,8 @@ impl Series {
             return Ok(argument.clone());
         }
         if value.is_null() {
-            // The library knows a series of moments by the type of the first, and takes no NULL that
-            // is a number.
+            // The library knows a series of moments by the type of the first, and takes no NULL
+            // that is a number.
             let null = match wanted {
                 DataType::Int64 => ScalarValue::Null,
                 kind => ScalarValue::try_from(kind)?,
@@ -95,14 +95,14 @@ impl Series {
         };
         if !fits {
             return Err(self.wrong(&format!(
-                "it takes whole numbers, or two moments and an INTERVAL, and not {}",
+                "it takes whole numbers, or two timestamps and an INTERVAL, and not {}",
                 in_sql(&found.to_string())
             )));
         }
         let fitted = match is_moment(wanted) {
             true => value
                 .cast_to(wanted)
-                .map_err(|_| self.wrong("its moments reach from 1677 to 2262"))?,
+                .map_err(|_| self.wrong("its timestamps reach from 1677 to 2262"))?,
             false => value.cast_to(wanted)?,
         };
         Ok(Expr::Literal(fitted, metadata.clone()))

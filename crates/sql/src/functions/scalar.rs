@@ -183,7 +183,7 @@ pub(crate) fn texts(array: &ArrayRef) -> Result<StringArray> {
             Ok(cast(array, &DataType::Utf8)?.as_string::<i32>().clone())
         }
         DataType::Dictionary(..) => Ok(cast(array, &DataType::Utf8)?.as_string::<i32>().clone()),
-        other => exec_err!("{other} is no text"),
+        other => exec_err!("{other} is not text"),
     }
 }
 

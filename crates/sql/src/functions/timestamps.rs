@@ -90,7 +90,7 @@ fn moment([year, month, day, hour, minute]: [i64; 5], second: f64) -> Result<i64
         (0..24).contains(&hour) && (0..60).contains(&minute) && (0.0..60.0).contains(&second);
     if !is_day || !is_time {
         return exec_err!(
-            "make_timestamp: there is no moment {year}-{month}-{day} {hour}:{minute}:{second}"
+            "make_timestamp: there is no timestamp {year}-{month}-{day} {hour}:{minute}:{second}"
         );
     }
     let of_day = (hour * 3600 + minute * 60) * 1_000_000 + (second * 1e6).round() as i64;

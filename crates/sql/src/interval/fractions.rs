@@ -65,7 +65,7 @@ fn unit(name: &str) -> Option<UnitLength> {
 }
 
 impl IntervalParts {
-    /// Adds a number of units. What is no whole number of them is given to the smaller ones.
+    /// Adds a number of units. What is not a whole number of them is given to the smaller ones.
     fn add(&mut self, sign: i128, number: &str, unit: &UnitLength) -> Option<()> {
         // Digits over a power of ten, not a double, so that 0.1 is exact. An overflow is `None`,
         // which leaves the text to the library.

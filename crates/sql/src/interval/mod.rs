@@ -79,7 +79,7 @@ pub(crate) fn lengths(array: &dyn Array) -> Result<Decimal128Array> {
             let counts = counts.as_primitive::<Int64Type>();
             counts.iter().map(|one| one.map(|count| i128::from(count) * nanoseconds)).collect()
         }
-        other => return exec_err!("{other} is no interval"),
+        other => return exec_err!("{other} is not an interval"),
     };
     // Collected decimals have a scale of 10, but these are whole nanoseconds.
     Ok(lengths.with_data_type(LENGTH))

@@ -187,7 +187,7 @@ pub(super) fn unify(parts: &mut [&mut Expr], schema: &DFSchema) -> Result<bool> 
     Ok(changed)
 }
 
-/// The type of what is no document. A parameter without a type is taken for a text.
+/// The type of what is not a document. A parameter without a type is taken for a text.
 fn type_beside(part: &Expr, schema: &DFSchema) -> DataType {
     match part {
         Expr::Placeholder(placeholder) if placeholder.field.is_none() => DataType::Utf8,

@@ -73,7 +73,7 @@ fn values_of_texts(texts: &StringArray, data_type: &DataType) -> Result<ArrayRef
         DataType::Timestamp(unit, None) => {
             let count = |text: &str| match count_of_text(text, *unit) {
                 Some(count) => Ok(count),
-                None => exec_err!("'{text}' is no timestamp"),
+                None => exec_err!("'{text}' is not a timestamp"),
             };
             let counts = texts.iter().map(|text| text.map_or(Ok(None), count));
             let counts: ArrayRef = Arc::new(counts.collect::<Result<Int64Array>>()?);
@@ -82,7 +82,7 @@ fn values_of_texts(texts: &StringArray, data_type: &DataType) -> Result<ArrayRef
         DataType::Decimal128(precision, scale) | DataType::Decimal256(precision, scale) => {
             let digits = |text: &str| match digits_of_text(text, *precision, *scale) {
                 Some(digits) => Ok(digits),
-                None => exec_err!("'{text}' is no number"),
+                None => exec_err!("'{text}' is not a number"),
             };
             let digits = texts.iter().map(|text| text.map_or(Ok(None), digits));
             // In 256 bits for both: the digits fit the precision, so the last cast loses none.
@@ -113,7 +113,7 @@ fn bytes_of_width(texts: &StringArray, width: i32) -> Result<ArrayRef> {
 fn bytes(text: &str) -> Result<Vec<u8>> {
     match Value::parse(text, ColumnType::Binary) {
         Ok(Value::Binary(bytes)) => Ok(bytes),
-        Ok(_) => exec_err!("'{text}' is no BINARY"),
+        Ok(_) => exec_err!("'{text}' is not a BINARY"),
         Err(error) => exec_err!("{}", error.message()),
     }
 }

@@ -217,7 +217,7 @@ struct AsOfCondition {
 impl AsOfCondition {
     fn of(condition: Expr, left: &LogicalPlan, right: &LogicalPlan) -> Result<Self> {
         let Expr::BinaryExpr(BinaryExpr { left: one, op, right: other }) = condition else {
-            return plan_err!("ASOF JOIN: {FORM}; {condition} stands in WHERE or in a subquery");
+            return plan_err!("ASOF JOIN: {FORM}; {condition} is in WHERE or in a subquery");
         };
         let is_of = |expr: &Expr, plan: &LogicalPlan| {
             let columns = expr.column_refs();

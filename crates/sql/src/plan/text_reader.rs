@@ -91,7 +91,7 @@ fn read(text: &str, column_type: ColumnType) -> Result<Value> {
                     let value = value.saturating_mul(1_000);
                     Ok(Value::Timestamp { value, precision: 9 })
                 }
-                Ok(_) => exec_err!("'{text}' is no timestamp"),
+                Ok(_) => exec_err!("'{text}' is not a timestamp"),
                 Err(error) => exec_err!("{}", error.message()),
             };
         }

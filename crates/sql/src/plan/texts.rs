@@ -240,7 +240,8 @@ pub(super) fn choose(parts: &mut [Part<'_>]) -> Result<bool> {
     }
 }
 
-/// The same for CASE and UNION, which give text where one of them is no number and no truth value.
+/// The same for CASE and UNION, which give text where one of them is not a number and no truth
+/// value.
 ///
 /// # Errors
 /// For a text that spells no value of a type that is none of these.
@@ -635,17 +636,17 @@ fn literal(text: &str, meaning: Meaning) -> Result<ScalarValue> {
         Meaning::Number(_) => match numbers::decimal_of_text(text) {
             Some(number) => Ok(number),
             None => plan_err!(
-                "'{text}' is no number: beside a NUMBER up to 76 digits are expected, such as '12.50'"
+                "'{text}' is not a number: beside a NUMBER up to 76 digits are expected, such as '12.50'"
             ),
         },
         Meaning::Bytes(Some(width)) => Ok(ScalarValue::FixedSizeBinary(width, Some(bytes(text)?))),
         Meaning::Bytes(None) => Ok(ScalarValue::Binary(Some(bytes(text)?))),
         Meaning::Uuid => match Value::parse(text, ColumnType::Uuid) {
             Ok(Value::Uuid(bytes)) => Ok(ScalarValue::FixedSizeBinary(16, Some(bytes.to_vec()))),
-            Ok(_) => plan_err!("'{text}' is no UUID"),
+            Ok(_) => plan_err!("'{text}' is not a UUID"),
             Err(error) => plan_err!("{}", error.message()),
         },
-        // Others than these are no literals of their own: `read_all` and `read_moments` make them.
+        // Others than these are not literals of their own: `read_all` and `read_moments` make them.
         Meaning::Moment(_) | Meaning::Cast(_) => Ok(ScalarValue::Utf8(Some(text.to_owned()))),
     }
 }
@@ -653,7 +654,7 @@ fn literal(text: &str, meaning: Meaning) -> Result<ScalarValue> {
 fn bytes(text: &str) -> Result<Vec<u8>> {
     match Value::parse(text, ColumnType::Binary) {
         Ok(Value::Binary(bytes)) => Ok(bytes),
-        Ok(_) => plan_err!("'{text}' is no BINARY"),
+        Ok(_) => plan_err!("'{text}' is not a BINARY"),
         Err(error) => plan_err!("{}", error.message()),
     }
 }

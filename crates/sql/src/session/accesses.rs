@@ -13,7 +13,7 @@ impl Sql {
     /// gives may be among them, but not where a query reads what WITH gives.
     ///
     /// # Errors
-    /// `Invalid` for text that is no statement, with line and column.
+    /// `Invalid` for text that is not a statement, with line and column.
     pub fn accesses(&self, text: &str) -> Result<Vec<TableAccess>> {
         let mut all = Vec::new();
         for statement in self.statements(text)?.iter() {
@@ -34,7 +34,7 @@ impl Sql {
     /// quotes are not quite those of statements.
     ///
     /// # Errors
-    /// `Invalid` for text that is no definition, with line and column.
+    /// `Invalid` for text that is not a definition, with line and column.
     ///
     /// [`Store::execute`]: tonnage::Store::execute
     pub fn accesses_of_definitions(&self, text: &str) -> Result<Vec<TableAccess>> {
@@ -246,7 +246,7 @@ mod tests {
             "WITH s AS (SELECT * FROM s) SELECT * FROM s",
             "WITH s AS (SELECT * FROM (SELECT * FROM s) AS d) SELECT * FROM s",
             "WITH t AS (SELECT * FROM s), s AS (SELECT 1 AS x) SELECT * FROM t",
-            // Its first part reads the table. One that is no UNION does so as well.
+            // Its first part reads the table. One that is not a UNION does so as well.
             "WITH RECURSIVE s AS (SELECT x FROM s UNION ALL SELECT 1) SELECT * FROM s",
             "WITH RECURSIVE s AS (SELECT x FROM s) SELECT * FROM s",
             // After the query that has the WITH.

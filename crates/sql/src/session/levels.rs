@@ -37,7 +37,7 @@ pub(crate) fn name_of_acks(acks: Acks) -> &'static str {
 /// Reads how fresh rows must be, with times as `time` reads them.
 ///
 /// # Errors
-/// `Invalid` for anything else; `Unsupported` for what is no choice in the store.
+/// `Invalid` for anything else; `Unsupported` for what is not a choice in the store.
 pub(crate) fn consistency(
     value: &str,
     store: &Store,

@@ -97,5 +97,5 @@ fn within(name: &str, value: usize, least: usize, most: usize) -> Result<()> {
     if (least..=most).contains(&value) {
         return Ok(());
     }
-    Err(Error::invalid(format!("{name} is {value}: it must lie between {least} and {most}")))
+    Err(Error::invalid(format!("{name} is {value}: it must be between {least} and {most}")))
 }

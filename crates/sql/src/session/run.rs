@@ -271,7 +271,7 @@ fn refuse_in_transaction(statement: &ParsedStatement, piece: &Piece) -> Result<(
         | ParsedStatement::Definition
         | ParsedStatement::Copy(_) => {
             let name = Cursor::new(piece).name().unwrap_or_default().to_ascii_uppercase();
-            let message = format!("{name} is no part of a transaction: COMMIT or ROLLBACK first");
+            let message = format!("{name} is not part of a transaction: COMMIT or ROLLBACK first");
             Err(located(Error::unsupported(message), piece.start()))
         }
         _ => Ok(()),

@@ -117,7 +117,7 @@ fn set(cursor: &mut Cursor) -> Result<SessionStatement> {
             other => value.push_str(&other.to_string()),
         }
     }
-    // Blanks are no tokens: a list gets one back after each comma, as `settings.rs` writes its
+    // Blanks are not tokens: a list gets one back after each comma, as `settings.rs` writes its
     // values.
     let value = (!is_default).then(|| (value.replace(',', ", "), place));
     Ok(SessionStatement::Set { name, value })

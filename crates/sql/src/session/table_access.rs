@@ -66,8 +66,8 @@ impl TableAccesses {
         let _ = walk(parsed, &mut Relations { found: self, is_function: false, given: None });
     }
 
-    /// What a query reads. The planner alone resolves its names, so what WITH gives is no table; a
-    /// change finds its own table whatever WITH gives.
+    /// What a query reads. The planner alone resolves its names, so what WITH gives is not a table;
+    /// a change finds its own table whatever WITH gives.
     pub(crate) fn of_query(parsed: &impl Visit) -> Self {
         let mut found = Self::default();
         let given = Some(GivenNames::default());

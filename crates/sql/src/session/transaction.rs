@@ -289,7 +289,7 @@ impl PendingChanges {
         // Tables of one family share a space, and one atomic write does not reach beyond it.
         if table.entry().space != change.table.entry().space {
             return Err(Error::unsupported(format!(
-                "a transaction changes rows of one shard key: {} is no relative of {}, which it has changed; COMMIT first",
+                "a transaction changes rows of one shard key: {} is not a relative of {}, which it has changed; COMMIT first",
                 schema.path,
                 table.path()
             )));

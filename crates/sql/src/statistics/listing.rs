@@ -23,7 +23,8 @@ pub(crate) fn list_statistics(store: &Store, of_table: Option<&str>) -> Result<R
     let stored = store.known_table(TABLE);
     let wanted = |path: &str| of_table.is_none_or(|wanted| wanted == path);
     for table in store.tables().iter().filter(|table| wanted(table.path())) {
-        // Before the first ANALYZE there is no such table: the list is empty, which is no error.
+        // Before the first ANALYZE there is no such table: the list is empty, which is not an
+        // error.
         let Some(stored) = &stored else { break };
         let Some(statistics) = read_statistics(stored, table)?.map(|found| found.for_plans(table))
         else {

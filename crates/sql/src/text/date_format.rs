@@ -73,7 +73,7 @@ fn translated(format: &str) -> Result<String> {
             rest = behind;
         } else if letter.is_alphabetic() && !is_mark(format, rest) {
             return Err(Error::unsupported(format!(
-                "to_char: '{rest}' in '{format}' is no part of a format: write FMMonth, FMDay or words in double quotes, or a format such as %Y-%m-%d %H:%M:%S"
+                "to_char: '{rest}' in '{format}' is not part of a format: write FMMonth, FMDay or words in double quotes, or a format such as %Y-%m-%d %H:%M:%S"
             )));
         } else {
             written.push(letter);

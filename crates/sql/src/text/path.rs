@@ -1,6 +1,6 @@
 //! Paths of tables that are deeper than the parser's names.
 //!
-//! A name of four parts and more is no table to the planner, and a table is the name after FROM,
+//! A name of four parts and more is not a table to the planner, and a table is the name after FROM,
 //! JOIN, INTO or UPDATE. So a deep path found there becomes one name in quotes, which the catalog
 //! looks up as it is; and so does the same path before a column.
 

@@ -50,7 +50,7 @@ fn is_volatile(expr: &Expr) -> bool {
 pub(super) fn parsed(text: &str) -> Result<Expr> {
     let dialect = OwnDialect::default();
     let expr = Parser::new(&dialect).try_with_sql(text).and_then(|mut parser| parser.parse_expr());
-    expr.map_err(|error| Error::internal(format!("'{text}' is no expression: {error}")))
+    expr.map_err(|error| Error::internal(format!("'{text}' is not an expression: {error}")))
 }
 
 /// Replaces placeholders by arguments.

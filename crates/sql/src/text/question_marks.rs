@@ -8,7 +8,7 @@ use tonnage::Result;
 
 use crate::errors::invalid_at;
 
-/// Words before a value that are no operators.
+/// Words before a value that are not operators.
 const BEFORE_VALUES: [&str; 34] = [
     "ALL",
     "AND",

@@ -76,7 +76,7 @@ impl Position {
             return Some(low);
         }
         let high = self.value_at(values, before + 1);
-        // Of two infinities the difference is no number, and of two large values it is infinite.
+        // Of two infinities the difference is not a number, and of two large values it is infinite.
         Some(match high - low {
             _ if low == high => low,
             distance if distance.is_infinite() && low.is_finite() && high.is_finite() => {

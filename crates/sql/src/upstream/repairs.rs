@@ -297,7 +297,7 @@ pub(super) const REPAIRS: &[Repair] = &[
         "swapped_bounds.rs",
         Unfiled("swapped-bounds"),
         Open,
-        "`a >= x AND x < a` is `a >= x` where x is no plain literal",
+        "`a >= x AND x < a` is `a >= x` where x is not a plain literal",
         "constants stand on the right side before",
     ),
     repair(
@@ -429,7 +429,7 @@ pub(super) const REPAIRS: &[Repair] = &[
         Issues(&[25398]),
         Open,
         "`array_agg(x ORDER BY y, y)` and `DISTINCT ON (y) ... ORDER BY y, y` fail",
-        "a sort key that stands twice counts once",
+        "a sort key that occurs twice counts once",
     )
     .untested("the query panics in a thread of DataFusion"),
     repair(

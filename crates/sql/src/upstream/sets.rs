@@ -75,7 +75,7 @@ fn query_of(body: SetExpr) -> Result<Query> {
 }
 
 pub(crate) fn read(text: &str) -> Result<Query> {
-    let broken = || Error::internal(format!("'{text}' is no query"));
+    let broken = || Error::internal(format!("'{text}' is not a query"));
     let statements = Parser::parse_sql(&OwnDialect::default(), text).map_err(|_| broken())?;
     match statements.into_iter().next() {
         Some(Statement::Query(query)) => Ok(*query),

@@ -89,7 +89,7 @@ mod tests {
         let sorted = without_repeated_keys(first_value(col("b"), keys.to_vec()));
         assert!(sorted.transformed);
         let Expr::AggregateFunction(AggregateFunction { params, .. }) = sorted.data else {
-            panic!("{} is no aggregate", sorted.data)
+            panic!("{} is not an aggregate", sorted.data)
         };
         assert_eq!(params.order_by, keys[..2]);
     }

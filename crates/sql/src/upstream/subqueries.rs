@@ -185,7 +185,7 @@ impl SingleRow {
                 let rows = plan.with_new_exprs(plan.expressions(), vec![rows])?;
                 Ok(Some(Self { rows, conditions }))
             }
-            // What ties the subquery is no condition on the row.
+            // What ties the subquery is not a condition on the row.
             LogicalPlan::Filter(filter) if !filter.predicate.contains_outer() => {
                 let Some(mut below) = Self::of(&filter.input)? else { return Ok(None) };
                 let holds = filter.predicate.clone().alias("_holds");

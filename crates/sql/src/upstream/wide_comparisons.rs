@@ -55,7 +55,7 @@ fn is_narrow(parts: &[&Expr], schema: &DFSchema) -> bool {
     has_no_room(parts.iter().map(|part| digits_of(part, schema)))
 }
 
-/// The digits before and after the point of each; nothing for what is no decimal of 128 bits.
+/// The digits before and after the point of each; nothing for what is not a decimal of 128 bits.
 fn has_no_room(digits: impl Iterator<Item = Option<(i16, i16)>>) -> bool {
     let (mut before, mut behind) = (0, 0);
     for digits in digits {

@@ -147,7 +147,7 @@ impl AssignmentReader<'_> {
         let SetItem { place, column: name, members, value } = item;
         let column = self.find(item)?;
         if self.schema.columns[column].column_type != ColumnType::Json {
-            let told = format!("column '{name}' is no JSON document, so it has no members");
+            let told = format!("column '{name}' is not a JSON document, so it has no members");
             return Err(invalid_at(*place, told));
         }
         let before = self.assignments.iter().position(|(set, _)| *set == column);

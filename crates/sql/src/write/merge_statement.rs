@@ -175,7 +175,7 @@ fn insert(cursor: &mut Cursor) -> Result<UnmatchedAction> {
         let (columns, values) = (columns.len(), values.len());
         return Err(invalid_at(place, format!("{columns} columns are given {values} values")));
     }
-    // DEFAULT is no value of a SELECT, and a column that is not named gets its default.
+    // DEFAULT is not a value of a SELECT, and a column that is not named gets its default.
     let is_given =
         |value: &Tokens| !matches!(value.as_slice(), [token] if token.is_word("DEFAULT"));
     let mut given = values.iter().map(is_given).collect::<Vec<_>>().into_iter();

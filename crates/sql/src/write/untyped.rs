@@ -18,7 +18,7 @@ pub(super) fn is_untyped(data_type: &DataType) -> bool {
     }
 }
 
-/// Such values as those of a column; nothing where they are none of it, as lists are no text.
+/// Such values as those of a column; nothing where they are none of it, as lists are not text.
 pub(super) fn typed(values: &ArrayRef, column: &Field) -> Option<ArrayRef> {
     let wanted = column.data_type();
     match values.data_type() {

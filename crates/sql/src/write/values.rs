@@ -42,7 +42,7 @@ pub(super) fn one_row() -> Result<Box<ast::Query>> {
     let tokens = vec![word("SELECT"), word("NULL")];
     match parse(tokens, Location::new(1, 1))? {
         ast::Statement::Query(query) => Ok(query),
-        _ => Err(Error::internal("SELECT NULL is no query")),
+        _ => Err(Error::internal("SELECT NULL is not a query")),
     }
 }
 

@@ -106,5 +106,5 @@ fn a_session_shows_its_levels_or_else_those_of_its_store() {
     sql.execute("SET acks = none; SET durability = fsync").unwrap();
     sql.execute("CREATE TABLE t (k LONG PRIMARY KEY)").unwrap();
     let contradiction = sql.execute("INSERT INTO t VALUES (1)");
-    assert_fails(contradiction, ErrorKind::Invalid, "nobody waits for the disk");
+    assert_fails(contradiction, ErrorKind::Invalid, "no write waits for the disk");
 }

@@ -87,7 +87,7 @@ pub(crate) fn texts(answer: Answer) -> Vec<Vec<String>> {
 /// Sums come out a little different when they are added up in another order.
 #[track_caller]
 pub(crate) fn assert_near(told: &str, expected: f64, what: &str) {
-    let number: f64 = told.parse().unwrap_or_else(|_| panic!("{what}: {told} is no number"));
+    let number: f64 = told.parse().unwrap_or_else(|_| panic!("{what}: {told} is not a number"));
     assert!(
         (number - expected).abs() <= 1e-9 * expected.abs().max(1.0),
         "{what}: {told} instead of {expected}"

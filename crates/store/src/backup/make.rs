@@ -52,7 +52,7 @@ pub(crate) fn make(
     repository: &BackupRepository,
     options: &BackupOptions,
 ) -> Result<BackupReport> {
-    let kept = "what was copied is kept, and the next one goes on from there";
+    let kept = "what was copied is kept, and the next one continues from there";
     let limits = CallLimits::new("the backup", kept, &options.cancel, options.timeout)?;
     // Alone: partial files may belong to another run, and two runs would take the same number.
     let _lock = repository.lock(LockMode::Alone)?;

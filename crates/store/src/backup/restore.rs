@@ -63,7 +63,7 @@ fn restore(
     target: &Path,
     options: &RestoreOptions,
 ) -> Result<RestoreReport> {
-    let left = "what was copied is no store: run it again";
+    let left = "what was copied is not a store: run it again";
     let limits = CallLimits::new("the restore", left, &options.cancel, options.timeout)?;
     // Missing files are reported before anything is copied.
     manifest.files.iter().try_for_each(|file| check_presence(repository, file))?;

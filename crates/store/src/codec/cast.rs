@@ -356,7 +356,7 @@ fn check_times(array: &ArrayRef) -> CastResult {
     }
     let check = |nanoseconds| match cell::is_time(nanoseconds) {
         true => Ok(nanoseconds),
-        false => Err(format!("{nanoseconds} nanoseconds after midnight are no time of a day")),
+        false => Err(format!("{nanoseconds} nanoseconds after midnight are not a time of a day")),
     };
     let (cells, failures) = gather(times.iter().map(|cell| cell.map(check)));
     (Arc::new(Time64NanosecondArray::from_iter(cells)), failures)

@@ -74,7 +74,7 @@ impl KeyClassifier {
     /// The table that a key belongs to.
     ///
     /// # Errors
-    /// `Corruption` for bytes that are no key of the space.
+    /// `Corruption` for bytes that are not a key of the space.
     #[inline]
     pub fn classify(&self, key: &[u8]) -> Result<KeyOwner> {
         self.walk(key, |_, _| false).map(|(owner, _)| owner)
@@ -84,8 +84,8 @@ impl KeyClassifier {
     /// its row in that table.
     ///
     /// # Errors
-    /// `Corruption` for bytes that are no key of the space; `Invalid` when the key is not of that
-    /// table or below it.
+    /// `Corruption` for bytes that are not a key of the space; `Invalid` when the key is not of
+    /// that table or below it.
     pub fn ancestor_key_len(&self, key: &[u8], ancestor_id: u32) -> Result<usize> {
         let (owner, end) = self.walk(key, |table_id, _| table_id == ancestor_id)?;
         if owner == KeyOwner::Table(ancestor_id) {

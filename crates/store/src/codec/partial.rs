@@ -129,8 +129,8 @@ impl TableCodec {
             if let Some((row, reason)) = failures.first() {
                 return Err(self.key_cell_error(*row, step, reason));
             }
-            // A value that the cast rounded is no error here, unlike one that cannot be cast: it
-            // only finds no row.
+            // A value that the cast rounded is not an error here, unlike one that cannot be cast:
+            // it only finds no row.
             rounded.extend(rounded_cells(
                 batch.column(place),
                 batch.schema_ref().field(place),
@@ -196,7 +196,7 @@ impl TableCodec {
 
     #[cold]
     fn not_in_key(&self, name: &str, exists: bool) -> Error {
-        let what = if exists { "is not part of the primary key" } else { "is no column" };
+        let what = if exists { "is not part of the primary key" } else { "is not a column" };
         Error::invalid(format!(
             "column '{name}' {what} of table {}; its primary key is ({})",
             self.schema.path,

@@ -364,7 +364,7 @@ pub(super) fn default_function(cursor: &mut TokenCursor) -> Result<Option<Defaul
     if let Some((_, function)) = BARE.iter().find(|(word, _)| cursor.word(word)) {
         // How many digits there are is said by the type of the column.
         if cursor.token(&Token::LParen) && !cursor.token(&Token::RParen) {
-            cursor.whole::<u8>("how many digits stand behind the second")?;
+            cursor.whole::<u8>("how many digits follow the second")?;
             cursor.expect(&Token::RParen)?;
         }
         return Ok(Some(*function));
@@ -393,7 +393,7 @@ pub(super) fn literal_text(cursor: &mut TokenCursor) -> Result<String> {
         return Ok(cursor.plain_word("a literal")?.to_ascii_lowercase());
     }
     let sign = if cursor.token(&Token::Minus) { "-" } else { "" };
-    // One sign alone: `-+5` is no literal.
+    // One sign alone: `-+5` is not a literal.
     if sign.is_empty() {
         cursor.token(&Token::Plus);
     }

@@ -51,7 +51,7 @@ impl FromStr for ColumnType {
         let column_type = column_type(&mut cursor)?;
         match cursor.skip_semicolons() {
             true => Ok(column_type),
-            false => Err(cursor.expected("nothing behind the type")),
+            false => Err(cursor.expected("nothing after the type")),
         }
     }
 }

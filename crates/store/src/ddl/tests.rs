@@ -89,9 +89,9 @@ fn types_that_are_none_are_refused_at_their_place() {
         ("BINARY(0)", "BINARY takes a length of 1 to 65,535 bytes"),
         ("BINARY(70000)", "is not a length of 1 to 65,535 bytes"),
         ("ENUM()", "expected a symbol"),
-        ("ENUM(a, b, a)", "'a' stands twice"),
+        ("ENUM(a, b, a)", "'a' occurs twice"),
         ("ENUM('')", "must have 1 to 128 bytes"),
-        ("RECORD(a INT, A LONG)", "'A' stands twice"),
+        ("RECORD(a INT, A LONG)", "'A' occurs twice"),
         ("ARRAY", "expected '('"),
         ("MAP(STRINGS)", "unknown type STRINGS"),
     ] {

@@ -187,7 +187,7 @@ impl TokenCursor {
     /// Something nested in another of its kind.
     pub(super) fn nested<T>(&mut self, read: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         if self.depth >= DEPTH_MAX {
-            return Err(self.error_at(self.location(), "types lie too deep in each other"));
+            return Err(self.error_at(self.location(), "types are nested too deep"));
         }
         self.depth += 1;
         let read = read(self);

@@ -7,14 +7,14 @@ use super::{grid, hilbert};
 pub const LEVEL_MAX: u8 = 32;
 
 /// The cell of a place at a level of 1 to [`LEVEL_MAX`]. None for a place that is not on the globe,
-/// as 181, 91, which means an unknown place in AIS, and for what is no number.
+/// as 181, 91, which means an unknown place in AIS, and for what is not a number.
 pub fn geo_cell(lon: f64, lat: f64, level: u8) -> Option<i64> {
     let position = hilbert::position(grid::column(lon)?, grid::row(lat)?);
     Some(of_position(position, level))
 }
 
-/// Where a cell lies: west, south, east and north in degrees. None for a number that is no cell of
-/// the level.
+/// Where a cell lies: west, south, east and north in degrees. None for a number that is not a cell
+/// of the level.
 pub fn cell_bounds(cell: i64, level: u8) -> Option<[f64; 4]> {
     Some(Square::of_position(position(cell, level)?, level).bounds())
 }

@@ -7,7 +7,7 @@
 const SIDE: f64 = 4_294_967_296.0;
 
 /// The column of a longitude. The last one takes 180 in: it is not wrapped, so that the order stays
-/// that of BETWEEN. None outside the globe, and for what is no number.
+/// that of BETWEEN. None outside the globe, and for what is not a number.
 pub(super) fn column(lon: f64) -> Option<u32> {
     (-180.0..=180.0).contains(&lon).then(|| place((lon + 180.0) / 360.0))
 }

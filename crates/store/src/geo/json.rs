@@ -36,7 +36,7 @@ impl Region {
         match self.shape() {
             Shape::Rectangle(edges) => {
                 let edges = [edges.west, edges.south, edges.east, edges.north];
-                // An end that is no number leaves nothing: it has no JSON.
+                // An end that is not a number leaves nothing: it has no JSON.
                 match edges.iter().any(|edge| edge.is_nan()) {
                     true => json!({"any": []}),
                     false => json!({"between": edges.map(|edge| finite(edge))}),

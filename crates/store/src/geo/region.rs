@@ -33,7 +33,7 @@ impl Region {
     /// A box, its edges included. Where `west` is greater than `east` it goes across the date line.
     ///
     /// # Errors
-    /// `Invalid` for what is no number, and for edges that are not on the globe.
+    /// `Invalid` for what is not a number, and for edges that are not on the globe.
     pub fn rectangle(west: f64, south: f64, east: f64, north: f64) -> Result<Self> {
         check([west, south])?;
         check([east, north])?;
@@ -62,7 +62,7 @@ impl Region {
     /// All places within so many metres of one, on the sphere.
     ///
     /// # Errors
-    /// `Invalid` for a centre that is not on the globe, and for a length that is no number.
+    /// `Invalid` for a centre that is not on the globe, and for a length that is not a number.
     pub fn circle([lon, lat]: Coordinates, metres: f64) -> Result<Self> {
         check([lon, lat])?;
         if !(0.0..f64::INFINITY).contains(&metres) {
@@ -71,11 +71,11 @@ impl Region {
         Ok(Self(Shape::Circle(Circle { lon, lat, metres })))
     }
 
-    /// The inside of rings, each a list of corners; the second and further ones are holes. Edges are
-    /// straight in the plane of longitudes and latitudes.
+    /// The inside of rings, each a list of corners; the second and further ones are holes. Edges
+    /// are straight in the plane of longitudes and latitudes.
     ///
     /// # Errors
-    /// `Invalid` for a ring of less than 3 corners, and for coordinates that are no numbers.
+    /// `Invalid` for a ring of less than 3 corners, and for coordinates that are not numbers.
     pub fn polygon(rings: &[Vec<Coordinates>]) -> Result<Self> {
         let is_number =
             |ring: &Vec<Coordinates>| ring.iter().flatten().all(|part| part.is_finite());

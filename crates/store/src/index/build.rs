@@ -48,7 +48,7 @@ pub struct IndexProgress {
 /// How to make an index.
 #[derive(Clone)]
 pub struct CreateIndexOptions {
-    /// Whether an index of that name on the table is no error, whatever its columns are.
+    /// Whether an index of that name on the table is not an error, whatever its columns are.
     pub if_not_exists: bool,
     /// Stops the making from another thread; the index is then taken back.
     pub cancel: Cancel,

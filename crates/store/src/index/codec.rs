@@ -4,9 +4,9 @@
 //! shard (2, big-endian)  cell of each indexed column  primary key of the row
 //! ```
 //!
-//! A cell is `00` for NULL, else `01` and the value as a key holds it. [`super::json`] encodes places
-//! in documents and in typed values; a cell of the globe is a LONG ([`super::geo_cells`]). An entry
-//! has no value: its key says everything.
+//! A cell is `00` for NULL, else `01` and the value as a key holds it. [`super::json`] encodes
+//! places in documents and in typed values; a cell of the globe is a LONG ([`super::geo_cells`]).
+//! An entry has no value: its key says everything.
 //!
 //! An index on parts of arrays or maps has a set of entries for each row ([`super::elements`]).
 //!
@@ -287,7 +287,7 @@ impl IndexCodec {
     /// Where the primary key begins in an entry.
     ///
     /// # Errors
-    /// `Corruption` for bytes that are no entry of this index.
+    /// `Corruption` for bytes that are not an entry of this index.
     pub(crate) fn key_start(&self, entry: &[u8]) -> Result<usize> {
         let end = |at: usize, column: &ResolvedColumn| cell_end(entry, at, column);
         self.columns.iter().try_fold(SHARD_LEN, end).ok_or_else(|| self.unreadable())
@@ -416,7 +416,7 @@ impl ResolvedColumn {
     }
 }
 
-/// Where the cell that begins at `at` ends; nothing for bytes that are no cell of the column.
+/// Where the cell that begins at `at` ends; nothing for bytes that are not a cell of the column.
 fn cell_end(entry: &[u8], at: usize, column: &ResolvedColumn) -> Option<usize> {
     match *entry.get(at)? {
         NULL => Some(at + 1),

@@ -80,7 +80,7 @@ impl EntryColumns {
     /// The columns of rows given by their primary keys and the entry of each.
     ///
     /// # Errors
-    /// `Corruption` for bytes that are no entry of this index.
+    /// `Corruption` for bytes that are not an entry of this index.
     pub(super) fn decode(
         &self,
         table: &TableCodec,

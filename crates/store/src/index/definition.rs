@@ -28,13 +28,15 @@ pub struct IndexDefinition {
     pub columns: Vec<IndexColumn>,
 }
 
-/// One column of an index: a column of the table, a place inside a column, or the cells of two columns that are longitude and latitude ([`crate::geo`]).
+/// One column of an index: a column of the table, a place inside a column, or the cells of two
+/// columns that are longitude and latitude ([`crate::geo`]).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IndexColumn {
     /// The name of the table's column; that of latitudes where it is a matter of cells.
     pub column: String,
     /// The steps that lead from the root of a JSON document, an array, a map or a record to the
-    /// value; empty for the column itself. With a step to several parts a row has an entry for each.
+    /// value; empty for the column itself. With a step to several parts a row has an entry for
+    /// each.
     pub path: Vec<PathStep>,
     /// What makes a cell of the column.
     pub cells: Option<GeoCells>,
@@ -311,7 +313,7 @@ impl IndexDefinition {
                 StoredColumn { column: column.id, path: asked.path.clone(), cells, function };
             if columns.contains(&stored) {
                 return Err(Error::invalid(format!(
-                    "index {}: column '{asked}' stands twice in it",
+                    "index {}: column '{asked}' occurs twice in it",
                     self.name
                 )));
             }

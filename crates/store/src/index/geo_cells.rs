@@ -30,7 +30,7 @@ pub(super) fn of_values(lon: &Value, lat: &Value, level: u8) -> Value {
 /// A FLOAT becomes the DOUBLE of the same value, here and in [`double`].
 pub(super) fn doubles(array: &ArrayRef) -> Result<ArrayRef> {
     cast(array, &DataType::Float64).map_err(|error| {
-        Error::internal(format!("coordinates are no numbers: {error}")).with_source(error)
+        Error::internal(format!("coordinates are not numbers: {error}")).with_source(error)
     })
 }
 

@@ -169,7 +169,7 @@ fn query_scalar(value: &Value) -> Result<JsonScalar<'_>> {
         | Value::Number { .. }
         | Value::WideNumber(_) => match value.convert_to(ColumnType::Double)? {
             Value::Double(value) => JsonScalar::Number(value),
-            _ => return Err(Error::internal("a number is no double")),
+            _ => return Err(Error::internal("a number is not a double")),
         },
         other => {
             return Err(Error::invalid(format!(

@@ -54,7 +54,7 @@ impl Inner {
         let stored = entries.and_then(|entries| self.store_entries(entries));
         stored.map_err(|error| {
             Error::unavailable(format!(
-                "this process stood still while it sent rows, and indexes that others made meanwhile may miss them: write them again, or let `tonnage check` look ({error})"
+                "this process was stopped while it sent rows, and indexes that others made meanwhile may miss them: write them again, or let `tonnage check` look ({error})"
             ))
             .with_source(error)
         })

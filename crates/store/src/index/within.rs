@@ -1,9 +1,9 @@
 //! The rows of many regions in one call.
 //!
-//! Regions are taken by the 64. The ranges of their covers are cut where one of them begins or ends,
-//! so that no entry is read twice, and each piece has a bit for each region whose cover it is of.
-//! The cell of a row leads to its piece. The row is held against those regions, and comes once for
-//! each that holds it.
+//! Regions are taken by the 64. The ranges of their covers are cut where one of them begins or
+//! ends, so that no entry is read twice, and each piece has a bit for each region whose cover it is
+//! of. The cell of a row leads to its piece. The row is held against those regions, and comes once
+//! for each that holds it.
 
 use std::fmt;
 
@@ -35,12 +35,13 @@ impl Index {
     /// use tonnage::{IndexScanOptions, Row, Store};
     ///
     /// let store = Store::open("memory:")?;
-    /// store.execute("CREATE TABLE buoys (id LONG, lon DOUBLE, lat DOUBLE, PRIMARY KEY (id)); CREATE INDEX by_place ON buoys (geo_cell(lon, lat))")?;
-    /// let buoy = |id: i64, lon: f64| Row::new().with("id", id).with("lon", lon).with("lat", 52.0);
-    /// store.multi_put([("buoys", vec![buoy(1, 4.0), buoy(2, 4.3), buoy(3, -179.0)])], &Default::default())?;
-    /// let regions = [Region::rectangle(3.9, 51.0, 4.1, 53.0)?, Region::circle([4.2, 52.0], 20_000.0)?];
-    /// let mut held = vec![0; regions.len()];
-    /// for batch in store.table("buoys")?.bulk_get_within(regions, &IndexScanOptions::default())? {
+    /// store.execute("CREATE TABLE buoys (id LONG, lon DOUBLE, lat DOUBLE, PRIMARY KEY (id));
+    /// CREATE INDEX by_place ON buoys (geo_cell(lon, lat))")?; let buoy = |id: i64, lon: f64|
+    /// Row::new().with("id", id).with("lon", lon).with("lat", 52.0); store.multi_put([("buoys",
+    /// vec![buoy(1, 4.0), buoy(2, 4.3), buoy(3, -179.0)])], &Default::default())?; let regions =
+    /// [Region::rectangle(3.9, 51.0, 4.1, 53.0)?, Region::circle([4.2, 52.0], 20_000.0)?]; let mut
+    /// held = vec![0; regions.len()]; for batch in store.table("buoys")?.bulk_get_within(regions,
+    /// &IndexScanOptions::default())? {
     ///     batch?.origins.iter().for_each(|origin| held[origin.position as usize] += 1);
     /// }
     /// assert_eq!(held, [1, 2]);
@@ -164,7 +165,7 @@ impl fmt::Debug for RowsWithin {
     }
 }
 
-/// A coordinate; NULL is no number.
+/// A coordinate; NULL is not a number.
 fn number(numbers: &Float64Array, row: usize) -> f64 {
     if numbers.is_valid(row) { numbers.value(row) } else { f64::NAN }
 }

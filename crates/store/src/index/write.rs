@@ -138,7 +138,7 @@ impl Inner {
     }
 
     /// Whether entries of indexes are never removed: writes of other processes are unknown here,
-    /// and entries are no part of their atomic steps.
+    /// and entries are not part of their atomic steps.
     pub(crate) fn keeps_entries(&self) -> bool {
         let capability = self.engine.capability();
         capability.shared || !capability.shard_prefixed_atomic

@@ -123,7 +123,7 @@ fn read(store: &Inner, source: PairKeySource, options: &PairGetOptions) -> Resul
     // Refused, not ignored: who gives a range wants pairs below the key, and would get none.
     if options.depth == Depth::ParentOnly && options.range.is_some() {
         return Err(Error::invalid(
-            "the range narrows what lies below a key, but the depth asks for the pair of the key alone: give a depth",
+            "the range narrows what is below a key, but the depth asks for the pair of the key alone: give a depth",
         ));
     }
     let plan = plan(store, options)?;
@@ -218,7 +218,7 @@ pub(super) fn scan_major(
     let capability = store.engine.capability();
     if !capability.total_order || capability.shards != 1 {
         return Err(Error::unsupported(format!(
-            "a scan of major paths: the pairs lie in {} shards, each in its own order; scan all pairs",
+            "a scan of major paths: the pairs are in {} shards, each in its own order; scan all pairs",
             capability.shards
         )));
     }

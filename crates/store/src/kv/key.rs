@@ -11,7 +11,7 @@ use tonnage_engine::{Error, KeyPart, Result};
 ///
 /// As text, components are led by `/` and the paths parted by `/-`: `/users/42/-/mail/home`. A
 /// component that is `-` or holds `/` or `%` is percent-encoded (`%2D`, `%2F`, `%25`), and so are
-/// bytes that are no UTF-8. The text of a key reads back as the same key.
+/// bytes that are not UTF-8. The text of a key reads back as the same key.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Key {
     major: Vec<Vec<u8>>,
@@ -138,7 +138,7 @@ impl fmt::Display for Key {
     }
 }
 
-/// A component with what would be mistaken for syntax, and what is no text, percent-encoded.
+/// A component with what would be mistaken for syntax, and what is not text, percent-encoded.
 struct EscapedComponent<'a>(&'a [u8]);
 
 impl fmt::Display for EscapedComponent<'_> {

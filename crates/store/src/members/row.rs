@@ -5,7 +5,8 @@
 //!
 //! ```text
 //! members, 'e'                    the epoch, 8 bytes big-endian
-//! members, 'm', number (8 bytes)  a member, as JSON: {"followed":7,"beat":42,"process":"1234 on host"}
+//! members, 'm', number (8 bytes)  a member, as JSON: {"followed":7,"beat":42,"process":"1234 on
+//! host"}
 //! ```
 
 use std::hash::{BuildHasher, RandomState};
@@ -197,6 +198,6 @@ fn encoded(state: &MemberState) -> Result<Vec<u8>> {
 fn damaged(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Error {
     let error = error.into();
     Error::corruption(format!(
-        "a row of space '{SPACE_NAME}' cannot be read ({error}): drop the space while nobody has the store open"
+        "a row of space '{SPACE_NAME}' cannot be read ({error}): drop the space while no process has the store open"
     ))
 }

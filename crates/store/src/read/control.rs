@@ -46,7 +46,7 @@ impl ReadControl {
     pub(crate) fn check(&self) -> Result<()> {
         self.check_threads()?;
         if self.cancel.is_cancelled() {
-            return Err(Error::cancelled("the read was cancelled: what came before stands"));
+            return Err(Error::cancelled("the read was cancelled: what came before is valid"));
         }
         if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
             return Err(Error::timed_out(format!(

@@ -128,7 +128,7 @@ impl<'de> Deserializer<'de> for ValueDeserializer<'_> {
         self.deserialize_string(visitor)
     }
 
-    /// Whatever is no text is shown as such.
+    /// Whatever is not text is shown as such.
     fn deserialize_string<V: Visitor<'de>>(self, visitor: V) -> DeserializeResult<V::Value> {
         match self.value {
             Value::Null | Value::Binary(_) => self.deserialize_any(visitor),
@@ -182,7 +182,7 @@ impl<'de> Deserializer<'de> for ValueDeserializer<'_> {
                 }),
                 _ => Err(de::Error::invalid_type(Unexpected::Map, &"an object with one member")),
             },
-            _ => Err(de::Error::custom(format!("a {} is no symbol", self.value.type_name()))),
+            _ => Err(de::Error::custom(format!("a {} is not a symbol", self.value.type_name()))),
         };
         self.named(read)
     }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use tonnage_engine::Error;
 
-/// Why a record is no row, or a row no such record.
+/// Why a record is not a row, or a row no such record.
 #[derive(Debug)]
 pub(super) struct SerdeError(String);
 

@@ -43,8 +43,8 @@ pub struct ColumnDefinition {
     pub default_function: Option<DefaultFunction>,
     /// How the store numbers rows in the column, if it does. A table has one such column at most.
     pub identity: Option<Identity>,
-    /// Whether it holds the fields of a row that no other column has. A table has one such column at
-    /// most; it is of type JSON, never NULL, and empty by default.
+    /// Whether it holds the fields of a row that no other column has. A table has one such column
+    /// at most; it is of type JSON, never NULL, and empty by default.
     pub is_collection: bool,
 }
 
@@ -254,7 +254,7 @@ impl TableSchema {
         for name in &definition.key {
             let index = self.require_own_column(name)?;
             if self.key.contains(&index) {
-                return invalid(format!("column '{name}' stands twice in the PRIMARY KEY"));
+                return invalid(format!("column '{name}' occurs twice in the PRIMARY KEY"));
             }
             let column_type = self.columns[index].column_type;
             if !column_type.has_order() {

@@ -113,7 +113,7 @@ impl fmt::Display for DefaultFunction {
 /// The time by the machine's clock, finer than the store's, which says what has expired.
 fn nanoseconds() -> Result<i64> {
     i64::try_from(SystemClock.since_epoch().as_nanos())
-        .map_err(|_| Error::unavailable("the clock of this machine stands beyond 2262"))
+        .map_err(|_| Error::unavailable("the clock of this machine is beyond 2262"))
 }
 
 /// Fills consecutive UUIDs.

@@ -49,7 +49,7 @@ impl EnumSymbols {
             }
             if !seen.insert(symbol) {
                 return Err(Error::invalid(format!(
-                    "the symbol '{symbol}' stands twice in the ENUM"
+                    "the symbol '{symbol}' occurs twice in the ENUM"
                 )));
             }
         }

@@ -23,7 +23,7 @@ static RECORDS: Interned<Vec<RecordField>> = Interned::new();
 
 impl ElementType {
     /// # Errors
-    /// `Invalid` when types lie too deep in each other.
+    /// `Invalid` when types are nested too deep.
     pub fn new(column_type: ColumnType) -> Result<Self> {
         check_size(depth(column_type) + 1, parts(column_type) + 1)?;
         ELEMENTS.get(column_type, 64).map(ElementType)
@@ -50,7 +50,7 @@ impl RecordFields {
             check_name(&field.name, "field")?;
             if fields[..place].iter().any(|other| other.name.eq_ignore_ascii_case(&field.name)) {
                 return Err(Error::invalid(format!(
-                    "the field '{}' stands twice in the RECORD",
+                    "the field '{}' occurs twice in the RECORD",
                     field.name
                 )));
             }
@@ -75,9 +75,7 @@ impl RecordFields {
 
 fn check_size(depth: usize, parts: usize) -> Result<()> {
     if depth > DEPTH_MAX {
-        return Err(Error::invalid(format!(
-            "types can lie at most {DEPTH_MAX} deep in each other"
-        )));
+        return Err(Error::invalid(format!("types can be nested at most {DEPTH_MAX} deep")));
     }
     if parts > PARTS_MAX {
         return Err(Error::invalid(format!("a type can have at most {PARTS_MAX} fields in all")));

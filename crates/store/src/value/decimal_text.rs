@@ -16,7 +16,7 @@ pub(super) struct DecimalText<'a> {
 }
 
 impl<'a> DecimalText<'a> {
-    /// Nothing for text that is no number, or whose exponent is beyond all reason.
+    /// Nothing for text that is not a number, or whose exponent is beyond all reason.
     pub(super) fn of(text: &'a str) -> Option<Self> {
         let (mantissa, exponent) = match text.find(['e', 'E']) {
             Some(at) => (
@@ -127,7 +127,7 @@ struct ExactNumber {
 }
 
 impl ExactNumber {
-    /// Nothing for a value that is no number.
+    /// Nothing for a value that is not a number.
     fn of(value: &Value) -> Option<Self> {
         let shown;
         let text = match value {
@@ -181,7 +181,7 @@ impl PartialOrd for ExactNumber {
 }
 
 /// How two numbers compare, digit by digit; text may be one, and a fraction means the number that
-/// its shortest text shows. Nothing when one of them is no number.
+/// its shortest text shows. Nothing when one of them is not a number.
 pub(super) fn compare_exactly(one: &Value, other: &Value) -> Option<Ordering> {
     if let (Some(one), Some(other)) = (narrow_digits(one), narrow_digits(other))
         && one.1 == other.1

@@ -61,7 +61,7 @@ const FEW: usize = 32;
 /// The members of an object, in their order; of a name that comes twice the last one.
 ///
 /// # Errors
-/// `Invalid` for text that is no object.
+/// `Invalid` for text that is not an object.
 pub fn members(text: &str) -> Result<Vec<(String, &str)>> {
     let all = all_members(text)?;
     let mut members: Vec<(String, &str)> = Vec::with_capacity(all.len());
@@ -95,7 +95,7 @@ pub fn members(text: &str) -> Result<Vec<(String, &str)>> {
 /// All members of an object, in their order.
 ///
 /// # Errors
-/// `Invalid` for text that is no object.
+/// `Invalid` for text that is not an object.
 pub fn all_members(text: &str) -> Result<Vec<(String, &str)>> {
     let mut members = Vec::new();
     for part in parts(text)? {
@@ -123,7 +123,7 @@ pub fn named_members(text: &str) -> Vec<(String, &str)> {
         .collect()
 }
 
-/// The value of the first member of that name of an object. A name that is no text, such as
+/// The value of the first member of that name of an object. A name that is not text, such as
 /// `"\ud800"`, is another one.
 pub fn first_member<'t>(text: &'t str, name: &str) -> Option<&'t str> {
     parts(text).ok()?.into_iter().find_map(|part| {
@@ -139,7 +139,7 @@ pub fn first_member<'t>(text: &'t str, name: &str) -> Option<&'t str> {
 /// The items of an array.
 ///
 /// # Errors
-/// `Invalid` for text that is no array.
+/// `Invalid` for text that is not an array.
 pub fn items(text: &str) -> Result<Vec<&str>> {
     parts(text)
 }
@@ -147,7 +147,7 @@ pub fn items(text: &str) -> Result<Vec<&str>> {
 /// The text between quotes.
 ///
 /// # Errors
-/// `Invalid` for text that is no string of JSON.
+/// `Invalid` for text that is not a string of JSON.
 pub fn string(text: &str) -> Result<String> {
     serde_json::from_str(text.trim()).map_err(|_| invalid_json(text))
 }

@@ -69,8 +69,8 @@ fn of_text(text: &str, column_type: ColumnType) -> ReadResult<Value> {
 }
 
 impl Value {
-    /// The value for a column of that type that a number of JSON is. One of more than 15 digits that
-    /// is no whole number of 64 bits was rounded when it was read.
+    /// The value for a column of that type that a number of JSON is. One of more than 15 digits
+    /// that is not a whole number of 64 bits was rounded when it was read.
     ///
     /// # Errors
     /// `Invalid` for a number that does not fit the column, or that was rounded.
@@ -99,7 +99,7 @@ fn exact_digits(number: &serde_json::Number, column_type: ColumnType) -> ReadRes
     }
 }
 
-/// How many digits there are from the first to the last that is no zero.
+/// How many digits there are from the first to the last that is not a zero.
 fn digits_in(number: &str) -> usize {
     let mantissa = number.split(['e', 'E']).next().unwrap_or(number);
     let digits: String = mantissa.chars().filter(char::is_ascii_digit).collect();

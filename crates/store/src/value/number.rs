@@ -26,8 +26,8 @@ impl Value {
         }
     }
 
-    /// The decimal number that a text writes out, with all of its digits. Nothing for an exponent, for
-    /// more than 76 digits, and for text that is no number.
+    /// The decimal number that a text writes out, with all of its digits. Nothing for an exponent,
+    /// for more than 76 digits, and for text that is not a number.
     ///
     /// ```
     /// use tonnage::Value;

@@ -213,7 +213,7 @@ pub(crate) fn parse_boolean(text: &str) -> std::result::Result<bool, Reason> {
 pub(crate) fn parse_binary(text: &str) -> std::result::Result<Vec<u8>, Reason> {
     let text = text.trim();
     let digits_needed =
-        || parse_error(text, "a BINARY", "pairs of hexadecimal digits are needed behind 0x or \\x");
+        || parse_error(text, "a BINARY", "pairs of hexadecimal digits are needed after 0x or \\x");
     // The second is how PostgreSQL writes bytes.
     if let Some(digits) = text.strip_prefix(r"\x") {
         return parse_hex(digits).ok_or_else(digits_needed);
@@ -227,7 +227,7 @@ pub(crate) fn parse_binary(text: &str) -> std::result::Result<Vec<u8>, Reason> {
             return digits_needed();
         }
         let needed =
-            format_args!("base64, or hexadecimal digits behind 0x or \\x, are needed ({error})");
+            format_args!("base64, or hexadecimal digits after 0x or \\x, are needed ({error})");
         parse_error(text, "a BINARY", needed)
     })
 }

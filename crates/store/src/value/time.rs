@@ -88,7 +88,7 @@ const DATE_SHAPE: &str = "a day like 2022-01-03 is needed";
 const TIME_SHAPE: &str = "a time of day like 06:00:00, with or without fraction, is needed";
 
 const SHAPE: &str =
-    "a moment like 2022-01-03T06:00:00, with or without fraction and offset, is needed";
+    "a timestamp like 2022-01-03T06:00:00, with or without fraction and offset, is needed";
 
 struct DateTimeParser<'a> {
     rest: &'a [u8],

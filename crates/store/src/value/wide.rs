@@ -138,7 +138,7 @@ impl TryFrom<WrittenNumber> for WideNumber {
         let unscaled =
             i256::from_string(&written.unscaled).filter(|digits| digits.to_i128().is_none());
         let unscaled =
-            unscaled.ok_or_else(|| format!("'{}' is no wide number", written.unscaled))?;
+            unscaled.ok_or_else(|| format!("'{}' is not a wide number", written.unscaled))?;
         Ok(Self::new(unscaled, written.scale))
     }
 }

@@ -483,8 +483,8 @@ fn components_may_hold_any_text() {
     }
 }
 
-/// Keys that are no text came back with replacement characters: two of them became one, and neither
-/// was found again.
+/// Keys that are not text came back with replacement characters: two of them became one, and
+/// neither was found again.
 #[rstest]
 fn keys_of_any_bytes_are_read_back_and_found_again(#[values(Memory, RocksDb)] on: Backend) {
     let store = on.open();

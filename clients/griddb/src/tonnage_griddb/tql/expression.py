@@ -143,7 +143,7 @@ class Writer:
         length = whole(call.arguments[2]) if len(call.arguments) > 2 else None
         if (start is not None and start < 1) or (length is not None and length < 0):
             raise GSException(
-                "TQL: SUBSTRING begins at 1 or behind, and takes no negative length",
+                "TQL: SUBSTRING begins at 1 or after, and takes no negative length",
                 Code.TQL_INVALID_ARGUMENT,
             )
         return self._plain(call, "substr", 2, 3)
@@ -288,7 +288,7 @@ def _literal(node: Expression) -> str:
     if isinstance(node, Star):
         raise GSException("TQL: '*' stands for all columns, and is no value", Code.TQL_SYNTAX)
     assert not isinstance(node, Moment)
-    raise GSException(f"TQL: {node} is no value", Code.TQL_SYNTAX)
+    raise GSException(f"TQL: {node} is not a value", Code.TQL_SYNTAX)
 
 
 def _text(value: str) -> str:

@@ -62,7 +62,7 @@ def add(at: int, unit: TimeUnit, count: int) -> int:
         later = day.replace(year=year, month=month + 1, day=min(day.day, last))
     except (ValueError, OverflowError, calendar.IllegalMonthError) as error:
         raise GSException(
-            "TQL: a moment lies outside of the years 1 to 9999", Code.TQL_INVALID_ARGUMENT
+            "TQL: a timestamp is outside of the years 1 to 9999", Code.TQL_INVALID_ARGUMENT
         ) from error
     return int((later - EPOCH).total_seconds()) * NANOS_PER_SECOND + rest
 

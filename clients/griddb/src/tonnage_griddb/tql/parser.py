@@ -43,7 +43,7 @@ DEPTH_MAX = 50
 def parse(text: str) -> Query:
     """A query out of its text."""
     if not isinstance(text, str):
-        raise GSException(f"{text!r} is no query: give a text in TQL", Code.ILLEGAL_PARAMETER)
+        raise GSException(f"{text!r} is not a query: give a text in TQL", Code.ILLEGAL_PARAMETER)
     return _Parser(tokens(text)).query()
 
 

@@ -193,7 +193,7 @@ class Planner:
         need(call, 2)
         if not isinstance(call.arguments[0], Star):
             raise GSException(
-                f"TQL: write {call.name}(*, a moment)", Code.TQL_INVALID_ARGUMENT
+                f"TQL: write {call.name}(*, a timestamp)", Code.TQL_INVALID_ARGUMENT
             )
         key = self._time_key(call)
         sign = {
@@ -297,7 +297,7 @@ class Planner:
         at = nanos(call.arguments[place], self._now)
         if at is None:
             raise GSException(
-                f"TQL: {call.name} takes a moment that is written out, such as "
+                f"TQL: {call.name} takes a timestamp that is written out, such as "
                 "TIMESTAMP('2018-12-01T10:00:00.000Z')",
                 Code.TQL_INVALID_ARGUMENT,
             )

@@ -129,10 +129,10 @@ fn words(name: &str) -> String {
     name.strip_suffix(unit).unwrap_or(name).replace('_', " ")
 }
 
-/// Points that a line has at most: more than a screen shows are no help.
+/// Points that a line has at most: more than a screen shows are not help.
 const POINTS_MAX: usize = 600;
 
-/// Fewer readings, or points of progress, than these are no curve.
+/// Fewer readings, or points of progress, than these are not a curve.
 const POINTS_MIN: usize = 3;
 
 /// A figure that is read every second: its title, its unit, how it is written (bytes get a unit

@@ -69,7 +69,7 @@ impl MatrixData<'_> {
             loaded.push(dataset);
         }
         for cell in cells {
-            // What is measured of a cell before it is broken off is no cell.
+            // What is measured of a cell before it is broken off is not a cell.
             let Some(runs) = self.run_cell(cell, &mut loaded)? else { return Ok(()) };
             outcome.add(runs)?;
         }

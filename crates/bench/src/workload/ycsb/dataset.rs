@@ -49,7 +49,7 @@ pub struct Dataset<'a> {
 
 impl<'a> Dataset<'a> {
     /// Makes the place for the records of a workload in an empty system and puts them there: YCSB's
-    /// load phase. Failed inserts are no errors: they are counted.
+    /// load phase. Failed inserts are not errors: they are counted.
     pub fn load(
         system: &'a dyn System,
         core: &CoreOptions,

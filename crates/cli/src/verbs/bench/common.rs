@@ -161,6 +161,6 @@ fn connections(text: &str) -> Result<usize, String> {
 fn repeats(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(count @ 1..=1_000) => Ok(count),
-        _ => Err(format!("'{text}' is no number of repeats: give one from 1 to 1000")),
+        _ => Err(format!("'{text}' is not a number of repeats: give one from 1 to 1000")),
     }
 }

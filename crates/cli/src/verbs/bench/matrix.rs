@@ -121,6 +121,6 @@ fn workload(text: &str) -> Result<Workload, String> {
 fn size(text: &str) -> Result<f64, String> {
     let size = text.parse().ok().filter(|size: &f64| size.is_finite() && *size > 0.0);
     size.ok_or_else(|| {
-        format!("'{text}' is no multiple of the memory: give a number such as 0.33 or 1.3")
+        format!("'{text}' is not a multiple of the memory: give a number such as 0.33 or 1.3")
     })
 }

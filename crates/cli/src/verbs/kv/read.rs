@@ -262,7 +262,7 @@ impl PairOutputArgs {
                 }
                 columns.push(Arc::new(values.finish()));
             }
-            // Bytes that are no text are refused: to replace them would lose them without a word.
+            // Bytes that are not text are refused: to replace them would lose them without a word.
             BytesAs::Text => columns.push(Arc::new(texts(batch, count)?.finish())),
         }
         RecordBatch::try_new(schema.clone(), columns)
@@ -277,7 +277,7 @@ fn texts(batch: &AnyPairBatch, count: usize) -> Result<StringBuilder> {
         let key = batch.key(index)?;
         values.append_value(text.map_err(|_| {
             Error::invalid(format!(
-                "the value of {key} is no text: use --values base64, or `kv get` for its bytes"
+                "the value of {key} is not text: use --values base64, or `kv get` for its bytes"
             ))
         })?);
     }

@@ -126,7 +126,7 @@ impl KvLoadArgs {
         ]);
         let mut options =
             ReadOptions { schema: Some(Arc::new(wanted.clone())), ..self.job.read_options()? };
-        // A blank line is no key.
+        // A blank line is not a key.
         options.csv.blank_is_null = false;
         let check = |source: &Source, found: &Schema| {
             check_columns(&wanted, source.name(), found).map(|()| None)

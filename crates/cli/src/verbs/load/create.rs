@@ -211,8 +211,8 @@ fn shown_name(name: &str) -> String {
     }
 }
 
-/// A word as bash reads it. A control character in it cannot be typed as it is, and would be shown as
-/// something else.
+/// A word as bash reads it. A control character in it cannot be typed as it is, and would be shown
+/// as something else.
 fn shell_word(word: &str) -> String {
     if !word.contains(|char: char| char.is_control() || char == '\'') {
         return format!("'{word}'");
@@ -240,7 +240,7 @@ fn check_inherited(
     let is_inherited = |name: &str| parent.key_columns().any(|column| column.is_named(name));
     if let Some(name) = key.columns.iter().find(|name| is_inherited(name)) {
         return Err(Failure::usage(format!(
-            "--primary-key names {name}, which {path} has from {}: name the columns behind it alone",
+            "--primary-key names {name}, which {path} has from {}: name only the columns after it",
             parent.path
         )));
     }
@@ -422,7 +422,8 @@ pub(super) fn check_mapping_resumed(
     }
 }
 
-/// What [`check_columns`] does, for the rows that a mapping makes of a file. What it computes the store converts.
+/// What [`check_columns`] does, for the rows that a mapping makes of a file. What it computes the
+/// store converts.
 pub(super) fn check_mapped(
     table: &TableEntry,
     source: &str,

@@ -16,9 +16,9 @@ pub(super) struct DocumentArgs {
     #[arg(long = "path", alias = "from", value_name = "COLUMN=PATH", value_parser = json_path, requires = "column")]
     paths: Vec<(String, Vec<String>)>,
     /// Make keys for records that have none. With --create, this column is the primary key, and
-    /// the store numbers the rows. With --document-column it is a column that the table has, or that
-    /// --primary-key names: a UUID column gets a random UUID, a LONG column the number of the document
-    /// in its file
+    /// the store numbers the rows. With --document-column it is a column that the table has, or
+    /// that --primary-key names: a UUID column gets a random UUID, a LONG column the number of the
+    /// document in its file
     #[arg(long = "make-key", value_name = "COLUMN", conflicts_with = "resume")]
     generated_key: Option<String>,
 }
@@ -64,7 +64,7 @@ impl DocumentArgs {
 fn json_path(text: &str) -> Result<(String, Vec<String>), String> {
     let wrong = || {
         format!(
-            "'{text}' is no JSON path of a column: write COLUMN=NAME, or COLUMN=NAME.NAME for one further in"
+            "'{text}' is not a JSON path of a column: write COLUMN=NAME, or COLUMN=NAME.NAME for one further in"
         )
     };
     let (column, path) = text.split_once('=').ok_or_else(wrong)?;

@@ -272,7 +272,7 @@ impl LoadArgs {
     ) -> CliResult<Vec<FileInput>> {
         let (schema, ignore) = (&table.schema, self.ignore_columns);
         let documents = self.documents.options();
-        // A field that only an expression reads is no column, whatever its name.
+        // A field that only an expression reads is not a column, whatever its name.
         let is_field = |name: &str| mapping.is_some_and(|mapping| mapping.fills(name));
         let makers = schema.default_makers().filter(|(name, _)| !is_field(name));
         let defaults = ColumnDefaults::new(makers);
@@ -308,8 +308,8 @@ impl LoadArgs {
     }
 
     /// The names of the fields of a file that has no header: the columns of the table but the key
-    /// that the store numbers and what the folders tell. The schema of the reader would name others,
-    /// for columns that `--map` fills are not in it.
+    /// that the store numbers and what the folders tell. The schema of the reader would name
+    /// others, for columns that `--map` fills are not in it.
     fn names_without_header(
         &self,
         schema: &TableSchema,

@@ -27,8 +27,8 @@ use crate::statements::statements;
 use crate::{interrupt, values};
 use statement_output::StatementOutput;
 
-/// How `--memory` is divided: blocks of the store, the program with what it knows of files and keys,
-/// and the rest for statements, at least a part and what a session needs.
+/// How `--memory` is divided: blocks of the store, the program with what it knows of files and
+/// keys, and the rest for statements, at least a part and what a session needs.
 const CACHE_PART: usize = 8;
 const PROGRAM_BYTES: usize = 150 << 20;
 const STATEMENTS_PART_MIN: usize = 4;
@@ -49,8 +49,8 @@ pub(crate) struct SqlArgs {
     /// Read the statements from a file
     #[arg(long, short, value_name = "FILE")]
     file: Option<PathBuf>,
-    /// Read the statements from a file, and carry all out in one call, side by side: aggregates over
-    /// the same rows share one read, and one that fails keeps no other from its answer
+    /// Read the statements from a file, and carry all out in one call, side by side: aggregates
+    /// over the same rows share one read, and one that fails keeps no other from its answer
     #[arg(long, value_name = "FILE", conflicts_with_all = ["file", "command"])]
     fetch_all: Option<PathBuf>,
     /// Make the store if there is none
@@ -164,8 +164,8 @@ impl SqlArgs {
             }
             Ok(_) => self.define(globals, text, self.create || makes_a_table(text)),
             Err(error) if are_definitions(text) => Err(error.into()),
-            // Up to the first query everything could be read, so a script may make its store. So may
-            // `CREATE TABLE ... AS`, which definitions do not know.
+            // Up to the first query everything could be read, so a script may make its store. So
+            // may `CREATE TABLE ... AS`, which definitions do not know.
             Err(error) => {
                 let is_read = error.kind() == ErrorKind::Unsupported || is_of_queries(text);
                 self.query(globals, text, is_read && makes_a_table(text))
@@ -329,7 +329,7 @@ fn report_outcome(
     }
 }
 
-/// A statement that was stopped by a signal is no failure of its own.
+/// A statement that was stopped by a signal is not a failure of its own.
 trait AndThenInterrupted<T> {
     fn and_then_interrupted(self) -> CliResult<T>;
 }

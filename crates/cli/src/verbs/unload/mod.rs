@@ -142,7 +142,7 @@ impl UnloadArgs {
                 let sql = Sql::new(store.clone(), SqlOptions::default())?;
                 match sql.execute(Request::new(statement).cancel(cancel))? {
                     Answer::Rows(rows) => Ok(FetchedRows::of_query(rows.schema().clone(), rows)),
-                    // An answer without rows shows that the text was no condition.
+                    // An answer without rows shows that the text was not a condition.
                     _ => Err(no_condition(condition)),
                 }
             }
@@ -245,6 +245,6 @@ fn is_one_expression(text: &str) -> bool {
 fn no_condition(condition: &str) -> Failure {
     let condition = plain::lines(condition);
     Failure::usage(format!(
-        "--where {condition}: it is no condition: write one as behind WHERE, such as 'knots > 20'"
+        "--where {condition}: it is not a condition: write one as after WHERE, such as 'knots > 20'"
     ))
 }

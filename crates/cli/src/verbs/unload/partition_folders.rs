@@ -95,7 +95,7 @@ fn folder_of(key: &Row) -> String {
         match value {
             Value::Null => folder.push_str(FOLDER_OF_NULL),
             value => match value.to_string() {
-                // The text that means NULL is no NULL.
+                // The text that means NULL is not NULL.
                 text if text == FOLDER_OF_NULL => {
                     folder.push_str(&FOLDER_OF_NULL.replacen('_', "%5F", 1));
                 }
@@ -106,7 +106,8 @@ fn folder_of(key: &Row) -> String {
     folder
 }
 
-/// Writes what is no plain ASCII, or what a file system or a reader would take for something else as `%` and two digits.
+/// Writes what is not plain ASCII, or what a file system or a reader would take for something else
+/// as `%` and two digits.
 fn escape(text: &str, folder: &mut String) {
     let is_dots = text.bytes().all(|byte| byte == b'.');
     for byte in text.bytes() {

@@ -187,7 +187,7 @@ impl Evaluator {
             let name = match self.evaluate(key, scope)? {
                 Sequence::One(Item::String(name)) => name,
                 Sequence::Empty | Sequence::One(Item::Null) => continue,
-                _ => return Err(fault(key.place, "the name of a member is no single text")),
+                _ => return Err(fault(key.place, "the name of a member is not a single text")),
             };
             let value = match self.evaluate(value, scope)? {
                 Sequence::Empty | Sequence::One(Item::Null) => continue,

@@ -52,7 +52,7 @@ impl Evaluator {
                 match self.evaluate(name, &Scope { step: within, ..*scope })? {
                     Sequence::One(Item::String(name)) => field(item, &name, out),
                     Sequence::Empty | Sequence::One(Item::Null) => {}
-                    _ => return Err(fault(step.place, "the name of a field is no single text")),
+                    _ => return Err(fault(step.place, "the name of a field is not a single text")),
                 }
                 Ok(())
             }
@@ -83,7 +83,7 @@ impl Evaluator {
         match self.evaluate(end, scope)? {
             Sequence::Empty | Sequence::One(Item::Null) => Ok(None),
             Sequence::One(item) if item.is_number() => Ok(item.whole()),
-            _ => Err(fault(end.place, "an end of a slice is no number")),
+            _ => Err(fault(end.place, "an end of a slice is not a number")),
         }
     }
 

@@ -13,7 +13,7 @@ use crate::nson::NsonView;
 /// The item of a document. Its depth was bounded when it was read.
 ///
 /// # Errors
-/// What in it is no value.
+/// What in it is not a value.
 pub(crate) fn item_of_view(view: NsonView<'_>) -> Result<Item, String> {
     Ok(match view {
         NsonView::Array(items) => items.map(item_of_view).collect::<Result<Vec<_>, _>>()?.into(),
@@ -29,7 +29,7 @@ pub(crate) fn item_of_view(view: NsonView<'_>) -> Result<Item, String> {
         NsonView::String(text) => Item::from(text),
         NsonView::Timestamp(text) => Item::Timestamp(Instant::parse(text, 9)?),
         NsonView::Number(text) => {
-            let number = decimal(text).ok_or_else(|| format!("{text} is no number"))?;
+            let number = decimal(text).ok_or_else(|| format!("{text} is not a number"))?;
             Item::Number(Arc::new(number))
         }
         NsonView::JsonNull => Item::JsonNull,

@@ -132,7 +132,7 @@ impl Names<'_> {
                 let is_of_row = ROW_FUNCTIONS.contains(&name.as_str());
                 if is_of_row && arguments.first().map(|first| &first.kind) != Some(&ExprKind::Row) {
                     return Err(Failure::argument(format!(
-                        "Error: {} the argument of {name} is no variable of a table",
+                        "Error: {} the argument of {name} is not a variable of a table",
                         expr.place
                     )));
                 }

@@ -70,7 +70,7 @@ fn check_path(names: &dyn KnownTypes, base: &Expr, steps: &[Step]) -> Outcome<()
                     )));
                 }
             }
-            // A fraction is no position; what is not known may be a whole number.
+            // A fraction is not a position; what is not known may be a whole number.
             StepKind::Slice(from, to) => {
                 let is_fraction = |end: &Option<Box<Expr>>| {
                     let known = end.as_deref().and_then(|end| type_of(names, end));

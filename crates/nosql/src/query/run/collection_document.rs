@@ -1,4 +1,4 @@
-//! The document of a row of a JSON collection: the fields that are no columns.
+//! The document of a row of a JSON collection: the fields that are not columns.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ pub(super) struct Document<'s> {
 }
 
 impl<'s> Document<'s> {
-    /// An empty document; nothing where the table is no JSON collection.
+    /// An empty document; nothing where the table is not JSON collection.
     pub(super) fn of(schema: &'s TableSchema) -> Option<Self> {
         let column = schema.collection_column()?;
         Some(Self { schema, column, members: Vec::new() })
@@ -45,7 +45,7 @@ impl<'s> Document<'s> {
     /// Gives all fields of a document their values.
     ///
     /// # Errors
-    /// That it is no document with fields.
+    /// That it is not a document with fields.
     pub(super) fn set_all(&mut self, place: Place, item: &Item) -> Outcome<()> {
         let Some(members) = item.members() else {
             return Err(Failure::argument(format!(
@@ -76,7 +76,7 @@ fn document_value(schema: &TableSchema, members: Members) -> Outcome<Value> {
 /// The value of the column of a document that was changed.
 ///
 /// # Errors
-/// Fields that are columns, and what is no document with fields.
+/// Fields that are columns, and what is not a document with fields.
 pub(super) fn changed_document(schema: &TableSchema, place: Place, item: &Item) -> Outcome<Value> {
     match item {
         Item::Map(members) => document_value(schema, members.to_vec()),

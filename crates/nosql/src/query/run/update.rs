@@ -225,7 +225,7 @@ fn changed_item(
                 merge(item, &patch);
             }
         }
-        // What is no map has no members to be put into.
+        // What is not a map has no members to be put into.
         Change::Put(_, value) => {
             let Item::Map(members) = item else { return Ok(Changed::Untouched) };
             let given = evaluator.evaluate(value, &scope)?;

@@ -163,7 +163,7 @@ impl Parser<'_> {
         let sign = if is_negative { "-" } else { "" };
         let number = number_of_literal(&format!("{sign}{}", token.text));
         let bad =
-            || Failure::argument(format!("Error: {} {} is no number", token.place, token.text));
+            || Failure::argument(format!("Error: {} {} is not a number", token.place, token.text));
         number.map(Some).ok_or_else(bad)
     }
 

@@ -5,7 +5,7 @@ use super::parser::Parser;
 use super::statement::{Limits, Select, SelectItem, SelectList, SortKey, TableName};
 use crate::wire::Outcome;
 
-/// Words that continue after a table, and so are no name of it.
+/// Words that continue after a table, and so are not a name of it.
 const BEHIND_TABLE: [&str; 18] = [
     "WHERE",
     "GROUP",

@@ -107,7 +107,7 @@ fn document_name(words: &[&DdlToken<'_>]) -> String {
     name
 }
 
-/// A definition of an index on a JSON collection as the store reads it: fields that are no columns
+/// A definition of an index on a JSON collection as the store reads it: fields that are not columns
 /// are paths in the document.
 pub(crate) fn with_document_paths(
     statement: &str,

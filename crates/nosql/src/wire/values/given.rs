@@ -122,7 +122,7 @@ fn double(value: NsonView<'_>) -> Given {
             .ok_or_else(|| format!("Converting long to double loses information: {number}"))?,
         NsonView::Double(number) => number,
         NsonView::Number(text) => {
-            let number: f64 = text.parse().map_err(|_| format!("{text} is no number"))?;
+            let number: f64 = text.parse().map_err(|_| format!("{text} is not a number"))?;
             // A number beyond all doubles becomes an infinity, as in the protocol's own server.
             if number.is_finite() && !is_same_decimal(text, &number.to_string()) {
                 return Err(format!("Converting decimal to double loses information: {text}"));
@@ -152,7 +152,7 @@ fn float(value: NsonView<'_>) -> Given {
             None => return lost("long", number.to_string()),
         },
         NsonView::Double(number) => number,
-        NsonView::Number(text) => text.parse().map_err(|_| format!("{text} is no number"))?,
+        NsonView::Number(text) => text.parse().map_err(|_| format!("{text} is not a number"))?,
         NsonView::String(text) => {
             text.trim().parse().map_err(|_| format!("Invalid string for Float: {text}"))?
         }
@@ -206,7 +206,7 @@ fn nested(value: NsonView<'_>, column_type: ColumnType) -> Given {
             });
             members.collect::<Result<_, String>>().map(Value::Map)
         }
-        // Whatever is no map has no fields that a record knows.
+        // Whatever is not a map has no fields that a record knows.
         (value, ColumnType::Record(_)) => record(value.fields().unwrap_or_default(), column_type),
         (value, column_type) => Err(mismatch(kind_name(column_type), value)),
     }

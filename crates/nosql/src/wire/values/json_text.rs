@@ -73,7 +73,7 @@ fn write(value: NsonView<'_>, out: &mut String) -> Result<(), String> {
         }
         NsonView::Number(text) => match serde_json::from_str::<serde_json::Number>(text) {
             Ok(_) => out.push_str(text),
-            Err(_) => return Err(format!("{text} is no number of JSON")),
+            Err(_) => return Err(format!("{text} is not a number of JSON")),
         },
         NsonView::String(text) => quoted(text, out),
         NsonView::Timestamp(text) => {

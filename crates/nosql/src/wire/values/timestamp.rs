@@ -16,7 +16,7 @@ pub(super) fn parse_timestamp(text: &str, precision: u8) -> Result<Value, String
 /// The nanoseconds since 1970 of a text.
 ///
 /// # Errors
-/// Why it is no timestamp.
+/// Why it is not a timestamp.
 pub(crate) fn parse_nanoseconds(text: &str) -> Result<i128, String> {
     let fault = |why: &str| {
         format!(
@@ -59,7 +59,7 @@ fn of_nanoseconds(nanoseconds: i128, precision: u8) -> Result<Value, String> {
     let rounded = (nanoseconds + step / 2).div_euclid(step) * step;
     let value = i64::try_from(rounded / (NANOSECONDS / units_per_second(precision)));
     let value = value
-        .map_err(|_| format!("a TIMESTAMP({precision}) lies between 1677-09-21 and 2262-04-11"))?;
+        .map_err(|_| format!("a TIMESTAMP({precision}) is between 1677-09-21 and 2262-04-11"))?;
     Ok(Value::Timestamp { value, precision })
 }
 
@@ -147,7 +147,7 @@ impl<'t> TimestampParser<'t> {
         if self.eat(b'.') {
             let digits = self.digits(9);
             let fraction = std::str::from_utf8(digits).ok().filter(|digits| !digits.is_empty());
-            let fraction = fraction.ok_or("there are no digits behind the point")?;
+            let fraction = fraction.ok_or("there are no digits after the point")?;
             parts.nanoseconds = format!("{fraction:0<9}").parse().unwrap_or_default();
         }
         Ok(())
@@ -214,7 +214,7 @@ mod tests {
     fn told(text: &str, precision: u8) -> String {
         match parse_timestamp(text, precision) {
             Ok(Value::Timestamp { value, precision }) => timestamp_text(value, precision),
-            Ok(other) => panic!("{other} is no timestamp"),
+            Ok(other) => panic!("{other} is not a timestamp"),
             Err(why) => why,
         }
     }

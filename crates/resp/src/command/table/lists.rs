@@ -14,7 +14,7 @@ pub(super) const COMMANDS: &[Command] = &[
     Command {
         name: "linsert", arity: 5, keys: (1, 1, 1), group: "list", since: "2.2.0", rights: CHANGE,
         flags: "write denyoom",
-        summary: "Puts an element in front of another one, or behind it",
+        summary: "Puts an element before another one, or after it",
     },
     Command {
         name: "llen", arity: 2, keys: (1, 1, 1), group: "list", since: "1.0.0", rights: READ,
@@ -39,7 +39,7 @@ pub(super) const COMMANDS: &[Command] = &[
     Command {
         name: "lpos", arity: -3, keys: (1, 1, 1), group: "list", since: "6.0.6", rights: READ,
         flags: "readonly",
-        summary: "Tells where an element stands in a list",
+        summary: "Gives the position of an element in a list",
     },
     Command {
         name: "lpush", arity: -3, keys: (1, 1, 1), group: "list", since: "1.0.0", rights: UPSERT,
@@ -84,11 +84,11 @@ pub(super) const COMMANDS: &[Command] = &[
     Command {
         name: "rpush", arity: -3, keys: (1, 1, 1), group: "list", since: "1.0.0", rights: UPSERT,
         flags: "write denyoom fast",
-        summary: "Puts elements behind a list",
+        summary: "Appends elements to a list",
     },
     Command {
         name: "rpushx", arity: -3, keys: (1, 1, 1), group: "list", since: "2.2.0", rights: UPDATE,
         flags: "write denyoom fast",
-        summary: "Puts elements behind a list that is there",
+        summary: "Appends elements to a list that exists",
     },
 ];

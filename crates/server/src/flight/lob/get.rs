@@ -53,7 +53,7 @@ fn open(context: &ServerContext, command: &GetLobCommand) -> Result<LobReader> {
     command.check_version(info.version)?;
     if command.offset > info.bytes {
         return Err(Error::invalid(format!(
-            "{key}: offset {} lies behind its end: it has {} bytes",
+            "{key}: offset {} is after its end: it has {} bytes",
             command.offset, info.bytes
         )));
     }

@@ -64,7 +64,7 @@ fn places(call: &Call<'_>, place: fn(i64, u8) -> Option<Vec<f64>>) -> Result<Arr
             continue;
         };
         let Some(numbers) = place(cell, level) else {
-            return exec_err!("{cell} is no cell of level {level}");
+            return exec_err!("{cell} is not a cell of level {level}");
         };
         lists.append_value(numbers.into_iter().map(Some));
     }

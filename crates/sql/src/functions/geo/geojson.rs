@@ -11,14 +11,14 @@ use serde_json::{Value, json};
 pub(super) fn parse(text: &str) -> Result<Geometry> {
     let start = || text.chars().take(60).collect::<String>();
     let read: Value = serde_json::from_str(text)
-        .map_err(|error| exec_datafusion_err!("'{}' is no JSON: {error}", start()))?;
+        .map_err(|error| exec_datafusion_err!("'{}' is not JSON: {error}", start()))?;
     let inner = match read.get("type").and_then(Value::as_str) {
         Some("Feature") => read.get("geometry").unwrap_or(&Value::Null),
         _ => &read,
     };
     geometry(inner).ok_or_else(|| {
         exec_datafusion_err!(
-            "'{}' is no GeoJSON geometry: write {{\"type\": \"Point\", \"coordinates\": [4.5, 51.9]}}, longitude first",
+            "'{}' is not a GeoJSON geometry: write {{\"type\": \"Point\", \"coordinates\": [4.5, 51.9]}}, longitude first",
             start()
         )
     })

@@ -18,7 +18,7 @@ const PARENTHESES_MAX: usize = 32;
 /// Reads well-known binary.
 pub(crate) fn read_wkb(bytes: &[u8]) -> Result<Geometry> {
     let read = wkb::reader::read_wkb(bytes)
-        .map_err(|error| exec_datafusion_err!("these bytes are no WKB: {error}"))?;
+        .map_err(|error| exec_datafusion_err!("these bytes are not WKB: {error}"))?;
     match read.try_to_geometry() {
         Some(geometry) => checked(geometry),
         None => exec_err!("an empty point has no place"),
@@ -79,7 +79,7 @@ pub(super) fn parse_wkt(text: &str) -> Result<Geometry> {
     let start: String = text.chars().take(60).collect();
     let parsed = Geometry::try_from_wkt_str(plain).map_err(|error| {
         exec_datafusion_err!(
-            "'{start}' is no geometry ({error}): write POINT (4.5 51.9), longitude first, or POLYGON ((...))"
+            "'{start}' is not a geometry ({error}): write POINT (4.5 51.9), longitude first, or POLYGON ((...))"
         )
     })?;
     checked(parsed)
@@ -97,7 +97,7 @@ fn checked(geometry: Geometry) -> Result<Geometry> {
     drop(places);
     match is_finite {
         true => Ok(geometry),
-        false => exec_err!("a geometry has a coordinate that is no number"),
+        false => exec_err!("a geometry has a coordinate that is not a number"),
     }
 }
 

@@ -43,7 +43,7 @@ fn geography(name: &'static str, _: &[FieldRef]) -> Result<Field> {
     Ok(field::geography(name))
 }
 
-/// A coordinate that is no number makes no point.
+/// A coordinate that is not a number makes no point.
 fn points(call: &Call<'_>) -> Result<ArrayRef> {
     let (lon, lat) = (call.numbers(0)?, call.numbers(1)?);
     let mut points = BinaryBuilder::with_capacity(call.rows, call.rows * 21);

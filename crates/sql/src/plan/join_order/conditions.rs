@@ -30,7 +30,7 @@ pub(super) struct ClassMember {
 /// them together compares one of either side.
 pub(super) type EquivalenceClass = Vec<ClassMember>;
 
-/// A condition on several relations that is no class.
+/// A condition on several relations that is not a class.
 #[derive(Clone, Debug)]
 pub(super) struct OtherCondition {
     pub(super) found: FoundCondition,

@@ -39,7 +39,7 @@ impl NameResolver<'_> {
     }
 
     /// A column of a table further outside, if a column further inside bears the name of the table:
-    /// with all names before it, it is no part of that column.
+    /// with all names before it, it is not part of that column.
     fn outer(&self, parts: &[Ident]) -> Option<Expr> {
         let [table, _] = parts else { return None };
         let wanted = folded(table);

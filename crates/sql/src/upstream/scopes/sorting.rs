@@ -30,7 +30,7 @@ pub(super) struct HiddenKeys {
 }
 
 impl HiddenKeys {
-    /// Takes a key that is no bare name. Returns whether it is done: written by an alias.
+    /// Takes a key that is not a bare name. Returns whether it is done: written by an alias.
     pub(super) fn note(
         &mut self,
         place: usize,

@@ -49,7 +49,7 @@ impl<T> SourcePoll<T> {
         }
     }
 
-    /// The same of something that is no item.
+    /// The same of something that is not an item.
     pub(crate) fn without_item<U>(&self) -> SourcePoll<U> {
         if matches!(self, SourcePoll::Nothing) { SourcePoll::Nothing } else { SourcePoll::End }
     }
@@ -452,7 +452,7 @@ impl<T> SourceSender<T> {
 
 #[cold]
 fn unwanted_error() -> Error {
-    Error::cancelled("nobody takes keys any more: the read that they were for has ended")
+    Error::cancelled("no reader takes keys any more: the read that they were for has ended")
 }
 
 impl<T> Clone for SourceSender<T> {

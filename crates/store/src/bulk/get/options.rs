@@ -112,12 +112,12 @@ impl BulkGetOptions {
         // A limit cuts a chunk of one table only: with relatives it could part a family.
         if self.limit.is_some() && !self.relatives.is_empty() {
             return Err(Error::invalid(
-                "limit goes without relatives: give limit_per_key, or scan the table",
+                "limit cannot be given with relatives: give limit_per_key, or scan the table",
             ));
         }
         if self.start_after.is_some() && self.limit_per_key.is_some() {
             return Err(Error::invalid(
-                "start_after goes without limit_per_key, whose count would begin anew",
+                "start_after cannot be given with limit_per_key, whose count would begin anew",
             ));
         }
         check_consistency(self.consistency)
@@ -132,5 +132,5 @@ fn within(name: &str, value: usize, least: usize, most: usize) -> Result<()> {
     if (least..=most).contains(&value) {
         return Ok(());
     }
-    Err(Error::invalid(format!("{name} is {value}: it must lie between {least} and {most}")))
+    Err(Error::invalid(format!("{name} is {value}: it must be between {least} and {most}")))
 }

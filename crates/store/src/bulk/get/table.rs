@@ -67,7 +67,7 @@ pub(super) fn key_read(
         None => None,
         Some(_) if matches!(keys.0, KeySourceKind::Several(_)) => {
             return Err(Error::invalid(
-                "start_after goes with one source of keys: chain the sources instead",
+                "start_after needs one source of keys: chain the sources instead",
             ));
         }
         Some(token) => Some(ResumePoint::of(token, target.space, options.direction, true)?),

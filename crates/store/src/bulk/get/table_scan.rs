@@ -95,7 +95,7 @@ impl TableScanOptions {
         }
         if self.start_after.is_some() && self.limit_per_shard_key.is_some() {
             return Err(Error::invalid(
-                "start_after goes without limit_per_shard_key, whose count would begin anew",
+                "start_after cannot be given with limit_per_shard_key, whose count would begin anew",
             ));
         }
         Ok(())

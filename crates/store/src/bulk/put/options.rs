@@ -80,8 +80,8 @@ pub struct BulkPutOptions {
     pub timeout: Option<Duration>,
     /// The longest that the load may wait for the store, each time: for memory while it pushes, or
     /// for a flush to store what was pushed. Then it ends with `TimedOut`. What was reported as
-    /// stored is stored; of the rest any part may be, and none of it is acknowledged. With `timeout`
-    /// it bounds the whole call.
+    /// stored is stored; of the rest any part may be, and none of it is acknowledged. With
+    /// `timeout` it bounds the whole call.
     pub flush_timeout: Option<Duration>,
     /// What happens to entries whose key exists.
     pub on_existing: OnExisting,
@@ -156,11 +156,9 @@ impl BulkPutOptions {
         }
         check_acks(self.acks, self.durability, capability)?;
         match self.errors_max {
-            ErrorsMax::Percent(percent) if !(0.0..=100.0).contains(&percent) => {
-                Err(Error::invalid(format!(
-                    "errors_max is {percent}%: it must lie between 0% and 100%"
-                )))
-            }
+            ErrorsMax::Percent(percent) if !(0.0..=100.0).contains(&percent) => Err(
+                Error::invalid(format!("errors_max is {percent}%: it must be between 0% and 100%")),
+            ),
             _ => Ok(()),
         }
     }
@@ -190,7 +188,7 @@ fn within(name: &str, value: u64, least: u64, most: u64) -> Result<()> {
     if (least..=most).contains(&value) {
         return Ok(());
     }
-    Err(Error::invalid(format!("{name} is {value}: it must lie between {least} and {most}")))
+    Err(Error::invalid(format!("{name} is {value}: it must be between {least} and {most}")))
 }
 
 /// An eighth of the machine's memory, between 256 MiB and 4 GiB.

@@ -169,7 +169,7 @@ fn text_becomes_any_type() {
             at(1_641_182_400, 0),
             "is not a TIMESTAMP(0)",
         ),
-        ("2022-01-03 06:00:00.1239", "TIMESTAMP(3)", at(1_641_189_600_123, 3), "a moment like"),
+        ("2022-01-03 06:00:00.1239", "TIMESTAMP(3)", at(1_641_189_600_123, 3), "a timestamp like"),
         (
             "00112233-4455-6677-8899-AABBCCDDEEFF",
             "UUID",

@@ -222,7 +222,7 @@ fn keys_that_are_no_keys_are_refused_by_name() {
     );
     assert_invalid(
         codec.partial_key_row(&Row::new().with("a", 1).with("maker", 1), &mut key),
-        &["'maker' is no column of table t"],
+        &["'maker' is not a column of table t"],
     );
     assert_invalid(codec.encode_key_values(&[1.into(), 2.into()], &mut key), &["key column 'c'"]);
 
@@ -262,7 +262,7 @@ fn a_range_belongs_on_the_first_open_key_column() {
         bounds(&whole[..1], FieldRange::of("name")),
         &["'name' is not part of the primary key"],
     );
-    assert_invalid(bounds(&whole[..1], FieldRange::of("colour")), &["'colour' is no column"]);
+    assert_invalid(bounds(&whole[..1], FieldRange::of("colour")), &["'colour' is not a column"]);
     assert_invalid(
         bounds(&whole[..1], FieldRange::of("price").from("cheap")),
         &["'cheap' is not an INTEGER"],

@@ -86,7 +86,7 @@ fn a_value_that_its_column_would_round_is_rejected(
     assert_eq!(stored(&store).as_deref(), Some(rounded));
 }
 
-/// Zeros after the point are no digits, and FLOAT and DOUBLE take the nearest of any number.
+/// Zeros after the point are not digits, and FLOAT and DOUBLE take the nearest of any number.
 #[rstest]
 #[case("NUMBER(8, 3)", decimal(1250, 4), "0.125")]
 #[case("NUMBER(8, 3)", double(0.125), "0.125")]

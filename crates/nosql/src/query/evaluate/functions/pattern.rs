@@ -20,7 +20,7 @@ enum PatternPart {
 
 impl Pattern {
     /// # Errors
-    /// What in it is no pattern of the language.
+    /// What in it is not a pattern of the language.
     pub(super) fn parse(text: &str, flags: &str) -> Result<Self, String> {
         if let Some(flag) = flags.chars().find(|flag| !"dixlsucm".contains(*flag)) {
             return Err(format!("The flags parameter [{flags}] contains an unknown flag: {flag}"));

@@ -99,19 +99,19 @@ pub(super) fn reverse(of: &Arguments<'_>) -> Given {
     or_null(of.text(0).map(|text| text.chars().rev().collect::<String>()))
 }
 
-/// Whether all of a text is as a pattern says. The null of documents and what is no text is not.
+/// Whether all of a text is as a pattern says. The null of documents and what is not text is not.
 pub(super) fn regex_like(of: &Arguments<'_>) -> Given {
     let pattern_item = of.item(1).and_then(Item::text);
     let Some(pattern) = pattern_item else {
         return match of.sequence(1).first() {
             None | Some(Item::Null) => Ok(Sequence::null()),
-            Some(_) => Err(of.fault("The pattern of regex_like is no text")),
+            Some(_) => Err(of.fault("The pattern of regex_like is not text")),
         };
     };
     let flags = match of.sequence(2).first() {
         Some(Item::Null) => return Ok(Sequence::null()),
         Some(Item::String(flags)) => flags,
-        Some(_) => return Err(of.fault("The flags of regex_like are no text")),
+        Some(_) => return Err(of.fault("The flags of regex_like are not text")),
         None => "",
     };
     let pattern = Pattern::parse(pattern, flags).map_err(Failure::argument)?;

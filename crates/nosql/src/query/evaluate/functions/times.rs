@@ -54,7 +54,7 @@ pub(super) fn add(of: &Arguments<'_>) -> Given {
         Duration::parse(&text).ok_or_else(|| of.fault(&format!("Invalid duration: {text}")))?;
     match arithmetic::moved(instant, duration) {
         Some(moved) => Ok(Item::Timestamp(moved).into()),
-        None => Err(of.fault("the timestamp lies outside of the years -6383 to 9999")),
+        None => Err(of.fault("the timestamp is outside of the years -6383 to 9999")),
     }
 }
 

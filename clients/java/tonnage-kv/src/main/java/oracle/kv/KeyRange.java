@@ -14,7 +14,7 @@ public class KeyRange {
             throw new IllegalArgumentException("a range has a start or an end");
         }
         if (start != null && end != null && start.compareTo(end) > 0) {
-            throw new IllegalArgumentException("the range starts behind its end");
+            throw new IllegalArgumentException("the range starts after its end");
         }
         this.start = start;
         this.startInclusive = startInclusive;

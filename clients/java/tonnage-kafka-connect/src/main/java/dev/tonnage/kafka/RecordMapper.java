@@ -109,7 +109,7 @@ final class RecordMapper {
     /** The row of a child: its own fields, and what its parent knows of its key. */
     private Row childRow(Table child, Object item, Map<String, Object> parent, String place) {
         if (!(item instanceof Map)) {
-            throw new DataException(place + " is no record");
+            throw new DataException(place + " is not a record");
         }
         Map<String, Object> fields = new LinkedHashMap<>();
         ((Map<?, ?>) item).forEach((name, value) -> fields.put(String.valueOf(name), value));

@@ -10,7 +10,7 @@ final class SettingPairs {
     private SettingPairs() {
     }
 
-    /** Refuses entries that are no pairs; `form` tells how to write one. */
+    /** Refuses entries that are not pairs; `form` tells how to write one. */
     static void check(String setting, Object entries, String form) {
         for (Object entry : (List<?>) entries) {
             String text = String.valueOf(entry);

@@ -127,7 +127,7 @@ final class VersionSet {
         for (String range : text.split(",")) {
             int dash = range.indexOf('-');
             if (dash < 1) {
-                throw new IllegalArgumentException("`" + text + "` are no ranges of versions");
+                throw new IllegalArgumentException("`" + text + "` are not ranges of versions");
             }
             addRange(Long.parseLong(range.substring(0, dash)),
                     Long.parseLong(range.substring(dash + 1)));

@@ -283,12 +283,12 @@ abstract class Cell implements FieldValue {
 
     @Override
     public Row asRow() {
-        throw new ClassCastException("a " + type + " is no row");
+        throw new ClassCastException("a " + type + " is not a row");
     }
 
     @Override
     public PrimaryKey asPrimaryKey() {
-        throw new ClassCastException("a " + type + " is no key");
+        throw new ClassCastException("a " + type + " is not a key");
     }
 
     @Override

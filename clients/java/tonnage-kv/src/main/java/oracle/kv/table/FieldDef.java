@@ -45,7 +45,7 @@ public interface FieldDef {
     /**
      * The type with its texts.
      *
-     * @throws ClassCastException for one that is no enumeration
+     * @throws ClassCastException for one that is not an enumeration
      */
     default EnumDef asEnum() {
         return (EnumDef) this;

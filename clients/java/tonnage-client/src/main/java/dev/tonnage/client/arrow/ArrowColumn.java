@@ -184,7 +184,7 @@ public final class ArrowColumn {
                 throw new ArrowException(field + " holds no bytes");
         }
         if (start < 0 || end < start || end > data.limit()) {
-            throw damaged("value " + row + " lies outside its bytes");
+            throw damaged("value " + row + " is outside its bytes");
         }
         byte[] value = new byte[(int) (end - start)];
         ByteBuffer from = data.duplicate();
@@ -321,7 +321,7 @@ public final class ArrowColumn {
 
     private void checkSpan(ArrowColumn items, long start, long end) {
         if (start < 0 || end < start || end > items.length) {
-            throw damaged("a list lies outside its items");
+            throw damaged("a list is outside its items");
         }
     }
 

@@ -1,6 +1,6 @@
 package dev.tonnage.client.arrow;
 
-/** Bytes that are no Arrow IPC stream, or values that do not fit their column. */
+/** Bytes that are not an Arrow IPC stream, or values that do not fit their column. */
 public final class ArrowException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 

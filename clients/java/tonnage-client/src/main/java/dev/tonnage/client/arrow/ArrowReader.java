@@ -45,7 +45,7 @@ public final class ArrowReader implements Closeable {
      * The columns.
      *
      * @throws IOException when the stream ends before its schema
-     * @throws ArrowException for what is no schema
+     * @throws ArrowException for what is not a schema
      */
     public ArrowSchema schema() throws IOException {
         while (schema == null) {
@@ -60,7 +60,7 @@ public final class ArrowReader implements Closeable {
      * The next rows; null behind the last ones.
      *
      * @throws IOException when the stream is cut off
-     * @throws ArrowException for what is no batch of the schema
+     * @throws ArrowException for what is not a batch of the schema
      */
     public ArrowBatch next() throws IOException {
         schema();
@@ -327,7 +327,7 @@ public final class ArrowReader implements Closeable {
             if (offset < 0 || length < 0 || offset > body.limit()
                     || length > body.limit() - offset) {
                 throw new ArrowException("a buffer of column " + field.name()
-                        + " lies outside its message");
+                        + " is outside its message");
             }
             ByteBuffer slice = body.duplicate();
             slice.position((int) offset);

@@ -183,7 +183,7 @@ public final class ArrowType {
         return precision;
     }
 
-    /** Of those, digits behind the point. */
+    /** Of those, digits after the point. */
     public int scale() {
         return scale;
     }

@@ -103,7 +103,7 @@ public final class DuplexCall implements Closeable {
     /**
      * Waits for the answer, and returns its body.
      *
-     * @throws IOException when the connection is lost, or what comes is no HTTP
+     * @throws IOException when the connection is lost, or what comes is not HTTP
      */
     public InputStream answer() throws IOException {
         do {

@@ -21,7 +21,7 @@ public final class Json {
     /**
      * Reads one value.
      *
-     * @throws IllegalArgumentException for what is no JSON, with its position
+     * @throws IllegalArgumentException for what is not JSON, with its position
      */
     public static Object parse(String text) {
         Json json = new Json(text);
