@@ -39,6 +39,7 @@ pub(super) fn statement_of<'s>(
     capitals: &[&str],
     words: &[&'s str],
 ) -> Option<NamespaceStatement<'s>> {
+    // Names are taken as they were written, keywords in capitals.
     let last = words.len().checked_sub(1)?;
     Some(match capitals {
         ["CREATE", "NAMESPACE", _] => {
@@ -53,6 +54,7 @@ pub(super) fn statement_of<'s>(
                 rest => (false, rest),
             };
             let name = *words.get(words.len() - rest.len())?;
+            // What follows is no such statement.
             let cascades = match rest {
                 [_] => false,
                 [_, "CASCADE"] => true,

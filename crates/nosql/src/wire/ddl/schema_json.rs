@@ -23,6 +23,7 @@ pub(crate) fn schema_json(schema: &TableSchema, number: u64) -> String {
     if let Some(parent) = schema.parent_path() {
         table.insert("parent".into(), parent.into());
     }
+    // The column of the documents is not shown: its fields are those of the rows.
     if schema.collection_column().is_some() {
         table.insert("jsonCollection".into(), true.into());
     }

@@ -115,6 +115,7 @@ pub(crate) fn with_document_paths(
     is_column: impl Fn(&str) -> bool,
 ) -> Outcome<String> {
     let tokens = tokens(statement)?;
+    // Names stay as they are: only the column is put before them.
     let (mut out, mut end, mut depth) = (String::with_capacity(statement.len()), 0, 0_usize);
     for (at, token) in tokens.iter().enumerate() {
         let before = at.checked_sub(1).map(|before| &tokens[before]);
