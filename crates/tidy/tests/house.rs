@@ -52,11 +52,11 @@ fn fewer_than_one_line_of_a_hundred_is_too_long() -> io::Result<()> {
 
 /// The folders and files of the store, from the ground up; those of a line stand on one floor.
 const STORE_FLOORS: [&[&str]; 14] = [
-    &["already_exists", "budget", "schema", "cancel", "levels", "terms", "geo"],
-    &["read", "value", "call_limits"],
+    &["already_exists", "budget", "schema", "cancel", "levels", "terms", "geo", "identity_used_up"],
+    &["read", "value", "call_limits", "version_clock"],
     &["row"],
     &["codec"],
-    &["inner", "members", "single_calls", "columns"],
+    &["inner", "members", "single_calls", "columns", "namespaces"],
     &["bulk", "backup"],
     &["index"],
     &["catalog"],
