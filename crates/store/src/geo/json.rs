@@ -39,7 +39,7 @@ impl Region {
                 // An end that is not a number leaves nothing: it has no JSON.
                 match edges.iter().any(|edge| edge.is_nan()) {
                     true => json!({"any": []}),
-                    false => json!({"between": edges.map(|edge| finite(edge))}),
+                    false => json!({"between": edges.map(finite)}),
                 }
             }
             Shape::Circle(circle) => json!({"circle": [circle.lon, circle.lat, circle.metres]}),

@@ -88,11 +88,7 @@ const MISSING: WriteResult = WriteResult::ConditionFailed { operation: 0, curren
 fn with_kept_expiry(options: &WriteOptions, stored: &StoredRow) -> WriteOptions {
     let has_expiry = options.ttl.is_some() || options.expires_at_ms.is_some();
     let kept = (!has_expiry || options.keep_ttl).then_some(stored.expires_at_ms);
-    WriteOptions {
-        expires_at_ms: kept.or(options.expires_at_ms),
-        keep_ttl: false,
-        ..options.clone()
-    }
+    WriteOptions { expires_at_ms: kept.or(options.expires_at_ms), keep_ttl: false, ..*options }
 }
 
 /// What is left until then, and never zero, which is refused.
@@ -197,13 +193,13 @@ mod tests {
             let ships = ships();
             let names = ["a", "b", "c"];
             let mut row = ship(1);
-            names.iter().zip(before).for_each(|(name, value)| row.set(*name, value));
+            names.iter().zip(before).for_each(|(name, value)| row.set(name, value));
             ships.put(&row, &WriteOptions::default()).unwrap();
             let mut update = ship(1);
             for (name, change) in names.iter().zip(changes) {
                 if let Some(value) = change {
-                    update.set(*name, value);
-                    row.set(*name, value);
+                    update.set(name, value);
+                    row.set(name, value);
                 }
             }
             prop_assert!(ships.update(&update, &WriteOptions::default()).unwrap().is_stored());

@@ -40,7 +40,7 @@ fn rows_have_the_times_of_their_writes_whoever_writes_them() {
         put(&table, id);
     }
     clock.set_ms(BEGIN_MS + 90_000_000);
-    let stream = row_stream("s", [Ok(("t".into(), row(6)))].into_iter());
+    let stream = row_stream("s", [Ok(("t".into(), row(6)))]);
     store.bulk_put(vec![stream], &BulkPutOptions::default()).unwrap();
     let times: Vec<u64> = (1..=6).map(|id| written_ms(&table, id)).collect();
     // The first row is older than the notes. A note holds for what comes within 100 ms.
