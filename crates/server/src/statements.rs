@@ -301,6 +301,7 @@ impl StatementRegistry {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
     use tonnage::ErrorKind;
 
     use super::*;
@@ -433,7 +434,7 @@ mod tests {
         drop((mine, other));
         let (running, ended) = statements.list(&JobScope::All);
         let states: Vec<_> = ended.iter().map(|ended| &ended["state"]).collect();
-        assert_eq!((running.len(), states), (0, vec!["cancelled", "failed"]));
+        assert_eq!((running.len(), states), (0, vec![&json!("cancelled"), &json!("failed")]));
         assert_eq!(ended[1]["message"], "there is no table t");
         assert_eq!(statements.list(&of_ann).1.len(), 1);
     }

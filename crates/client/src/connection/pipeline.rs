@@ -34,6 +34,11 @@ impl Connection {
     }
 }
 
+/// A call with its errors as its answer.
+fn answer_of(store: &Store, call: impl FnOnce(&Store) -> Result<CallResult>) -> Result<CallResult> {
+    call(store)
+}
+
 /// Each call once: how a store of this process answers it, and the call of the client.
 macro_rules! calls {
     ($($(#[$meta:meta])* fn $call:ident($($argument:ident: $given:ty),*) = |$store:ident| $here:expr;)*) => {
@@ -46,9 +51,7 @@ macro_rules! calls {
                 pub fn $call(&mut self, $($argument: $given),*) -> Result<()> {
                     match &mut self.0 {
                         Either::Embedded { store, answers } => {
-                            let $store = &*store;
-                            let answer = (|| $here)();
-                            answers.push_back(answer);
+                            answers.push_back(answer_of(store, |$store| $here));
                             Ok(())
                         }
                         Either::Remote(calls) => calls.$call($($argument),*),

@@ -124,7 +124,7 @@ impl CallStream {
 
     /// Carries calls out and sends their answers. Gives back the calls that are left.
     async fn answer(
-        &self,
+        &mut self,
         mut calls: std::vec::IntoIter<CallMessage>,
     ) -> Result<std::vec::IntoIter<CallMessage>> {
         let caller = self.caller.clone();

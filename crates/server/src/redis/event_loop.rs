@@ -14,6 +14,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use mio::{Events, Poll, Token};
+use tonnage::Error;
 use tonnage_resp::{Client, ClientAccess, ClientLimits, Executor, Keyspace};
 
 use super::connection::{Connection, NewConnection, OverdueReason};
@@ -167,8 +168,8 @@ impl EventLoop {
             LoopMessage::LoggedIn { slot, client, outcome } => {
                 self.finish_login(slot, client, outcome);
             }
-            LoopMessage::Answered { slot, client, reply } => {
-                self.finish_call(slot, client, &reply);
+            LoopMessage::Answered { slot, client, reply, failure } => {
+                self.finish_call(slot, client, &reply, failure.as_ref());
             }
             LoopMessage::Drain => {
                 self.is_draining = true;
@@ -355,22 +356,25 @@ impl EventLoop {
         let context = self.shared.context.clone();
         let caller = connection.caller.clone().or_else(|| context.logins.anybody());
         let name = random_name().unwrap_or_else(|_| format!("redis-{}", client.id()));
-        let running = context.statements.start(name);
+        let origin = table_calls::origin_of(caller.as_ref(), &call);
+        let running = context.statements.start(name, origin);
         let cancel = running.cancel().clone();
         let (client, inbox) = (client.id(), self.inbox.clone());
         connection.running = Some(running);
         self.shared.runtime.spawn(async move {
-            let reply = table_calls::reply(&context, caller, call, cancel).await;
-            inbox.post(LoopMessage::Answered { slot, client, reply });
+            let (reply, failure) = table_calls::reply(&context, caller, call, cancel).await;
+            inbox.post(LoopMessage::Answered { slot, client, reply, failure });
         });
     }
 
-    fn finish_call(&mut self, slot: usize, id: u64, reply: &[u8]) {
+    fn finish_call(&mut self, slot: usize, id: u64, reply: &[u8], failure: Option<&Error>) {
         let Some(Some(connection)) = self.connections.get_mut(slot) else { return };
         let Some(client) = connection.client.as_mut().filter(|client| client.id() == id) else {
             return;
         };
-        connection.running = None;
+        if let (Some(running), Some(error)) = (connection.running.take(), failure) {
+            running.note_failure(error);
+        }
         client.finish_call(reply);
         self.schedule(slot);
     }

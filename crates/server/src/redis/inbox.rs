@@ -4,6 +4,7 @@ use std::io;
 use std::sync::{Arc, Mutex};
 
 use mio::{Registry, Token, Waker};
+use tonnage::Error;
 use tonnage::internal::sync::lock;
 use tonnage_resp::ClientWaker;
 
@@ -16,8 +17,8 @@ pub(super) enum LoopMessage {
     Connected(NewConnection),
     /// A login ended.
     LoggedIn { slot: usize, client: u64, outcome: LoginOutcome },
-    /// A call of tables ended, with this reply.
-    Answered { slot: usize, client: u64, reply: Vec<u8> },
+    /// A call of tables ended, with this reply; with the error that it says, if it is one.
+    Answered { slot: usize, client: u64, reply: Vec<u8>, failure: Option<Error> },
     /// No further commands are read; what came is answered.
     Drain,
     /// The loop ends.

@@ -19,32 +19,42 @@ use crate::error::is_denied;
 use crate::flight::{BulkPutCommand, outcome_json, plain_batch, plain_schema, read_tables};
 use crate::http::{row_of, table_request};
 use crate::jobs::{counts_json, failures_json};
+use crate::live_statement::StatementOrigin;
 use crate::metrics::ListenerKind;
 
 /// The most bytes of a reply with rows.
 const REPLY_BYTES_MAX: usize = 64 << 20;
 
-/// Carries a call out, and writes its reply.
+/// A call as the list of statements shows it: without parameters and rows, which are data.
+pub(super) fn origin_of(caller: Option<&Caller>, call: &OutsideCall) -> StatementOrigin {
+    let words = call.words.iter().take(2).map(|word| String::from_utf8_lossy(word));
+    StatementOrigin::new(caller.and_then(Caller::user), &words.collect::<Vec<_>>().join(" "))
+}
+
+/// Carries a call out, and writes its reply; with the error that it says, if it is one.
 pub(super) async fn reply(
     context: &Arc<ServerContext>,
     caller: Option<Caller>,
     call: OutsideCall,
     cancel: Cancel,
-) -> Vec<u8> {
+) -> (Vec<u8>, Option<Error>) {
     let protocol = call.protocol;
     let answered = context.blocking(move |context| {
         let caller = caller.ok_or_else(|| Error::invalid("log in first"))?;
         carry_out(context, &caller, &call, &cancel)
     });
-    answered.await.unwrap_or_else(|error| {
-        let mut reply = Vec::new();
-        let words = match is_denied(&error) {
-            true => format!("NOPERM {}", error.message()),
-            false => store_error(&error),
-        };
-        ReplyWriter::new(&mut reply, protocol).error(&words);
-        reply
-    })
+    match answered.await {
+        Ok(reply) => (reply, None),
+        Err(error) => {
+            let mut reply = Vec::new();
+            let words = match is_denied(&error) {
+                true => format!("NOPERM {}", error.message()),
+                false => store_error(&error),
+            };
+            ReplyWriter::new(&mut reply, protocol).error(&words);
+            (reply, Some(error))
+        }
+    }
 }
 
 fn carry_out(

@@ -99,7 +99,8 @@ impl Stores {
             2 => key.with("x", -0.0),
             x => key.with("x", x as f64 / 2.0 - 1.5),
         };
-        let row = if pick % 5 == 0 { row } else { row.with("y", format!("y{}", pick % 13)) };
+        let row =
+            if pick.is_multiple_of(5) { row } else { row.with("y", format!("y{}", pick % 13)) };
         let parsed = |name: &str, text: &str| {
             let table = self.sessions[0].store().table("p").unwrap();
             let column = table.schema().columns.iter().find(|column| column.name == name);
@@ -108,9 +109,11 @@ impl Stores {
         let price = format!("{}.{:02}", pick % 500, pick % 100);
         let at = format!("2026-11-{:02}T00:00:00.{:03}", pick % 28 + 1, pick % 1_000);
         let row = row.with("m", parsed("m", &price)).with("at", parsed("at", &at));
-        let row = row.with("f", pick % 2 == 0).with("b", Value::Binary(vec![7; pick as usize % 9]));
+        let row = row
+            .with("f", pick.is_multiple_of(2))
+            .with("b", Value::Binary(vec![7; pick as usize % 9]));
         let row = row.with("e", parsed("e", ["red", "green"][pick as usize % 2]));
-        let row = row.with("d", Value::Json(format!(r#"{{"k": {}}}"#, pick % 4).into()));
+        let row = row.with("d", Value::Json(format!(r#"{{"k": {}}}"#, pick % 4)));
         match pick % 7 {
             0 => row,
             _ => row.with("tags", Value::Array(vec![Value::Long(pick as i64 % 3), Value::Null])),
