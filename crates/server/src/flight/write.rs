@@ -125,8 +125,8 @@ pub(super) fn write(context: &ServerContext, caller: &Caller, body: &[u8]) -> Re
         {
             write_pair(context, caller, header, *frame, &options)?
         }
-        ([WriteHeader { update: Some(path), .. }], [frame]) => {
-            update(context, caller, path, &headers[0], *frame, &options)?
+        ([header], [frame]) if header.update.is_some() => {
+            update(context, caller, header, *frame, &options)?
         }
         _ => {
             let operations = headers.iter().zip(&frames).enumerate();
@@ -174,12 +174,15 @@ fn operation(
 fn update(
     context: &ServerContext,
     caller: &Caller,
-    path: &str,
     header: &WriteHeader,
     frame: RawFrame<'_>,
     options: &WriteOptions,
 ) -> Result<WriteResult> {
-    for right in header.verb()?.rights(header.condition()) {
+    let verb = header.verb()?;
+    let WriteVerb::Update(path) = verb else {
+        return Err(Error::internal("an update without its table"));
+    };
+    for right in verb.rights(header.condition()) {
         caller.check_table(*right, path)?;
     }
     let condition = match header.condition() {
