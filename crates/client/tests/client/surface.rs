@@ -578,7 +578,7 @@ fn streams_are_put_and_counted(store: &Connection) {
 
 fn a_pipeline_answers_in_the_order_of_the_calls(store: &Connection) {
     filled(store, 1, 1);
-    let key = Key::of("fleet");
+    let key = Key::of_major(["fleet"]);
     let mut calls = store.pipeline().unwrap();
     calls.put("calls", &call(1, 1), Condition::IfAbsent, &now()).unwrap();
     calls.put("calls", &call(1, 1), Condition::IfAbsent, &now()).unwrap();
@@ -591,7 +591,7 @@ fn a_pipeline_answers_in_the_order_of_the_calls(store: &Connection) {
     calls.delete_pair(&key, Condition::IfPresent, &now()).unwrap();
     let mut next = || calls.next_answer().unwrap().unwrap();
     let is_stored = |answer| match answer {
-        Ok(CallResult::Written(written)) => WriteResult::is_stored(&written),
+        Ok(CallResult::Written(written)) => WriteResult::is_stored(written),
         other => panic!("{other:?}"),
     };
     assert!(is_stored(next()) && !is_stored(next()) && is_stored(next()));
@@ -603,7 +603,7 @@ fn a_pipeline_answers_in_the_order_of_the_calls(store: &Connection) {
     let Ok(CallResult::Pair(Some(pair))) = next() else { panic!("there is a pair") };
     assert_eq!(pair.value, b"x");
     assert!(is_stored(next()));
-    assert_eq!(calls.next_answer().unwrap(), None);
+    assert!(calls.next_answer().unwrap().is_none());
 }
 
 fn pairs_are_stored_under_each_condition(store: &Connection) {
