@@ -88,14 +88,14 @@ def test_columns_are_told_as_dicts_too(store):
         ),
         (lambda: ContainerInfo("a", [["x", 99]]), "is not a column"),
         (lambda: ContainerInfo("a", ["x"]), "is not a column"),
-        (lambda: ContainerInfo("", [["x", Type.LONG]]), "no name of a container"),
+        (lambda: ContainerInfo("", [["x", Type.LONG]]), "not a name of a container"),
         (
             lambda: ContainerInfo(
                 "a", [["x", Type.LONG], ["y", Type.LONG]], row_key_column_list=["y"]
             ),
             "the first columns",
         ),
-        (lambda: "a", "no ContainerInfo"),
+        (lambda: "a", "not a ContainerInfo"),
     ],
 )
 def test_what_is_no_container_is_refused(store, info, reason):

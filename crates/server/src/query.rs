@@ -243,10 +243,10 @@ mod tests {
         for (kind, json, said) in [
             ("DATE", serde_json::json!("yesterday"), "a day like"),
             ("DAY", serde_json::json!("2022-01-03"), "unknown type"),
-            ("ENUM('a')", serde_json::json!("a"), "no type of a parameter"),
-            ("enum ('a')", serde_json::json!("a"), "no type of a parameter"),
-            ("/* */ ENUM('a')", serde_json::json!("a"), "no type of a parameter"),
-            ("\"ENUM\"('a')", serde_json::json!("a"), "no type of a parameter"),
+            ("ENUM('a')", serde_json::json!("a"), "not a type of a parameter"),
+            ("enum ('a')", serde_json::json!("a"), "not a type of a parameter"),
+            ("/* */ ENUM('a')", serde_json::json!("a"), "not a type of a parameter"),
+            ("\"ENUM\"('a')", serde_json::json!("a"), "not a type of a parameter"),
             ("DATE", serde_json::json!(true), "no DATE"),
         ] {
             let error = typed_parameter(&json.to_string(), kind).unwrap_err();

@@ -229,7 +229,7 @@ fn wrong_expressions_are_refused_before_anything_is_written() {
     place.write("a.csv", "ship,knots\n1,5\n");
     for (option, text, says) in [
         ("--where", "nots > 5", "nots"),
-        ("--where", "knots", "no condition"),
+        ("--where", "knots", "not a condition"),
         ("--where", "knots >", "--where"),
         ("--where", "1 = 1) FROM t --", "--where"),
         ("--where", "knots > 1; DROP TABLE t", "--where"),

@@ -226,8 +226,8 @@ fn damage_is_an_error_and_takes_no_memory() {
         ([b"Obj\x01".to_vec(), many].concat(), "entries"),
         ([b"Obj\x01".to_vec(), long(1), long_entry].concat(), "length"),
         (header(SCHEMA, "bzip2"), "bzip2, which is not read"),
-        (header("{", "null"), "no readable Avro"),
-        (header("\"long\"", "null"), "no readable Avro"),
+        (header("{", "null"), "not a readable Avro"),
+        (header("\"long\"", "null"), "not a readable Avro"),
         ([header(SCHEMA, "snappy"), block(3, &rows, "null")].concat(), "block 1: "),
         ([header(SCHEMA, "zstandard"), block(3, &rows, "null")].concat(), "block 1: "),
     ] {

@@ -162,7 +162,7 @@ mod tests {
     fn rubbish_is_an_error() {
         let data = FlightData::new().with_data_header(vec![7_u8; 64]);
         let error = FlightDecoder::default().decode(&data).unwrap_err();
-        assert!(error.message().contains("no Arrow IPC"), "{error}");
+        assert!(error.message().contains("not Arrow IPC"), "{error}");
     }
 
     #[test]

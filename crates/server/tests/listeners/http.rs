@@ -235,7 +235,7 @@ fn a_value_that_is_not_of_its_column_is_named() {
     let (head, body) = server.http("PUT /v1/tables/ships/row?id=5", "", r#"{"name": [1]}"#);
     assert!(head.starts_with("HTTP/1.1 400") && body.contains("column name"), "{body}");
     let (head, body) = server.http("GET /v1/tables/ships/row?name=x", "", "");
-    assert!(head.starts_with("HTTP/1.1 400") && body.contains("no column of the key"), "{body}");
+    assert!(head.starts_with("HTTP/1.1 400") && body.contains("not a column of the key"), "{body}");
 }
 
 #[test]

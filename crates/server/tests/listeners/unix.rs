@@ -97,6 +97,6 @@ fn a_socket_that_somebody_listens_on_and_other_files_are_left_alone() {
     std::fs::remove_file(&http).unwrap();
     std::fs::write(&http, "precious").unwrap();
     let refused = bind(place.path()).unwrap_err();
-    assert!(refused.message().contains("no socket"), "{refused}");
+    assert!(refused.message().contains("not a socket"), "{refused}");
     assert_eq!(std::fs::read(&http).unwrap(), b"precious");
 }

@@ -152,9 +152,9 @@ fn what_would_count_degrees_is_refused() {
         ("SELECT ST_GeomFromText('SRID=28992;POINT (4 52)')", "SRID=4326"),
         ("SELECT ST_X(4)", "ST_Point(lon, lat)"),
         ("SELECT ST_X(ST_GeomFromText('LINESTRING (0 0, 1 1)'))", "takes points, not a LINESTRING"),
-        ("SELECT ST_AsText(X'0102')", "no WKB"),
+        ("SELECT ST_AsText(X'0102')", "not WKB"),
         ("SELECT geo_cell(4, 52, 40)", "a level of 1"),
-        ("SELECT geo_cell_bounds(-1, 5)", "no cell of level 5"),
+        ("SELECT geo_cell_bounds(-1, 5)", "not a cell of level 5"),
         ("SELECT ST_Point(4)", "write ST_Point(lon, lat)"),
     ] {
         let answer = sql.execute(query).and_then(|answer| answer.into_rows()?.into_batch());

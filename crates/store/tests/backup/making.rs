@@ -192,7 +192,7 @@ fn a_backup_or_a_restore_that_is_out_of_time_is_none() {
     backup(&store, &place.repository());
     let late = RestoreOptions { timeout, ..RestoreOptions::default() };
     let stopped = place.repository().restore(None, &place.at("late"), &late);
-    assert_error(failure(stopped), ErrorKind::TimedOut, &["the restore", "no store"]);
+    assert_error(failure(stopped), ErrorKind::TimedOut, &["the restore", "not a store"]);
     assert!(Store::open(place.at("late").display().to_string()).is_err());
     assert_eq!(place.restored(None).len(), 1);
 }

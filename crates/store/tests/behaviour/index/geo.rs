@@ -134,7 +134,7 @@ fn the_definition_comes_back(#[values(Memory, RocksDb)] on: Backend) {
 #[case("geo_cell(lon, lat, 33)", "a level of 1 (half of the globe) to 32 (1 cm), not 33")]
 #[case("geo_cell(lon, lat, 0)", "not 0")]
 #[case("geo_cell(lon, depth)", "depth")]
-#[case("geo_cell(lon, lat), geo_cell(lon, lat)", "stands twice")]
+#[case("geo_cell(lon, lat), geo_cell(lon, lat)", "occurs twice")]
 #[case("half(lon)", "geo_cell(lon, lat), and of these functions: abs")]
 fn what_makes_no_cells_is_refused(#[case] columns: &str, #[case] told: &str) {
     let store = Memory.with_tables(TABLE);
