@@ -287,18 +287,18 @@ pub(crate) fn quote(text: &str) -> Result<CsvQuote, String> {
     if text.is_empty() || text.eq_ignore_ascii_case("none") {
         return Ok(CsvQuote(None));
     }
-    csv_character(text, "quote", ", or none").map(|byte| CsvQuote(Some(byte)))
+    csv_character(text, "a quote", ", or none").map(|byte| CsvQuote(Some(byte)))
 }
 
 /// `--escape`.
 pub(crate) fn escape(text: &str) -> Result<u8, String> {
-    csv_character(text, "escape", "")
+    csv_character(text, "an escape", "")
 }
 
 fn csv_character(text: &str, what: &str, or: &str) -> Result<u8, String> {
     match text.as_bytes() {
         [byte] if byte.is_ascii() && !matches!(byte, b'\n' | b'\r' | 0) => Ok(*byte),
-        _ => Err(format!("'{text}' is no {what}: give one ASCII character{or}")),
+        _ => Err(format!("'{text}' is not {what}: give one ASCII character{or}")),
     }
 }
 

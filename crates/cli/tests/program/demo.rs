@@ -39,7 +39,9 @@ fn the_ships_of_the_demo_sail_on_while_it_serves() {
         let answer = served.request("POST /v1/sql", &format!(r#"{{"sql": "{query}"}}"#));
         let (head, body) = answer.split_once("\r\n\r\n").unwrap();
         assert!(head.starts_with("HTTP/1.1 200"), "{answer}");
-        let body: serde_json::Value = serde_json::from_str(body).unwrap();
+        // The body is one chunk: its length comes before it, and that of the end after it.
+        let (start, end) = (body.find('{').unwrap(), body.rfind('}').unwrap());
+        let body: serde_json::Value = serde_json::from_str(&body[start..=end]).unwrap();
         body["rows"].as_array().unwrap().clone()
     };
     let places = || rows_of("SELECT ship, lat, lon FROM ships_now ORDER BY ship");

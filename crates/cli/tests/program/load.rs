@@ -328,10 +328,7 @@ fn folders_are_columns() {
     let mended = place.run(&["sql", "SELECT year, country FROM t WHERE id = 6"]).ends(0).out;
     assert_eq!(mended, "year,country\n2023,\n");
     place.write("f/id=5/a.csv", "id,v\n5,a\n");
-    place
-        .run(&["load", "t", "f/id=5/a.csv", "--folders"])
-        .ends(3)
-        .says(&["stands in the file and"]);
+    place.run(&["load", "t", "f/id=5/a.csv", "--folders"]).ends(3).says(&["is in the file and in"]);
 }
 
 #[test]

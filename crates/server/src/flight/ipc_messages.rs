@@ -218,7 +218,10 @@ mod tests {
             (b"id,name\n2,Emma\n", "FF FF FF FF"),
             (&[0xFF; 8], "-1 bytes"),
             (&[0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x7F], "message_bytes_max"),
-            (&[0xFF, 0xFF, 0xFF, 0xFF, 8, 0, 0, 0, 9, 9, 9, 9, 9, 9, 9, 9], "not a stream of Arrow"),
+            (
+                &[0xFF, 0xFF, 0xFF, 0xFF, 8, 0, 0, 0, 9, 9, 9, 9, 9, 9, 9, 9],
+                "not a stream of Arrow",
+            ),
             (&[0xFF, 0xFF, 0xFF, 0xFF, 1, 0, 0, 0, 9], "not a stream of Arrow"),
         ];
         for (bytes, wanted) in cases {
