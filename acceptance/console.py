@@ -346,7 +346,7 @@ def a_row_is_changed_and_deleted(server):
     page.locator("#field-price").fill("12345678.25")
     page.locator("#field-spec").fill('{"a": [1, 2')
     page.get_by_role("button", name="Save").click()
-    page.locator(".edit .failure", has_text="spec is not JSON").wait_for()
+    page.locator(".edit .failure", has_text="spec is no JSON").wait_for()
     page.locator("#field-spec").fill('{"a": [1, 2]}')
     page.get_by_role("button", name="Save").click()
     page.get_by_role("button", name="Edit").wait_for()

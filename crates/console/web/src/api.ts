@@ -72,7 +72,7 @@ async function refusal(response: Response): Promise<Refused> {
   return new Refused({ title: "failed", ...told, detail, status: response.status });
 }
 
-/** Calls, and takes every answer that is not a refusal. */
+/** Calls, and takes every answer that is no refusal. */
 export async function call(path: string, options: RequestInit = {}): Promise<Response> {
   let response: Response;
   try {
@@ -91,7 +91,7 @@ export async function read<T>(path: string, options?: RequestInit): Promise<T> {
   return parseExactly(await (await call(path, options)).text()) as T;
 }
 
-/** Reads what the server tells of itself: its fractions are not values of a table. */
+/** Reads what the server tells of itself: its fractions are no values of a table. */
 export async function readPlain<T>(path: string, options?: RequestInit): Promise<T> {
   return (await (await call(path, options)).json()) as T;
 }

@@ -352,7 +352,7 @@ fn a_file_of_blank_lines_says_so() {
         infer_common_schema(&[csv("\n\n")], &options, &Sample::default()).unwrap_err().to_string()
     };
     assert!(told(0).contains("test.csv: it has no lines but blank ones: there is"), "{}", told(0));
-    assert!(told(2).contains("blank ones behind the 2 that are skipped"), "{}", told(2));
+    assert!(told(2).contains("blank ones after the 2 that are skipped"), "{}", told(2));
 }
 
 /// Up to twice as long ones were taken.

@@ -292,7 +292,7 @@ fn a_moment_that_parquet_cannot_count_is_an_error_that_names_its_column() {
     let mut writer =
         RecordWriter::new(Format::Parquet, Vec::new(), batch.schema(), Compression::None).unwrap();
     assert!(
-        writer.write(&batch).unwrap_err().message().starts_with("the column at holds a moment")
+        writer.write(&batch).unwrap_err().message().starts_with("the column at holds a timestamp")
     );
 }
 

@@ -173,7 +173,7 @@ fn damage_inside_a_parquet_file_is_an_error_and_no_panic() {
     let error = outcome.last().unwrap().as_ref().unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Corruption);
     assert!(
-        error.message().starts_with("x.parquet: the file is damaged at record 0 or behind it"),
+        error.message().starts_with("x.parquet: the file is damaged at record 0 or after it"),
         "{error}"
     );
 }

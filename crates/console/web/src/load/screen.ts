@@ -11,7 +11,7 @@ import { headOf, kindOf, tableNameOf } from "./file";
 import { type Failure, Failures, type PutReport, Report } from "./report";
 import { send, type Sending } from "./send";
 
-/** The choice that is not a table yet. */
+/** The choice that is no table yet. */
 const NEW = "";
 
 interface Preview {

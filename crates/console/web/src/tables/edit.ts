@@ -59,7 +59,7 @@ export function RowEditor({ table, cells, onChanged, onClosed }: Props) {
         try {
           return `${JSON.stringify(name)}: ${text === null ? "null" : written(text, type)}`;
         } catch {
-          throw new Error(`${name} is not JSON: mend it, or make it NULL`);
+          throw new Error(`${name} is no JSON: mend it, or make it NULL`);
         }
       });
       const headers = { "Content-Type": "application/json", "If-Match": version };
