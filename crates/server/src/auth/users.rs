@@ -176,7 +176,7 @@ fn digest(text: &str) -> Result<String> {
     match digest.len() == 64 && digest.bytes().all(|byte| byte.is_ascii_hexdigit()) {
         true => Ok(digest),
         false => {
-            Err(Error::invalid(format!("`{digest}` is not an SHA-256: give 64 hexadecimal digits")))
+            Err(Error::invalid(format!("`{digest}` is not a SHA-256: give 64 hexadecimal digits")))
         }
     }
 }
@@ -206,7 +206,7 @@ mod tests {
         assert!(refusal("").contains("no user"));
         let ann = |rest: &str| refusal(&format!("[[user]]\nname = \"ann\"\n{rest}"));
         assert!(ann("password = \"secret\"").contains("user ann: the password is not an argon2"));
-        assert!(ann("tokens = [\"secret\"]").contains("no SHA-256"));
+        assert!(ann("tokens = [\"secret\"]").contains("not a SHA-256"));
         assert!(ann("grants = [{ allow = [\"read\"] }]").contains("`table` or `pairs`"));
         assert!(ann("roles = [\"king\"]").contains("king"));
         assert!(ann("[[user]]\nname = \"ann\"").contains("twice"));
