@@ -8,19 +8,16 @@ use std::collections::VecDeque;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use arrow_flight::flight_service_client::FlightServiceClient;
 use arrow_flight::{FlightData, FlightDescriptor};
-use bytes::Bytes;
 use futures::FutureExt;
 use prost::Message;
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
-use tonic::{Status, Streaming};
+use tonic::transport::Channel;
+use tonic::{Request, Status, Streaming};
 use tonnage::internal::sync::lock;
-use tonnage::{Error, Result};
 use tonnage_wire::{AnswersMessage, CallAnswer, CallMessage, CallsMessage};
-
-use crate::failure;
-use crate::store::RemoteStore;
 
 /// Messages that wait for the network.
 const QUEUED_MESSAGES: usize = 4;
@@ -29,10 +26,8 @@ const QUEUED_MESSAGES: usize = 4;
 const IN_USE_MAX: usize = 64;
 /// Streams that are held for later calls.
 const IDLE_MAX: usize = 64;
-/// How often a call is sent anew after a stream that ended in good order.
-const STREAMS_MAX: usize = 4;
-
 type Answer<T> = std::result::Result<T, Status>;
+type CallMessages = ReceiverStream<FlightData>;
 
 /// A stream of calls, and of their answers.
 pub(crate) struct CallStream {
@@ -49,7 +44,7 @@ pub(crate) struct IdleStreams {
 }
 
 /// The place of a call that uses a stream; dropping it gives it back.
-struct StreamPlace<'a>(&'a AtomicUsize);
+pub(crate) struct StreamPlace<'a>(&'a AtomicUsize);
 
 impl Drop for StreamPlace<'_> {
     fn drop(&mut self) {
@@ -59,13 +54,13 @@ impl Drop for StreamPlace<'_> {
 
 impl IdleStreams {
     /// A place, unless all are taken.
-    fn place(&self) -> Option<StreamPlace<'_>> {
+    pub(crate) fn place(&self) -> Option<StreamPlace<'_>> {
         let place = StreamPlace(&self.in_use);
         (self.in_use.fetch_add(1, Ordering::Relaxed) < IN_USE_MAX).then_some(place)
     }
 
     /// A stream that is still open.
-    fn take(&self) -> Option<CallStream> {
+    pub(crate) fn take(&self) -> Option<CallStream> {
         loop {
             let mut stream = lock(&self.idle).pop()?;
             if stream.is_open() {
@@ -74,7 +69,7 @@ impl IdleStreams {
         }
     }
 
-    fn give_back(&self, stream: CallStream) {
+    pub(crate) fn give_back(&self, stream: CallStream) {
         let mut idle = lock(&self.idle);
         if idle.len() < IDLE_MAX {
             idle.push(stream);
@@ -83,15 +78,18 @@ impl IdleStreams {
 }
 
 impl CallStream {
-    /// Opens a stream.
-    pub(crate) async fn open(store: RemoteStore) -> Answer<CallStream> {
+    /// Opens a stream; `request` says who calls.
+    pub(crate) async fn open(
+        mut flight: FlightServiceClient<Channel>,
+        request: impl FnOnce(CallMessages) -> Request<CallMessages>,
+    ) -> Answer<CallStream> {
         let (calls, messages) = mpsc::channel(QUEUED_MESSAGES);
         let descriptor = FlightDescriptor::new_cmd("{\"calls\": {}}");
         let first = FlightData::new().with_descriptor(descriptor);
         // The channel is empty: there is room.
         let _ = calls.try_send(first);
-        let request = store.request(ReceiverStream::new(messages));
-        let answers = store.flight().do_exchange(request).await?.into_inner();
+        let request = request(ReceiverStream::new(messages));
+        let answers = flight.do_exchange(request).await?.into_inner();
         Ok(CallStream { calls, answers, arrived: VecDeque::new() })
     }
 
@@ -139,39 +137,4 @@ fn answers_of(message: FlightData) -> Answer<Vec<CallAnswer>> {
     AnswersMessage::decode(message.app_metadata)
         .map(|message| message.answers)
         .map_err(|error| Status::internal(format!("an answer is of another version: {error}")))
-}
-
-impl RemoteStore {
-    /// Carries out one action on a row or a pair, over a stream that is held for further ones.
-    pub(crate) fn single_call(&self, action: &str, body: Vec<u8>) -> Result<Vec<Bytes>> {
-        let Some(_place) = self.idle_streams().place() else {
-            return Ok(self.act(action, body)?.into_iter().map(Bytes::from).collect());
-        };
-        let call = CallMessage { action: action.to_owned(), body: body.into() };
-        let limits = self.limits();
-        for _ in 0..STREAMS_MAX {
-            let mut stream = match self.idle_streams().take() {
-                Some(stream) => stream,
-                None => self.checked(self.wait(&limits, CallStream::open(self.clone()))?)?,
-            };
-            let answered = async {
-                stream.send(vec![call.clone()]).await?;
-                stream.answer().await
-            };
-            // A stream that is not given back is called off, and its calls with it.
-            if let Some(answer) = self.checked(self.wait(&limits, answered)?)? {
-                self.idle_streams().give_back(stream);
-                return self.results_of(answer);
-            }
-        }
-        Err(Error::unavailable(format!("{}: it ends each stream of calls", self.server())))
-    }
-
-    /// The results of an answer, or the error that it says.
-    pub(crate) fn results_of(&self, answer: CallAnswer) -> Result<Vec<Bytes>> {
-        match answer.failure {
-            None => Ok(answer.results),
-            Some(told) => Err(failure::of_answer(self.server(), &told)),
-        }
-    }
 }

@@ -84,10 +84,10 @@ impl RemoteStore {
     /// # Errors
     /// What the server says, and `Unavailable` when it cannot be reached.
     pub fn pipeline(&self) -> Result<Pipeline> {
-        let opened = self.wait(&self.limits(), CallStream::open(self.clone()))?;
+        let stream = self.open_stream(&self.limits())?;
         Ok(Pipeline {
             store: self.clone(),
-            stream: self.checked(opened)?,
+            stream,
             gathered: Vec::new(),
             gathered_bytes: 0,
             asked: VecDeque::new(),

@@ -7,11 +7,16 @@ use tonnage::{
     Condition, Error, GetOptions, Key, Pair, Result, Row, RowOperation, StoredRow, WriteOptions,
     WriteResult,
 };
-use tonnage_wire::{PairMessage, RowMessage};
+use tonnage_wire::{CallAnswer, CallMessage, PairMessage, RowMessage};
 
+use crate::call_stream::CallStream;
 use crate::command::{condition_of, consistency_of, durability_of};
-use crate::frame;
+use crate::limits::CallLimits;
 use crate::store::RemoteStore;
+use crate::{failure, frame};
+
+/// How often a call is sent anew after a stream that ended in good order.
+const STREAMS_MAX: usize = 4;
 
 /// What is to be done with a pair.
 pub(crate) enum PairWrite<'a> {
@@ -72,6 +77,45 @@ impl RemoteStore {
     fn written(&self, body: Vec<u8>) -> Result<WriteResult> {
         let answers = self.single_call("tonnage.Write", body)?;
         write_result_of(&answers).ok_or_else(|| self.unreadable_answer())
+    }
+
+    /// Carries out one action on a row or a pair, over a stream that is held for further ones.
+    pub(crate) fn single_call(&self, action: &str, body: Vec<u8>) -> Result<Vec<Bytes>> {
+        let Some(_place) = self.idle_streams().place() else {
+            return Ok(self.act(action, body)?.into_iter().map(Bytes::from).collect());
+        };
+        let call = CallMessage { action: action.to_owned(), body: body.into() };
+        let limits = self.limits();
+        for _ in 0..STREAMS_MAX {
+            let mut stream = match self.idle_streams().take() {
+                Some(stream) => stream,
+                None => self.open_stream(&limits)?,
+            };
+            let answered = async {
+                stream.send(vec![call.clone()]).await?;
+                stream.answer().await
+            };
+            // A stream that is not given back is called off, and its calls with it.
+            if let Some(answer) = self.checked(self.wait(&limits, answered)?)? {
+                self.idle_streams().give_back(stream);
+                return self.results_of(answer);
+            }
+        }
+        Err(Error::unavailable(format!("{}: it ends each stream of calls", self.server())))
+    }
+
+    /// The results of an answer, or the error that it says.
+    pub(crate) fn results_of(&self, answer: CallAnswer) -> Result<Vec<Bytes>> {
+        match answer.failure {
+            None => Ok(answer.results),
+            Some(told) => Err(failure::of_answer(self.server(), &told)),
+        }
+    }
+
+    /// A stream for calls.
+    pub(crate) fn open_stream(&self, limits: &CallLimits) -> Result<CallStream> {
+        let opening = CallStream::open(self.flight(), |messages| self.request(messages));
+        self.checked(self.wait(limits, opening)?)
     }
 
     /// The row of a whole primary key, if there is one.

@@ -94,6 +94,7 @@ fn create(call: &Call<'_>, name: &str, if_not_exists: bool) -> Outcome<()> {
 
 fn drop_namespace(call: &Call<'_>, name: &str, if_exists: bool, cascades: bool) -> Outcome<()> {
     check_name(name)?;
+    // Rights come before the look: whether a namespace exists is not for everyone to know.
     call.access.check_definition(&format!("DROP TABLE \"{name}:t\""))?;
     let failed = |code, why: &str| {
         let message = format!(

@@ -284,12 +284,14 @@ fn describe(card: &ClientCard, now_ms: u64) -> String {
     let seconds = |since_ms: u64| now_ms.saturating_sub(since_ms) / 1_000;
     let command = COMMANDS.get(usize::from(card.last_command.load(Ordering::Relaxed)));
     let [channels, patterns, shards] = ChannelKind::ALL.map(|kind| card.subscription_count(kind));
+    // A client that subscribes and one that waits have flags of their own.
     let flags = match (channels + patterns + shards > 0, card.is_waiting.load(Ordering::Relaxed)) {
         (true, true) => "Pb",
         (true, false) => "P",
         (false, true) => "b",
         (false, false) => "N",
     };
+    // Programs parse this line. Fields without a meaning here are 0.
     format!(
         "id={} addr={} laddr={} fd=0 name={} age={} idle={} flags={flags} db=0 sub={} psub={} ssub={} \
          multi=-1 qbuf=0 qbuf-free=0 argv-mem=0 multi-mem=0 rbs=0 rbp=0 obl=0 oll=0 omem=0 \

@@ -92,6 +92,7 @@ fn wait_for_some(
     if end >= call.len() {
         return Err(words::SYNTAX.into());
     }
+    // After the keys comes the end to take from, and then the count, if there is one.
     let is_first = match call.lower(end) {
         word if word == first_end => true,
         word if word == last_end => false,
@@ -241,6 +242,7 @@ fn take(
         let count = count.to_string();
         Ok::<_, Refusal>(caller.call(&[&[name, key, count.as_bytes()]])?.pop())
     };
+    // The commands that do not wait do the work, with the rights of the client that waits.
     let found = match waiter.action {
         WaitAction::Pop { is_front: true } => one(b"LPOP")?,
         WaitAction::Pop { is_front: false } => one(b"RPOP")?,
@@ -256,6 +258,7 @@ fn take(
             Some(InnerReply::Text(moved))
         }
     };
+    // Without an element the client waits on.
     let elements = match found {
         Some(InnerReply::Text(Some(element))) => vec![element],
         Some(InnerReply::List(elements)) => elements,

@@ -69,7 +69,7 @@ fn the_audit_log_names_the_request() {
     let settings = Settings { audit: Some(audit.path().to_path_buf()), ..Settings::default() };
     let server = Running::with(settings);
     server.http("GET /v1/tables/ships", "X-Request-Id: over-http\r\n", "");
-    act(&mut server.client(), "tonnage.Jobs", Some("over-flight")).unwrap();
+    act(&mut server.client(), "tonnage.Sync", Some("over-flight")).unwrap();
     let lines = std::fs::read_to_string(audit.path()).unwrap();
     let lines: Vec<serde_json::Value> =
         lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();

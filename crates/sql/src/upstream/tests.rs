@@ -27,7 +27,7 @@ fn datafusion_has_the_rules_that_the_tables_name() {
     let rules = SessionRules::new(true).unwrap();
     assert!(rules.analyzer.len() > 6 && rules.optimizer.len() > 20 && rules.physical.len() > 15);
     let without_reads = SessionRules::new(false).unwrap();
-    assert_eq!(without_reads.optimizer.len(), rules.optimizer.len() - 2);
+    assert_eq!(without_reads.optimizer.len(), rules.optimizer.len() - 3);
 }
 
 #[test]

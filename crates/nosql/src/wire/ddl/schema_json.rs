@@ -8,6 +8,7 @@ use crate::wire::table_names::parts_of_path;
 
 /// The JSON text of a table, which has that number in its store.
 pub(crate) fn schema_json(schema: &TableSchema, number: u64) -> String {
+    // The members are in the order in which clients of the protocol know them.
     let mut table = Map::new();
     table.insert("json_version".into(), 2.into());
     table.insert("type".into(), "table".into());
