@@ -149,7 +149,7 @@ fn with_by(error: Error, piece: &Piece) -> Error {
 
 /// The text that a message says to be no value of a type.
 fn text_of(message: &str) -> Option<&str> {
-    message.strip_prefix('\'')?.split_once("' is no ").map(|(text, _)| text)
+    message.strip_prefix('\'')?.split_once("' is not ").map(|(text, _)| text)
 }
 
 /// The column and the first name after it, of a message about a column without members.
