@@ -52,6 +52,7 @@ fn write_taken(key: &[u8], elements: &[Vec<u8>], action: WaitAction, reply: &mut
     let score = |text: &[u8]| parse_double(text).unwrap_or_default();
     match (action, elements) {
         (WaitAction::Move { .. }, [element, ..]) => reply.bulk(element),
+        // The key comes first: clients wait for several.
         (WaitAction::Pop { .. }, [element, ..]) => {
             reply.array(2);
             reply.bulk(key);
@@ -66,6 +67,7 @@ fn write_taken(key: &[u8], elements: &[Vec<u8>], action: WaitAction, reply: &mut
         (WaitAction::PopSomeScored { .. }, _) => {
             reply.array(2);
             reply.bulk(key);
+            // Members and scores come in turn, and go out in pairs.
             reply.array(elements.len() / 2);
             for pair in elements.chunks_exact(2) {
                 reply.array(2);

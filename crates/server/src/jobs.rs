@@ -487,11 +487,13 @@ impl LoadJob {
 
     fn view(&self) -> serde_json::Value {
         let (total, seconds) = (self.progress.total(), self.started.elapsed().as_secs_f64());
+        // A load that has just begun has read nothing in no time.
         let rate = total.read as f64 / seconds.max(0.001);
         let mut report = BulkPutReport::default();
         (report.total, report.seconds, report.streams) = (total, seconds, self.progress.report());
         let report = self.report_json(&report);
         let state = self.state();
+        // One stream that does not say how many rows it has leaves the end of all unknown.
         let expected = state.expected_rows.iter().copied().sum::<Option<u64>>();
         let expected = expected.filter(|expected| *expected > 0);
         let left = expected.map(|expected| expected.saturating_sub(total.read) as f64 / rate);

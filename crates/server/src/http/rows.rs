@@ -180,6 +180,7 @@ pub(super) async fn patch(
             Error::invalid("PATCH changes a row that is there: leave out If-None-Match").into()
         );
     }
+    // A row that is missing is an answer of its own below.
     let condition = match condition {
         Condition::Always => Condition::IfPresent,
         condition => condition,
@@ -187,6 +188,7 @@ pub(super) async fn patch(
     let written = context.blocking(move |context| {
         caller.check_table(Right::Update, &path)?;
         let table = context.store.table(&path)?;
+        // The key of the query and the columns of the body are one row of changes.
         let mut row = key_of(&table, &key)?;
         let changes = row_of(members_of(&body)?, table.schema())?;
         refuse_key(&table, &changes)?;

@@ -113,6 +113,7 @@ impl EventLoop {
                 }
                 self.handle(message);
             }
+            // Other threads have answers or messages for these clients.
             for slot in self.inbox.take_called() {
                 self.schedule(slot);
             }

@@ -86,6 +86,7 @@ fn sql(
     (statement, parameters): (&str, &[&str]),
     cancel: Cancel,
 ) -> Result<Vec<u8>> {
+    // A reply is one answer.
     let count = context.sql.script(Request::new(statement))?.len();
     if count > 1 {
         return Err(Error::invalid(format!("{count} statements in one call: send one a call")));
@@ -97,6 +98,7 @@ fn sql(
     match context.sql.execute(request)? {
         Answer::Rows(rows) => return rows_reply(context, rows, call),
         Answer::Changed(changes) => {
+            // Names and order stay as they are: clients read them.
             let mut writer = ReplyWriter::new(&mut reply, call.protocol);
             let counts = [
                 ("inserted", changes.inserted),
@@ -256,6 +258,7 @@ fn multi_put(
     table: &str,
     rows: &[&str],
 ) -> Result<Vec<u8>> {
+    // Rights come before the look: whether a table exists is not for everyone to know.
     let options = BulkPutCommand::default().options()?;
     caller.check_put(table, options.on_existing)?;
     let table = context.store.table(table)?;
@@ -271,6 +274,7 @@ fn multi_put(
     let mut reply = Vec::new();
     let mut writer = ReplyWriter::new(&mut reply, call.protocol);
     let counts = counts.as_object().into_iter().flatten();
+    // How many bytes came says nothing of rows that are written as JSON.
     let counts: Vec<_> = counts.filter(|(name, _)| *name != "bytes").collect();
     writer.map(counts.len() + 1);
     for (name, count) in counts {

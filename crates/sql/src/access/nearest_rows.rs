@@ -68,6 +68,7 @@ impl ReadSpec {
             let Some(batch) = rows.next() else { return Ok(least.is_full().then_some(gathered)) };
             let NearbyRows { batch, metres } = batch?;
             read += metres.len();
+            // A scan costs less from here on.
             if read > most {
                 return Ok(None);
             }

@@ -153,6 +153,7 @@ impl StoreTable {
         };
         let conditions: Vec<&Expr> =
             wanted.conditions.iter().chain(filters.iter().copied()).collect();
+        // Conditions may be on columns that the query does not select.
         let mut columns = spec.columns.clone();
         for column in self.columns_of(&conditions)? {
             if !columns.contains(&column) {

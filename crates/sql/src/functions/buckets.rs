@@ -85,6 +85,7 @@ impl ScalarUDFImpl for BucketFunction {
                 );
             }
         };
+        // A text is read as an interval.
         let is_width = matches!(width, DataType::Interval(_) | DataType::Duration(_))
             || width.is_string()
             || width.is_null();

@@ -117,6 +117,7 @@ fn over_scan(plan: &LogicalPlan, expr: &Expr) -> Option<Expr> {
         }
         _ => None,
     };
+    // A filter has the columns of its input.
     let input = match plan {
         LogicalPlan::TableScan(_) => return Some(expr.clone()),
         LogicalPlan::Filter(filter) => return over_scan(&filter.input, expr),
@@ -124,6 +125,7 @@ fn over_scan(plan: &LogicalPlan, expr: &Expr) -> Option<Expr> {
         | LogicalPlan::Projection(Projection { input, .. }) => input,
         _ => return None,
     };
+    // A column that has no meaning below ends the search.
     let mut is_known = true;
     let replaced = expr.clone().transform_up(|part| {
         let Expr::Column(column) = &part else { return Ok(Transformed::no(part)) };

@@ -63,6 +63,7 @@ fn read(json: &Json, depth: usize) -> Result<Region> {
     let Some((name, value)) = members.and_then(|members| members.iter().next()) else {
         return Err(wrong(json));
     };
+    // The text of a client must not decide how deep the stack grows.
     let Some(deeper) = depth.checked_sub(1) else {
         return Err(Error::invalid(format!(
             "a region consists of others {DEPTH_MAX} deep at most"
@@ -72,6 +73,7 @@ fn read(json: &Json, depth: usize) -> Result<Region> {
         let regions = value.as_array().ok_or_else(|| wrong(json))?;
         regions.iter().map(|region| read(region, deeper)).collect::<Result<Vec<_>>>()
     };
+    // Longitude comes first, as in GeoJSON.
     match name.as_str() {
         "box" => {
             let [west, south, east, north] = numbers(value).ok_or_else(|| wrong(json))?;

@@ -48,6 +48,7 @@ impl Places {
         let schema = index.schema();
         let [lon, lat] = [lon, &column.column].map(|name| schema.require_column(name));
         let (lon, lat) = (lon?, lat?);
+        // The coordinates are read with the columns that are wanted, and taken out again.
         let mut options = options.clone();
         let (mut places, mut wanted) = ([lon, lat], schema.arrow_schema());
         if let Some(names) = &mut options.columns {
@@ -65,6 +66,7 @@ impl Places {
             });
         }
         let [lon, lat] = places;
+        // All reads of the index together have one deadline.
         let until = options.timeout.and_then(|timeout| Instant::now().checked_add(timeout));
         Ok(Self { level: *level, cells: column.to_string(), options, until, wanted, lon, lat })
     }

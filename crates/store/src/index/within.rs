@@ -107,6 +107,7 @@ impl RowsWithin {
         let [lon, lat] = self.places.coordinates(&batch.rows)?;
         let most = self.left.map_or(usize::MAX, |left| usize::try_from(left).unwrap_or(usize::MAX));
         let (mut rows, mut origins) = (Vec::new(), Vec::new());
+        // A row is given once for each region that holds it.
         for row in 0..batch.rows.num_rows() {
             let (lon, lat) = (number(&lon, row), number(&lat, row));
             for position in lot.holding(lon, lat, self.places.level) {
@@ -120,6 +121,7 @@ impl RowsWithin {
         if rows.is_empty() {
             return Ok(None);
         }
+        // Scans that want no versions bring none.
         let picked = |numbers: &[u64]| -> Vec<u64> {
             rows.iter().filter_map(|row| numbers.get(*row as usize).copied()).collect()
         };

@@ -110,6 +110,7 @@ impl Identity {
 
     /// Refuses what cannot number the rows of a column of that type.
     pub(super) fn check(&self, name: &str, column_type: ColumnType) -> Result<()> {
+        // The first reason is the one that is said.
         let is_whole = matches!(
             column_type,
             ColumnType::Integer | ColumnType::Long | ColumnType::Number { .. }
@@ -119,6 +120,7 @@ impl Identity {
         } else if column_type.is_wide() {
             format!("is of type {column_type}: a NUMBER of at most 38 digits can be an IDENTITY")
         } else if self.increment == 0 {
+            // All rows would be one.
             "INCREMENT BY 0 would give each row the same number".to_owned()
         } else if self.cache == 0 {
             "CACHE takes at least 1 number".to_owned()

@@ -56,6 +56,7 @@ impl Table {
             ));
         }
         let mut key = Vec::new();
+        // A key that its column would have to round is the key of no row.
         if !self.entry.codec.lookup_key(changes, &mut key)? {
             return Ok(MISSING);
         }
@@ -72,6 +73,7 @@ impl Table {
             }
             let options =
                 WriteOptions { timeout: time_left(deadline), ..with_kept_expiry(options, &stored) };
+            // Another write in between changes the version, and this one is refused.
             let row = changed(stored.row, changes);
             let written = self.put_if_version(&row, version, &options)?;
             if written.is_stored() {
